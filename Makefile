@@ -1,0 +1,33 @@
+# Every target sets up .venv by itself; nothing else has to be installed first but Python >= 3.11.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXTRAS := draw,terminal,plot,judge
+
+.PHONY: demo test bench lint clean
+.DELETE_ON_ERROR:
+
+# pip comes first: old pip's launchers import re, which costs start-up time at every command.
+$(VENV)/.ready: pyproject.toml Makefile planner_eval/_version.py
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "planner_eval needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
+	touch $@
+
+demo: $(VENV)/.ready
+	$(BIN)/python tests/demo.py
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.ready
+	$(BIN)/python -m tests.performance
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist out
