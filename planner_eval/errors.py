@@ -1,0 +1,140 @@
+"""The exceptions of planner_eval, and the codes of its diagnostics.
+
+    PlanevalError                 anything this package raises on purpose
+    ├── InputError                a file, an option or a record cannot be used (exit code 2)
+    │   ├── PolicyError           a comparison policy says something impossible
+    │   ├── CatalogError          a tool catalog cannot be read
+    │   └── DatasetError          a benchmark's data cannot be found, fetched or verified
+    ├── ParseError                a text is not a plan; says line, column and what was expected
+    │   └── LimitError            a text is larger, deeper or longer than the limits allow
+    ├── WriteError                a dialect cannot say what the plan says
+    ├── ExecutionError            a plan cannot be run (not: one of its calls failed)
+    ├── RenderError               a drawing cannot be made
+    └── JudgeError                a model that judges did not answer usefully
+
+Everything that is wrong *inside* a plan that can still be used is no exception but a
+:class:`planner_eval.model.Diagnostic` with one of the codes of :data:`CODES`.
+"""
+
+from __future__ import annotations
+
+
+class PlanevalError(Exception):
+    """Anything this package raises on purpose; the message is written for the user."""
+
+    exit_code = 2
+
+
+class InputError(PlanevalError):
+    """A file, an option or a record cannot be used."""
+
+
+class PolicyError(InputError):
+    """A comparison policy says something impossible."""
+
+
+class CatalogError(InputError):
+    """A tool catalog cannot be read."""
+
+
+class DatasetError(InputError):
+    """A benchmark's data cannot be found, fetched or verified."""
+
+
+class ParseError(PlanevalError):
+    """A text is not a plan in the dialect it was read in.
+
+    Args:
+        reason: What is wrong, in one sentence without a place.
+        text: The whole text that was read.
+        offset: Where reading stopped, in characters from the start of `text`.
+        code: A stable dotted code, e.g. ``parse.syntax``.
+        dialect: The dialect that was tried, when one was.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        text: str = "",
+        offset: int = 0,
+        code: str = "parse.syntax",
+        dialect: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.text = text
+        self.offset = max(0, min(offset, len(text)))
+        self.code = code
+        self.dialect = dialect
+
+    @property
+    def line(self) -> int:
+        """The line of the error, counted from 1."""
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the error in characters, counted from 1."""
+        return self.offset - self.text.rfind("\n", 0, self.offset)
+
+    def excerpt(self, width: int = 100) -> str:
+        """The line of the error, cut to `width` characters around it, with a caret below."""
+        start = self.text.rfind("\n", 0, self.offset) + 1
+        end = self.text.find("\n", self.offset)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        at = self.offset - start
+        left = max(0, min(at - width // 2, len(line) - width))
+        shown = "".join(c if c.isprintable() else "\ufffd" for c in line[left : left + width])
+        return f"{shown}\n{' ' * (at - left)}^"
+
+    def __str__(self) -> str:
+        if not self.text:
+            return self.reason
+        return f"line {self.line}, column {self.column}: {self.reason}\n{self.excerpt()}"
+
+
+class LimitError(ParseError):
+    """A text is larger, deeper or longer than the limits allow."""
+
+    def __init__(self, reason: str, *, text: str = "", offset: int = 0) -> None:
+        super().__init__(reason, text=text, offset=offset, code="parse.limit")
+
+
+class WriteError(PlanevalError):
+    """A dialect cannot say what the plan says."""
+
+    exit_code = 1
+
+
+class ExecutionError(PlanevalError):
+    """A plan cannot be run at all."""
+
+
+class RenderError(PlanevalError):
+    """A drawing cannot be made."""
+
+
+class JudgeError(PlanevalError):
+    """A model that judges did not answer usefully."""
+
+
+CODES: dict[str, str] = {
+    "parse.syntax": "the text does not follow the dialect's grammar",
+    "parse.limit": "the text exceeds a limit on size, depth or number of calls",
+    "parse.empty": "the text holds nothing",
+    "parse.shape": "the text is valid JSON but not a plan",
+    "parse.encoding": "the bytes are not UTF-8 text",
+    "reference.unresolved": "a reference names no call of the plan",
+    "reference.forward": "a reference names a call that is written later",
+    "reference.self": "a reference names the call it stands in",
+    "reference.ambiguous": "several earlier calls return the name; the nearest is taken",
+    "reference.malformed": "a text looks like a reference with a broken bracket or sign",
+    "label.duplicate": "two calls carry one label; a reference means the nearest earlier one",
+    "argument.duplicate": "an argument is given twice in one call",
+    "argument.bare_number": "a number stands where the notation wants quotes",
+    "plan.cycle": "calls depend on one another in a circle",
+}
+"""Every diagnostic code of parsing and linking with its meaning in one line."""
