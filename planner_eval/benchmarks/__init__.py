@@ -1,0 +1,1 @@
+"""The five published benchmarks: their scores as coded, and as their papers define them."""

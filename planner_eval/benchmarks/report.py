@@ -1,0 +1,142 @@
+"""What every benchmark answers: a report of figures and of one row a prediction, and table cells.
+
+Each benchmark module offers two entries of one shape::
+
+    score_official(records)  -> Report(variant="official")    as the published code computes it
+    score_corrected(records) -> Report(variant="corrected")   as the paper defines it
+
+where ``records`` yields ``(sample, prediction text)``. Neither raises for what a record holds: a
+row or a figure that the published code could not compute names the exception in ``error``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+
+Records: TypeAlias = "Iterable[tuple[Sample, str]]"
+"""What is scored: samples, each with the text that a model answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of a report.
+
+    Args:
+        name: The figure's name, as the benchmark's code or paper spells it.
+        value: The number, or the text where the benchmark prints text; None where it does not exist.
+        numerator: What was counted, where the figure is a ratio of counts.
+        denominator: Out of how many, where the figure is a ratio of counts.
+        note: What a reader should know, in one sentence; "" where there is nothing to say.
+        error: The exception that the published code raises instead of this number.
+    """
+
+    name: str
+    value: float | str | None
+    numerator: float | None = None
+    denominator: float | None = None
+    note: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one prediction; none is ever left out.
+
+    Args:
+        id: The sample's id.
+        ok: The prediction counts as solved under the benchmark's strictest figure.
+        figures: The figures of this prediction alone.
+        error: Why it could not be read or scored: an exception name or a diagnostic code.
+    """
+
+    id: str
+    ok: bool
+    figures: tuple[Figure, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The scores of one set of predictions under one variant of a benchmark's metrics.
+
+    Args:
+        benchmark: ``"appbench"``, ``"nestful"``, ``"callnavi"``, ``"complexfuncbench"``, ``"functionchat"``.
+        variant: ``"official"`` or ``"corrected"``.
+        n: How many records came in.
+        figures: The figures of the whole set.
+        rows: One row a record, in the order in which they came.
+
+    >>> report = Report("appbench", "official", 1, (ratio("Succ", 1, 1),), (Row("a", True),))
+    >>> report.value("Succ")
+    1.0
+    """
+
+    benchmark: str
+    variant: str
+    n: int
+    figures: tuple[Figure, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+    def figure(self, name: str) -> Figure:
+        """The figure called `name`; KeyError where the report has none of that name."""
+        for figure in self.figures:
+            if figure.name == name:
+                return figure
+        raise KeyError(name)
+
+    def value(self, name: str) -> float | str | None:
+        """The value of the figure called `name`."""
+        return self.figure(name).value
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a paper's table: what was printed, beside what the data at hand gives.
+
+    Args:
+        table: The table, e.g. ``"Table 2"``.
+        row: The row's heading.
+        column: The column's heading.
+        published: The cell as printed, e.g. ``"2.2"``; None where the paper prints none.
+        value: The recomputed value; None where the data at hand does not allow it.
+        n: Records that the value was computed from.
+        of: Records that the paper's value was computed from, when known.
+        note: Why the two differ, or what is missing.
+    """
+
+    table: str
+    row: str
+    column: str
+    published: str | None
+    value: float | None
+    n: int | None = None
+    of: int | None = None
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the value, rounded as the paper prints it, is the printed one; None without both.
+
+        >>> Cell("Table 2", "Avg. APIs", "SM", "2.2", 2.215).agrees
+        True
+        """
+        if self.published is None or self.value is None:
+            return None
+        printed = self.published.replace(",", "").rstrip("%")
+        decimals = len(printed.partition(".")[2])
+        return f"{self.value:.{decimals}f}" == f"{float(printed):.{decimals}f}"
+
+
+def ratio(name: str, numerator: float, denominator: float, *, note: str = "") -> Figure:
+    """The figure numerator / denominator; its value is None where there is nothing to divide by.
+
+    >>> ratio("Succ", 3, 4).value
+    0.75
+    """
+    value = numerator / denominator if denominator else None
+    return Figure(name, value, numerator, denominator, note)

@@ -1,0 +1,1 @@
+"""One reader a dataset: a published file becomes an iterator of samples."""

@@ -1,0 +1,33 @@
+"""One task of a benchmark: what was asked, with which tools, and the plan that solves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One record of a benchmark's data.
+
+    Args:
+        id: Unique in its data set.
+        query: What the user asks.
+        tools: The tools on offer, as released; None where the record names none.
+        gold: The gold record or gold calls, as released.
+        dialect: The notation of `gold`, a name that :func:`planner_eval.parse` knows.
+        category: The part of the data set that the record belongs to.
+        extra: Whatever else the record holds, by name.
+    """
+
+    id: str
+    query: str = ""
+    tools: Any = None
+    gold: Any = None
+    dialect: str = ""
+    category: str = ""
+    extra: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
