@@ -1,0 +1,1 @@
+"""Python implementations of the benchmarks' tools; nothing is imported until asked for."""
