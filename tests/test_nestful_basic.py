@@ -146,7 +146,7 @@ def test_parameter_counts_agree_with_the_published_signatures(reference: Path) -
 
 def test_each_math_plan_of_the_released_data_reaches_its_gold_answer(reference: Path) -> None:
     exact = rounded = 0
-    for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").open():
+    for line in (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
         record = json.loads(line)
         if not all(call["name"] in OFFICIAL and "arg_0" in call["arguments"] for call in record["output"]):
             continue
