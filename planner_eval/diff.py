@@ -1,0 +1,152 @@
+"""What differs between two plans: edits with a code, a place on either side and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner_eval.align import Alignment
+from planner_eval.model import Edge, Path, Plan, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in one plan.
+
+    Args:
+        call: Position of the call; None for the plan's answer or the plan as a whole.
+        argument: The argument's name (of the answer, where `call` is None); None for the whole call.
+        at: The way into the argument's value; () is the whole value.
+    """
+
+    call: int | None = None
+    argument: str | None = None
+    at: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One difference.
+
+    Args:
+        code: A stable dotted code; the meanings are in :data:`EDITS`.
+        message: One sentence that names calls, arguments, values and places.
+        pred: Where it is in the prediction; None where the prediction has nothing.
+        gold: Where it is in gold; None where gold has nothing.
+        pred_value: What the prediction says there.
+        gold_value: What gold says there.
+        cause: Position in the diff's edits of the edit that this one follows from; None for a root cause.
+    """
+
+    code: str
+    message: str
+    pred: Place | None = None
+    gold: Place | None = None
+    pred_value: Value = None
+    gold_value: Value = None
+    cause: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRole:
+    """One call of the two plans laid over one another.
+
+    Args:
+        role: ``"kept"``, ``"changed"``, ``"missing"`` (gold only) or ``"extra"`` (pred only).
+        pred: Position in pred, None when missing.
+        gold: Position in gold, None when extra.
+    """
+
+    role: str
+    pred: int | None
+    gold: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRole:
+    """One reference of the two plans laid over one another.
+
+    Args:
+        role: ``"kept"``, ``"wrong"`` (both plans have a reference there, to another producer or
+            output), ``"missing"`` (gold only) or ``"extra"`` (pred only).
+        pred: The edge in pred, None when missing.
+        gold: The edge in gold, None when extra.
+    """
+
+    role: str
+    pred: Edge | None
+    gold: Edge | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two plans, how their calls pair, and what differs.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        alignment: Which call stands for which.
+        edits: What differs, causes before consequences.
+    """
+
+    pred: Plan
+    gold: Plan
+    alignment: Alignment
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the two plans mean the same."""
+        return not self.edits
+
+    @property
+    def exact(self) -> bool:
+        """Whether the pairing is proved optimal."""
+        return self.alignment.exact
+
+    def calls(self) -> Iterator[CallRole]:
+        """The calls of both plans with their roles: gold's in gold's order, then pred's extra ones."""
+        changed = {edit.gold.call for edit in self.edits if edit.gold is not None and edit.pred is not None}
+        paired = {gold: pred for pred, gold in self.alignment.pairs}
+        for gold in range(len(self.gold.calls)):
+            if gold in paired:
+                yield CallRole("changed" if gold in changed else "kept", paired[gold], gold)
+            else:
+                yield CallRole("missing", None, gold)
+        for pred in self.alignment.extra:
+            yield CallRole("extra", pred, None)
+
+    def edges(self) -> Iterator[EdgeRole]:
+        """The references of both plans with their roles: gold's in gold's order, then pred's extra ones."""
+        to_gold: dict[int, int] = dict(self.alignment.pairs)
+        left = {(to_gold.get(e.consumer), e.argument, e.at): e for e in reversed(self.pred.edges)}
+        for edge in self.gold.edges:
+            other = left.pop((edge.consumer, edge.argument, edge.at), None)
+            if other is None:
+                yield EdgeRole("missing", None, edge)
+            elif to_gold.get(other.producer) == edge.producer and other.path == edge.path:
+                yield EdgeRole("kept", other, edge)
+            else:
+                yield EdgeRole("wrong", other, edge)
+        seen = {id(edge) for edge in left.values()}
+        for edge in self.pred.edges:
+            if id(edge) in seen or edge.consumer not in to_gold:
+                yield EdgeRole("extra", edge, None)
+
+    def pred_role(self, position: int) -> str:
+        """The role of a call of pred: ``"kept"``, ``"changed"`` or ``"extra"``."""
+        return next(call.role for call in self.calls() if call.pred == position)
+
+    def gold_role(self, position: int) -> str:
+        """The role of a call of gold: ``"kept"``, ``"changed"`` or ``"missing"``."""
+        return next(call.role for call in self.calls() if call.gold == position)
+
+    def _repr_svg_(self) -> str | None:
+        """How a notebook shows the diff: a drawing, or None where nothing can draw."""
+        from planner_eval.errors import RenderError
+        from planner_eval.render import render
+
+        try:
+            return render(self, format="svg").decode()
+        except RenderError:
+            return None
