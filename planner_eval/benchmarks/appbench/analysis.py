@@ -1,0 +1,191 @@
+"""The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
+
+Source: repository ruleGreen/AppBench at 81539ee, ``analysis.py``; ``test.py`` never calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.benchmarks.appbench.evaluation import Side, expand_city, f1, same_value
+from planner_eval.benchmarks.appbench.text import read_analysed_call, split_answer
+from planner_eval.benchmarks.report import Figure
+
+SHARES = (
+    "all_key_missing",
+    "depend_key_missing",
+    "indendpent_key_missing",
+    "all_key_value_mismatch",
+    "depend_key_value_mismatch",
+    "independent_key_value_mismatch",
+    "date_value_error",
+    "location_value_error",
+    "percent_key_missing",
+    "percent_depend_key_missing",
+    "percent_key_value_mismatch",
+    "percent_depend_key_value_mismatch",
+)
+"""The published keys, one of them misspelled there."""
+
+TIME_WORDS = ("date", "time")
+PLACE_WORDS = ("from", "to", "city", "where_to", "destination")
+
+
+class Names(NamedTuple):
+    """The name scores of one sample."""
+
+    app_f1: float
+    app_em: int
+    api_f1: float
+    api_em: int
+
+
+class Errors(NamedTuple):
+    """The argument errors of one sample, or the sum over a set.
+
+    Args:
+        compared: Gold arguments of the APIs that were predicted.
+        missing: Gold keys that the prediction lacks.
+        missing_dependent: Those whose gold value is some call's returned name.
+        mismatched: Values that are not the gold ones.
+        mismatched_dependent: Those whose gold value is some call's returned name.
+        time: Wrong values under a key that names a date or time.
+        place: Wrong values under a key that names a place, by a generous list of substrings.
+        with_missing: Samples with any of these errors …
+        with_missing_dependent: …
+        with_mismatched: …
+        with_mismatched_dependent: …
+    """
+
+    compared: int = 0
+    missing: int = 0
+    missing_dependent: int = 0
+    mismatched: int = 0
+    mismatched_dependent: int = 0
+    time: int = 0
+    place: int = 0
+    with_missing: int = 0
+    with_missing_dependent: int = 0
+    with_mismatched: int = 0
+    with_mismatched_dependent: int = 0
+
+
+def predicted_side(text: str) -> Side:
+    """What the analysis sees of an answer; calls that cannot be read are no calls."""
+    apps, lines = split_answer(text)
+    return _side(apps, lines)
+
+
+def gold_side(gold: Mapping[str, Any]) -> Side:
+    """What the analysis sees of a gold record's ``output``."""
+    return _side(gold["used_app"], gold["api_results"])
+
+
+def _side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+    calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
+    return Side(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
+
+
+def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
+    """Exact match (as multisets) and hits (as sets) of two lists of names, case apart.
+
+    Source: ``analysis.match_evaluate``; a perfect list with a repeated name has fewer hits than names.
+
+    >>> match_names(["a", "a"], ["A", "a"])
+    (1, 1)
+    """
+    if not predicted:
+        return 0, 0
+    ours = sorted(map(str.lower, predicted))
+    theirs = sorted(map(str.lower, gold))
+    return int(ours == theirs), len(set(ours) & set(theirs))
+
+
+def names(predicted: Side, gold: Side) -> Names:
+    """The name scores of one sample (``analysis.get_sample_analysis``)."""
+    return Names(*_name_scores(predicted.apps, gold.apps), *_name_scores(predicted.apis, gold.apis))
+
+
+def _name_scores(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, int]:
+    equal, hits = match_names(predicted, gold)
+    if not predicted:
+        return 0.0, equal
+    return f1(hits / len(predicted), hits / len(gold)), equal
+
+
+def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
+    """The argument errors of one sample, over the gold APIs that the prediction calls.
+
+    Args:
+        predicted: What the answer says.
+        gold: What the gold record says.
+        returned: All names that any gold call returns; a gold value equal to one is "dependent".
+
+    Raises:
+        KeyError: where the published code does, for a gold API name with capitals.
+    """
+    compared = missing = missing_dependent = mismatched = mismatched_dependent = time = place = 0
+    past: dict[str, str] = {}
+    for api, wanted in gold.arguments.items():
+        if api.lower() not in predicted.arguments:
+            continue
+        given = predicted.arguments[api]
+        compared += len(wanted)
+        for key, gold_value in wanted.items():
+            dependent = gold_value in returned
+            if key not in given:
+                missing += 1
+                missing_dependent += dependent
+                continue
+            value = expand_city(given[key])
+            if same_value(gold_value, value) or (key in past and same_value(past[key], value)):
+                past.setdefault(key, value)
+                continue
+            mismatched += 1
+            mismatched_dependent += dependent
+            time += any(word in key for word in TIME_WORDS)
+            place += any(word in key for word in PLACE_WORDS)
+    counts = (missing, missing_dependent, mismatched, mismatched_dependent)
+    return Errors(compared, *counts, time, place, *(int(count > 0) for count in counts))
+
+
+def figures(rows: Sequence[tuple[Names, Errors]]) -> tuple[Figure, ...]:
+    """All figures of ``analysis.get_metabench_analysis`` over a set.
+
+    The published code divides by the number of wrong values, so a set without any has no figures.
+    """
+    names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARES))
+    try:
+        values = _values(rows)
+    except ZeroDivisionError as error:
+        return tuple(Figure(name, None, error=type(error).__name__) for name in names_)
+    return tuple(Figure(name, value) for name, value in zip(names_, values, strict=True))
+
+
+def _values(rows: Sequence[tuple[Names, Errors]]) -> tuple[float, ...]:
+    n = len(rows)
+    total = Errors(*map(sum, zip(Errors(), *(error for _, error in rows), strict=True)))
+    succ = sum(
+        name.app_em and name.api_em and not error.missing and not error.mismatched for name, error in rows
+    )
+    wrong = total.mismatched
+    return (
+        sum(name.app_em for name, _ in rows) / n,
+        sum(name.app_f1 for name, _ in rows) / n,
+        sum(name.api_em for name, _ in rows) / n,
+        sum(name.api_f1 for name, _ in rows) / n,
+        succ / n,
+        total.missing / total.compared,
+        total.missing_dependent / total.compared,
+        (total.missing - total.missing_dependent) / total.compared,
+        wrong / total.compared,
+        total.mismatched_dependent / total.compared,
+        (wrong - total.mismatched_dependent) / total.compared,
+        total.time / wrong,
+        total.place / wrong,
+        total.with_missing / n,
+        total.with_missing_dependent / n,
+        total.with_mismatched / n,
+        total.with_mismatched_dependent / n,
+    )

@@ -1,0 +1,244 @@
+"""The scores that the published AppBench code prints (its ``Evaluation`` class).
+
+A sample is counted once and a set is the sum of its samples' counts, so the figures of any set,
+also of one sample alone, come from :func:`figures`.
+
+Source: repository ruleGreen/AppBench at 81539ee, ``evaluation.py``. Where these figures depart from
+the paper's definitions is listed in ``planner_eval.benchmarks.appbench.corrected``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.benchmarks.appbench.text import read_scored_call, split_answer
+from planner_eval.benchmarks.report import Figure
+
+FIGURES = (
+    "app_hit_f1",
+    "api_hit_f1",
+    "argu_hit_f1",
+    "complete_match",
+    "depend_argu_hit_f1",
+    "non_depend_argu_hit_f1",
+)
+_CITIES = {
+    "la": "los angeles",
+    "lax": "los angeles",
+    "nyc": "new york",
+    "sd": "san diego",
+    "sfo": "san francisco",
+    "chi-town": "chicago",
+    "ciudad de mexico": "mexico city",
+}
+
+
+class Side(NamedTuple):
+    """What is compared, of the prediction or of the gold record.
+
+    Args:
+        apps: App names, one a call.
+        apis: API names, one a call; "" for a call that cannot be read.
+        arguments: API name → key → value, of the last call of each API.
+    """
+
+    apps: Sequence[str]
+    apis: Sequence[str]
+    arguments: Mapping[str, Mapping[str, str]]
+
+
+class Counts(NamedTuple):
+    """The counts of one sample, or the sum over a set; `dependent` ones are a part of all."""
+
+    app_hits: int
+    app_predicted: int
+    app_gold: int
+    api_hits: int
+    api_predicted: int
+    api_gold: int
+    hits: int
+    predicted: int
+    gold: int
+    dependent_hits: int
+    dependent_predicted: int
+    dependent_gold: int
+    complete: int
+
+
+def predicted_side(text: str, first_step_apps: Sequence[str] | None = None) -> Side:
+    """What the scorer sees of an answer.
+
+    Args:
+        text: The whole answer.
+        first_step_apps: The apps of a separate first step, which replace those of the answer.
+    """
+    apps, lines = split_answer(text)
+    if first_step_apps is not None:
+        apps = [app for app in first_step_apps if app]
+    calls = [read_scored_call(line) for line in lines]
+    if any("\\" in line for line in lines):  # deleted for the arguments, not for the names
+        bare = [read_scored_call(line.replace("\\", "")) for line in lines]
+    else:
+        bare = calls
+    arguments = {call.name: call.arguments for call in bare if call is not None}
+    return Side(apps, [call.name if call else "" for call in calls], arguments)
+
+
+def gold_side(gold: Mapping[str, Any]) -> Side:
+    """What the scorer sees of a gold record's ``output``."""
+    calls = [read_scored_call(line) for line in gold["api_results"]]
+    arguments = {call.name: call.arguments for call in calls if call is not None}
+    return Side(gold["used_app"], [call.name if call else "" for call in calls], arguments)
+
+
+def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
+    """Exact match and hit of two lists of names, case apart.
+
+    Returns:
+        Whether the lists are equal as multisets, and whether they share any name at all: the
+        published counter never goes beyond one hit.
+
+    Source: ``Evaluation.match_evaluate``; the paper (section 4.2) counts every correct name.
+
+    >>> match_names(["B", "a"], ["a", "b"]), match_names(["a", "x"], ["a", "b"]), match_names([], ["a"])
+    ((1, 1), (0, 1), (0, 0))
+    """
+    if not predicted:
+        return 0, 0
+    ours = sorted(map(str.lower, predicted))
+    theirs = sorted(map(str.lower, gold))
+    return int(ours == theirs), int(not set(ours).isdisjoint(theirs))
+
+
+def expand_city(value: str) -> str:
+    """The lower-cased value, or the full name where all of it is a city's abbreviation.
+
+    >>> expand_city("'LA'"), expand_city("'Last'")
+    ("'los angeles'", "'last'")
+    """
+    value = value.lower()
+    full = _CITIES.get(value.strip("'"))
+    return value if full is None else f"'{full}'"
+
+
+def same_value(left: str, right: str) -> bool:
+    """Whether one value contains the other once case and outer ``'`` are gone; "" is in all.
+
+    >>> same_value("'Santa Rosa'", "'a'"), same_value("city", "'city'"), same_value("'1'", "'2'")
+    (True, True, False)
+    """
+    left = left.lower().strip("'")
+    right = right.lower().strip("'")
+    return left in right or right in left
+
+
+def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> Counts:
+    """The counts of one sample.
+
+    Args:
+        predicted: What the answer says.
+        gold: What the gold record says.
+        user: The record's ``user_aware_arguments``: values that any argument of that key may take.
+
+    Source: ``Evaluation.get_appbench_analysis``.
+    """
+    app_equal, app_hit = match_names(predicted.apps, gold.apps)
+    api_equal, api_hit = match_names(predicted.apis, gold.apis)
+    # An argument is "dependent" where its text holds no quote. The predicted ones are counted over
+    # the whole prediction, the gold ones over the predicted APIs alone, as published.
+    values = [value for given in predicted.arguments.values() for value in given.values()]
+    dependent_predicted = sum("'" not in value for value in values)
+    dependent_gold = hits = dependent_hits = 0
+    all_found = True
+    past: dict[str, str] = {}
+    for api, wanted in gold.arguments.items():
+        given = predicted.arguments.get(api)
+        if given is None:
+            all_found = False
+            continue
+        for key, gold_value in wanted.items():
+            dependent = "'" not in gold_value
+            dependent_gold += dependent
+            rule = _hit_rule(given.get(key), gold_value, user.get(key[1:]), past.get(key))
+            if not rule:
+                all_found = False
+                continue
+            hits += 1
+            past.setdefault(key, expand_city(given[key]))
+            if dependent:
+                dependent_hits += 1
+                dependent_predicted += rule > 1
+    return Counts(
+        app_hit,
+        len(predicted.apps),
+        len(gold.apps),
+        api_hit,
+        len(predicted.apis),
+        len(gold.apis),
+        hits,
+        len(values),
+        sum(map(len, gold.arguments.values())),
+        dependent_hits,
+        dependent_predicted,
+        dependent_gold,
+        int(app_equal and api_equal and all_found),
+    )
+
+
+def _hit_rule(given: str | None, gold: str, user: str | None, past: str | None) -> int:
+    """Why a value counts as right: 1 the gold value, 2 the user's, 3 an earlier hit's; 0 it does not."""
+    if given is None:
+        return 0
+    value = expand_city(given)
+    for rule, allowed in enumerate((gold, user, past), 1):
+        if allowed is not None and same_value(allowed, value):
+            return rule
+    return 0
+
+
+def add(counts: Iterable[Counts]) -> Counts:
+    """The sum of the counts of many samples."""
+    return Counts(*map(sum, zip((0,) * len(Counts._fields), *counts, strict=True)))
+
+
+def figures(counts: Counts, n: int) -> tuple[Figure, ...]:
+    """The six printed figures; each names the exception where the published code divides by zero.
+
+    Args:
+        counts: The sum over the set.
+        n: Samples in the set.
+
+    Source: the end of ``Evaluation.get_appbench_analysis``; the dependent and independent figures
+    pair numerators with denominators that do not belong together, so they can pass 1.
+    """
+    try:
+        values = _values(counts, n)
+    except ZeroDivisionError as error:
+        return tuple(Figure(name, None, error=type(error).__name__) for name in FIGURES)
+    return tuple(Figure(name, value) for name, value in zip(FIGURES, values, strict=True))
+
+
+def _values(c: Counts, n: int) -> tuple[float, ...]:
+    app = f1(c.app_hits / c.app_predicted, c.app_hits / c.app_gold)
+    api = f1(c.api_hits / c.api_predicted, c.api_hits / c.api_gold)
+    arguments = f1(c.hits / c.predicted, c.hits / c.gold) if c.predicted else 0.0
+    dependent = f1(
+        c.dependent_hits / c.dependent_predicted if c.dependent_predicted else 1.0,
+        c.dependent_hits / c.dependent_gold if c.dependent_gold else 1.0,
+    )
+    hits, predicted = c.hits - c.dependent_hits, c.predicted - c.dependent_predicted
+    independent = f1(
+        hits / predicted if predicted else 1.0,
+        hits / (c.gold - c.dependent_gold) if c.dependent_gold else 1.0,
+    )
+    return app, api, arguments, c.complete / n, dependent, independent
+
+
+def f1(precision: float, recall: float) -> float:
+    """The harmonic mean, 0 where both are 0.
+
+    >>> f1(1.0, 0.5), f1(0.0, 0.0)
+    (0.6666666666666666, 0.0)
+    """
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
