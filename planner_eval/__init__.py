@@ -1,0 +1,65 @@
+"""Graph-based analyzer of the tool-use plans that language models write.
+
+Text of any tool-call dialect → one typed call DAG → compared, executed, drawn, counted. Every public
+verb is loaded on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from planner_eval._version import __version__
+
+if TYPE_CHECKING:
+    from planner_eval.canonical import same
+    from planner_eval.diff import Diff, diff
+    from planner_eval.errors import ParseError, PlanevalError
+    from planner_eval.model import Call, Plan, Ref
+    from planner_eval.read import parse, write
+    from planner_eval.render import render
+    from planner_eval.structure import stats
+
+_WHERE = {
+    "Call": "model",
+    "Diff": "diff",
+    "ParseError": "errors",
+    "Plan": "model",
+    "PlanevalError": "errors",
+    "Ref": "model",
+    "diff": "diff",
+    "parse": "read",
+    "render": "render",
+    "same": "canonical",
+    "stats": "structure",
+    "write": "read",
+}
+
+__all__ = [
+    "Call",
+    "Diff",
+    "ParseError",
+    "Plan",
+    "PlanevalError",
+    "Ref",
+    "__version__",
+    "diff",
+    "parse",
+    "render",
+    "same",
+    "stats",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'planner_eval' has no attribute {name!r}")
+    value = getattr(import_module(f"planner_eval.{_WHERE[name]}"), name)
+    globals()[name] = value  # also in place of the submodule of the same name
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,46 @@
+"""The dialects: one module each, imported on first use by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from planner_eval.dialects.base import DEFAULT_LIMITS, Dialect, Limits
+from planner_eval.errors import InputError
+
+__all__ = ["DEFAULT_LIMITS", "Dialect", "Limits", "get", "names"]
+
+MODULES: dict[str, str] = {
+    "plan": "planner_eval.dialects.plan",
+    "nestful": "planner_eval.dialects.nestful",
+    "json": "planner_eval.dialects.json_calls",
+    "appbench": "planner_eval.dialects.appbench",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all dialects.
+
+    >>> "appbench" in names()
+    True
+    """
+    return tuple(MODULES)
+
+
+def get(name: str) -> Dialect:
+    """The dialect called `name`.
+
+    Raises:
+        InputError: there is none; the message names the closest.
+
+    >>> get("appbench").title
+    "AppBench lines: App: [ret1, ret2 = api(#a='v', #b=ret1)]"
+    """
+    if name not in MODULES:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, MODULES, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the dialects are {', '.join(MODULES)}"
+        raise InputError(f"there is no dialect {name!r}: {hint}")
+    dialect = import_module(MODULES[name]).DIALECT
+    assert isinstance(dialect, Dialect)
+    return dialect

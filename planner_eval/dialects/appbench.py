@@ -1,0 +1,364 @@
+"""AppBench's lines: `App: [ret1, ret2 = api(#a='v', #b=ret1)]`, and the bare calls of its data.
+
+An unquoted value is the name of an earlier call's returned argument; a quoted one is text, always.
+Source: AppBench's evaluation prompts and test files. Values there hold unescaped apostrophes, so a
+quote ends a text only before a comma, a closing bracket, a further ``#name=`` or the end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import Places
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import (
+    Call,
+    Diagnostic,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    Ref,
+    Span,
+    Unresolved,
+    Value,
+)
+
+WORDS = {
+    "APP": "an app's name with ': ['",
+    "HEAD": "a call such as 'a, b = name('",
+    "ARG_TEXT": "an argument such as #name='value'",
+    "ARG_WORD": "an argument such as #name='value'",
+    "ARG_LIST": "an argument such as #name='value'",
+    "TEXT": "a quoted value",
+    "BARE": "a name or a number",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "RPAR": "')'",
+    "COMMA": "','",
+    "_NEWLINE": "a new line",
+}
+LARK_CHARS = 256_000
+
+_WORD = r"[^\W\d]\w*+"
+_APP = re.compile(r"\s*+([^\W\d][\w.\- ]*+):\s*+\[\s*+")
+_HEAD = re.compile(
+    rf"(?:({_WORD}(?:\s*+,\s*+{_WORD})*+)\s*+=\s*+)?+([^\W\d][\w.\-]*+)\s*+\(\s*+"
+)  # fmt: skip
+_ARGUMENT = re.compile(
+    r"#(\w++)\s*+=\s*+(?:'((?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]]|#\w++\s*+=|\Z)))*+)'|([\w.+-]++))"
+    r"(?=\s*+([,)]))\s*+[,)][ \t]*+",
+    re.S,
+)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
+_NAME = re.compile(rf"{_WORD}(?:\.{_WORD})*+")
+_LITERALS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+_UNESCAPE = re.compile(r"\\(['\\])")
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read AppBench lines.
+
+    Raises:
+        ParseError: with the line and column of what does not follow the notation.
+
+    >>> raw = read("Hotels: [h = search(#city='Rome'), book(#name=h)]", Limits())
+    >>> raw.calls[1].app, raw.calls[1].arguments
+    ('Hotels', (('name', RawRef(name='h', path=())),))
+    """
+    raw = read_fast(text)
+    if raw is None:
+        _refuse_deep(text, limits)
+        raw = read_grammar(text)
+    check_calls(len(raw.calls), limits)
+    return raw
+
+
+def _refuse_deep(text: str, limits: Limits) -> None:
+    """Keep hostile text from the grammar: it is exact about errors and slow about megabytes."""
+    from planner_eval.dialects.jsontext import check_depth
+
+    check_depth(text, limits)
+    if len(text) > LARK_CHARS:
+        for match in re.finditer(r"[^\n]++", text):
+            line = match.group()
+            if line.strip() and (len(line) > LARK_CHARS or read_fast(line) is None):
+                reason = "this line is no call, and the text is too long to say more"
+                if len(line) <= LARK_CHARS:
+                    try:
+                        read_grammar(line)
+                    except ParseError as error:
+                        raise ParseError(
+                            error.reason, text=text, offset=match.start() + error.offset, dialect="appbench"
+                        ) from None
+                    continue
+                raise ParseError(reason, text=text, offset=match.start(), dialect="appbench")
+
+
+def read_fast(text: str) -> RawPlan | None:
+    """Read by three anchored regular expressions; None where the grammar has to decide.
+
+    Every quantifier is possessive: the time is linear in the text, whatever it holds.
+    """
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    at, end = 0, len(text.rstrip())
+    at = end - len(text[:end].lstrip())
+    while at < end:
+        app_match = _APP.match(text, at)
+        app = app_match[1].strip() if app_match else None
+        at = app_match.end() if app_match else at
+        while True:
+            head = _HEAD.match(text, at)
+            if head is None:
+                return None
+            start, at = head.start(), head.end()
+            arguments: list[tuple[str, Value]] = []
+            spans: list[Span] = []
+            closed = text.startswith(")", at)
+            at += closed
+            while not closed:
+                match = _ARGUMENT.match(text, at)
+                if match is None:
+                    return None
+                name, quoted, bare, closing = match.groups()
+                if quoted is None:
+                    span = (match.start(1) - 1, match.end(3))
+                    value = _bare(bare)
+                    if value is _REFUSED:
+                        return None
+                    _note_number(value, name, len(calls), span, notes)
+                else:
+                    span = (match.start(1) - 1, match.end(2) + 1)
+                    value = _UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
+                arguments.append((name, value))
+                spans.append(span)
+                at = match.end()
+                closed = closing == ")"
+                if not closed:
+                    while at < end and text[at].isspace():
+                        at += 1
+            stop = text.rindex(")", start, at) + 1
+            calls.append(_call(app, head[1], head[2], arguments, (start, stop), spans))
+            at = stop
+            more = _SEPARATOR.match(text, at) if app is not None else None
+            if more is None:
+                break
+            at = more.end()
+        if app is not None:
+            closing_match = _CLOSE.match(text, at)
+            if closing_match is None:
+                return None
+            at = closing_match.end()
+        line_end = _LINE_END.match(text, at)
+        if line_end is None:
+            return None
+        at = line_end.end()
+    return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
+
+
+_SEPARATOR = re.compile(r"\s*+,\s*+")
+_CLOSE = re.compile(r"\s*+\]")
+_LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
+_REFUSED = object()
+
+
+def _bare(word: str) -> Any:
+    """What an unquoted word is: a number, a literal, or the name of a returned argument."""
+    if word in _LITERALS:
+        return _LITERALS[word]
+    if _NUMBER.fullmatch(word) and len(word) < 4000:
+        return int(word) if word.lstrip("+-").isdigit() else float(word)
+    if _NAME.fullmatch(word):
+        first, *rest = word.split(".")
+        return RawRef(first, tuple(rest))
+    return _REFUSED
+
+
+def _note_number(value: Value, argument: str, call: int, span: Span, notes: list[Diagnostic]) -> None:
+    if type(value) in (int, float):
+        message = f"{argument!r} of call {call + 1} is the bare number {value}; the notation quotes values"
+        notes.append(Diagnostic("argument.bare_number", message, "warning", call, argument, span))
+
+
+def _call(
+    app: str | None,
+    returned: str | None,
+    name: str,
+    arguments: list[tuple[str, Value]],
+    span: Span,
+    spans: list[Span],
+) -> RawCall:
+    returns = tuple(r.strip() for r in returned.split(",")) if returned else ()
+    binds = tuple((r, (r,)) for r in returns)
+    return RawCall(name, tuple(arguments), app, None, binds, returns, span, tuple(spans))
+
+
+def read_grammar(text: str) -> RawPlan:
+    """Read by the Lark grammar: the reference for :func:`read_fast`, and the source of its errors.
+
+    Raises:
+        ParseError: with the place and what was expected there.
+    """
+    from planner_eval.dialects import grammar
+    from planner_eval.dialects.appbench_tree import AppBenchTransformer
+
+    if not text.strip():
+        raise ParseError(
+            "the text is empty, expected a call", text=text, code="parse.empty", dialect="appbench"
+        )
+    try:
+        items = grammar.run(grammar.load("appbench", AppBenchTransformer), text, WORDS, "appbench")
+    except ParseError as error:
+        raise _explained(error) from None
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    for app, name, returned, arguments, span in items:
+        for argument, value, place in arguments:
+            if value is _REFUSED:
+                start = place[0] + re.match(r"#\w+\s*=\s*", text[place[0] : place[1]]).end()  # type: ignore[union-attr]
+                raise ParseError(
+                    f"found {text[start : place[1]][:40]!r}, expected a quoted value, "
+                    f"a returned name or a number for #{argument}",
+                    text=text,
+                    offset=start,
+                    dialect="appbench",
+                )
+            _note_number(value, argument, len(calls), place, notes)
+        pairs = [(argument, value) for argument, value, _ in arguments]
+        calls.append(_call(app, returned, name, pairs, span, [place for _, _, place in arguments]))
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _explained(error: ParseError) -> ParseError:
+    """The grammar's error, said of the value where it is an argument's value that cannot be read."""
+    match = re.compile(r"#(\w++)\s*+=\s*+").match(error.text, error.offset)
+    if match is None or "#name" not in error.reason:
+        return error
+    if error.text.startswith("'", match.end()):
+        reason = f"the quoted value of #{match[1]} is never closed"
+    else:
+        from planner_eval.dialects.grammar import found_at
+
+        found = found_at(error.text, match.end())
+        reason = f"found {found}, expected a quoted value, a returned name or a number for #{match[1]}"
+    return ParseError(reason, text=error.text, offset=match.end(), dialect="appbench")
+
+
+def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    """Read a gold record's ``output`` (``api_results`` with ``used_app``), or a list of lines.
+
+    Raises:
+        ParseError: it is neither.
+    """
+    lines = data.get("api_results") if isinstance(data, dict) else data
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise ParseError(
+            "expected lines of calls, or an object with 'api_results'", code="parse.shape", dialect="appbench"
+        )
+    if not lines:
+        return RawPlan(())
+    raw = read("\n".join(lines), limits)
+    if isinstance(data, dict):
+        apps = _apps(data, raw.calls)
+        calls = tuple(
+            RawCall(c.name, c.arguments, app or c.app, None, c.binds, c.returns, c.span, c.spans)
+            for c, app in zip(raw.calls, apps, strict=True)
+        )
+        return RawPlan(calls, None, raw.notes)
+    return raw
+
+
+def _apps(output: dict[str, Any], calls: tuple[RawCall, ...]) -> list[str | None]:
+    """The app of each call: by position, or by the API's name where the lists differ in length."""
+    used = [str(app) for app in output.get("used_app") or ()]
+    if len(used) == len(calls):
+        return list(used)
+    names = [next(iter(api), "") for api in output.get("used_api") or () if isinstance(api, dict)]
+    by_name = dict(zip(names, used, strict=False))
+    return [by_name.get(call.name) for call in calls]
+
+
+def write(plan: Plan) -> str:
+    """Write a plan as AppBench lines, a line a call.
+
+    Raises:
+        WriteError: a reference that the notation cannot say (it is a bare returned name, and means
+            the nearest earlier call that returns it), an object as a value, a name that is no word.
+
+    >>> write(Plan((Call("c1", "search", (("city", "Rome"),), "Hotels", ("h",)),)))
+    "Hotels: [h = search(#city='Rome')]"
+    """
+    nearest: dict[str, int] = {}
+    lines = []
+    returned = _returned(plan)
+    for i, call in enumerate(plan.calls):
+        arguments = ", ".join(
+            f"#{name}={_written(value, plan, i, nearest, returned)}" for name, value in call.arguments
+        )
+        names = f"{', '.join(returned[i])} = " if returned[i] else ""
+        line = f"{names}{call.name}({arguments})"
+        lines.append(f"{call.app}: [{line}]" if call.app else line)
+        nearest.update(dict.fromkeys(returned[i], i))
+    text = "\n".join(lines)
+    if lines and read_fast(text) is None:
+        read_grammar(text)
+    return text
+
+
+def _returned(plan: Plan) -> list[tuple[str, ...]]:
+    """The names each call returns: as declared, and every output that some reference uses."""
+    names = [dict.fromkeys(call.returns) for call in plan.calls]
+    for edge in plan.edges:
+        if edge.path and isinstance(edge.path[0], str):
+            names[edge.producer].setdefault(edge.path[0])
+    return [tuple(n) for n in names]
+
+
+def _written(
+    value: Value, plan: Plan, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]
+) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_written(item, plan, i, nearest, returned) for item in value)}]"
+    if isinstance(value, (Ref, Unresolved)):
+        path = value.path if isinstance(value, Ref) else (value.name, *value.path)
+        text = ".".join(map(str, path))
+        if _NAME.fullmatch(text) and text not in _LITERALS and all(isinstance(s, str) for s in path):
+            if _meant(value, str(path[0]), i, nearest, returned):
+                return text
+            where = f"the output {path[0]!r} of call {value.call + 1}" if isinstance(value, Ref) else text
+            raise WriteError(f"call {i + 1}: {where} is hidden by another call's output of that name")
+        raise WriteError(f"call {i + 1}: the reference {list(path)!r} is no returned name")
+    raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot say the value {value!r}")
+
+
+def _meant(
+    value: Ref | Unresolved, name: str, i: int, nearest: dict[str, int], returned: list[tuple[str, ...]]
+) -> bool:
+    """Whether reading `name` in call `i` gives the same reference back."""
+    later = (k for k in [*range(i + 1, len(returned)), i] if name in returned[k])
+    found = nearest[name] if name in nearest else next(later, None)
+    return found == (value.call if isinstance(value, Ref) else None)
+
+
+def _quoted(text: str) -> str:
+    text = text.replace("\\\\", "\\\\\\\\") if "\\" in text else text
+    text = re.sub(r"\\(?=')|\\\Z", r"\\\\", text)
+    return "'" + re.sub(r"'(?=\s*(?:[,)\]]|#\w+\s*=|\Z))", r"\\'", text) + "'"
+
+
+DIALECT = Dialect(
+    name="appbench",
+    title="AppBench lines: App: [ret1, ret2 = api(#a='v', #b=ret1)]",
+    example="Hotels: [hotel_name, price = searchhotel(#city='Rome')]\n"
+    "Hotels: [reservehotel(#hotel=hotel_name, #nights='2')]",
+    read=read,
+    write=write,
+    read_data=read_data,
+)

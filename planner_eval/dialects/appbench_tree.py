@@ -1,0 +1,79 @@
+"""The transformer of grammars/appbench.lark; apart, so that the fast path imports no Lark."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lark import Token, Transformer
+
+from planner_eval.dialects.appbench import _HEAD, _UNESCAPE, _bare
+from planner_eval.model import Span
+
+_SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
+
+
+class AppBenchTransformer(Transformer[Token, Any]):
+    """Gives a list of (app, name, returned names, [(argument, value, place)], place)."""
+
+    def start(self, items: list[Any]) -> list[Any]:
+        """Flatten the sections."""
+        return [call for item in items for call in (item if isinstance(item, list) else [item])]
+
+    def section(self, items: list[Any]) -> list[Any]:
+        """Give each call of `App: [...]` its app."""
+        app = str(items[0]).rstrip()[:-1].strip()
+        return [(app, *call[1:]) for call in items if isinstance(call, tuple)]
+
+    def call(self, items: list[Any]) -> Any:
+        """Split the head into returned names and the tool's name."""
+        head, closing = items[0], items[-1]
+        match = _HEAD.fullmatch(head)
+        assert match is not None
+        arguments = [item for item in items if isinstance(item, tuple)]
+        return (None, match[2], match[1], arguments, (head.start_pos, closing.end_pos))
+
+    def text_argument(self, items: list[Token]) -> tuple[str, Any, Span]:
+        """Read `#name='value'`."""
+        match = _SPLIT.fullmatch(items[0])
+        assert match is not None
+        return match[1], _text(match[2]), _span(items[0])
+
+    def word_argument(self, items: list[Token]) -> tuple[str, Any, Span]:
+        """Read `#name=word`."""
+        match = _SPLIT.fullmatch(items[0])
+        assert match is not None
+        return match[1], _bare(match[2]), _span(items[0])
+
+    def text_value(self, items: list[Token]) -> Any:
+        """Read a quoted text in a list."""
+        return [_text(str(items[0]))]
+
+    def word_value(self, items: list[Token]) -> Any:
+        """Read an unquoted word in a list."""
+        return [_bare(str(items[0]))]
+
+    def list_value(self, items: list[Any]) -> Any:
+        """Read a list in a list."""
+        return [items[-1][0]]
+
+    def value_list(self, items: list[Any]) -> Any:
+        """Collect a list's values and where its bracket closes."""
+        return [item[0] for item in items if isinstance(item, list)], items[-1].end_pos
+
+    def list_argument(self, items: list[Any]) -> tuple[str, Any, Span]:
+        """Read `#name=[...]`."""
+        match = _SPLIT.fullmatch(items[0])
+        assert match is not None
+        values, end = items[1]
+        return match[1], values, (items[0].start_pos, end)
+
+
+def _text(quoted: str) -> str:
+    return _UNESCAPE.sub(r"\1", quoted[1:-1])
+
+
+def _span(token: Token) -> Span:
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos

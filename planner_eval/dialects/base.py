@@ -1,0 +1,59 @@
+"""What a dialect is, and the limits that every reader keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.errors import LimitError
+from planner_eval.model import Plan, RawPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a text may be; what exceeds a limit is refused before any work is done on it.
+
+    Args:
+        chars: Characters of one text.
+        depth: Nesting of lists and objects.
+        calls: Calls of one plan.
+    """
+
+    chars: int = 16_000_000
+    depth: int = 200
+    calls: int = 100_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One way to write plans.
+
+    Args:
+        name: What ``--from`` and ``--to`` take.
+        title: One line for a person.
+        example: A short plan in this dialect, of our own writing.
+        read: Reads a text, or raises ParseError.
+        write: Writes a plan, or raises WriteError; None where the dialect is only read.
+        read_data: Reads structure that is JSON already; None for dialects that are text.
+    """
+
+    name: str
+    title: str
+    example: str
+    read: Callable[[str, Limits], RawPlan]
+    write: Callable[[Plan], str] | None = None
+    read_data: Callable[[Any, Limits], RawPlan] | None = None
+
+
+def check_calls(count: int, limits: Limits) -> None:
+    """Refuse a plan of too many calls.
+
+    Raises:
+        LimitError: there are more calls than ``limits.calls``.
+    """
+    if count > limits.calls:
+        raise LimitError(f"the plan has {count:,} calls, more than the limit of {limits.calls:,}")

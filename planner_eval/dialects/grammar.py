@@ -1,0 +1,115 @@
+"""Lark at the edge: builds a grammar of grammars/ on first need and puts its errors into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from planner_eval import resources
+from planner_eval.errors import ParseError
+
+if TYPE_CHECKING:
+    from lark import Lark, Transformer
+
+
+@cache
+def load(name: str, transformer: type[Transformer[Any, Any]] | None = None) -> Lark:
+    """The LALR parser of ``grammars/<name>.lark``, built once a process.
+
+    Args:
+        name: The grammar's file name without its ending.
+        transformer: A Transformer class, applied while parsing.
+    """
+    from lark import Lark
+
+    folder = resources.folder("grammars")
+
+    def imported(_base: object, path: str) -> tuple[str, str]:
+        # Lark hands over its own library's paths too; refusing those lets its loader find them.
+        file = folder / path
+        if not file.is_file():
+            raise OSError(path)
+        return str(file), file.read_text(encoding="utf-8")
+
+    return Lark(
+        (folder / f"{name}.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        maybe_placeholders=False,
+        transformer=transformer() if transformer else None,
+        import_paths=[imported],  # type: ignore[list-item]
+    )
+
+
+def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
+    """Parse `text`; a failure becomes a ParseError with what was found and what was expected.
+
+    Args:
+        parser: From :func:`load`.
+        text: The text.
+        words: Each terminal's name in human words; terminals left out are not mentioned.
+        dialect: For the error.
+
+    Raises:
+        ParseError: the text does not follow the grammar.
+    """
+    from lark.exceptions import (
+        UnexpectedCharacters,
+        UnexpectedEOF,
+        UnexpectedInput,
+        UnexpectedToken,
+        VisitError,
+    )
+
+    try:
+        return parser.parse(text)
+    except UnexpectedCharacters as error:
+        expected, offset = error.allowed or set(), error.pos_in_stream
+    except UnexpectedToken as error:
+        # A token's own white space may come first; the caret belongs under what can be seen.
+        offset = error.token.start_pos if error.token.type != "$END" else len(text)
+        offset = len(text) if offset is None else offset
+        expected = error.accepts or error.expected
+    except UnexpectedEOF as error:
+        expected, offset = set(error.expected), len(text)
+    except VisitError as error:
+        if isinstance(error.orig_exc, ParseError):
+            raise error.orig_exc from None
+        raise
+    except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
+        expected, offset = set(), error.pos_in_stream or 0
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    raise ParseError(
+        f"found {found_at(text, offset)}, expected {choices(expected, words)}",
+        text=text,
+        offset=offset,
+        dialect=dialect,
+    ) from None
+
+
+def found_at(text: str, offset: int) -> str:
+    """What stands at `offset`, shortened for a message.
+
+    >>> found_at("f(a b)", 4)
+    "'b)'"
+    >>> found_at("f(", 2)
+    'the end of the text'
+    """
+    if offset >= len(text):
+        return "the end of the text"
+    shown = text[offset : offset + 20].split("\n", 1)[0]
+    return repr(shown + ("…" if offset + 20 < len(text) and len(shown) == 20 else ""))
+
+
+def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
+    """Terminals in words: ``"',' or ')'"``.
+
+    >>> choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
+    "',' or ')'"
+    """
+    known = sorted({words[t] for t in terminals if t in words})
+    if not known:
+        return "nothing more"
+    return known[0] if len(known) == 1 else ", ".join(known[:-1]) + " or " + known[-1]

@@ -1,0 +1,280 @@
+"""The shape "JSON calls": objects with a name and arguments, in the usual spellings and wrappings.
+
+Used as it is by the dialect `json`; `nestful` and `plan` read the same shape and add references.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import Places, Repeated, loads
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
+
+NAME_KEYS = ("name", "function", "api", "tool", "api_name", "tool_name", "toolName")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params")
+ID_KEYS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "label")
+WRAPPERS = ("function", "function_call", "functionCall", "toolUse")
+LISTS = ("tool_calls", "calls")
+_SIDE = frozenset({*ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature"})
+
+Convert = Callable[[Value], Value]
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read a text of JSON calls.
+
+    Raises:
+        ParseError: the text is no JSON, or its JSON holds something that is no call.
+
+    >>> read('{"name": "f", "arguments": {"a": 1}}', Limits()).calls[0].arguments
+    (('a', 1),)
+    """
+    return read_values(loads(text, limits), limits, text=text)
+
+
+def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    """Read calls from data that is JSON already; see :func:`read`."""
+    return read_values([data], limits, places=places)
+
+
+def read_values(
+    values: list[Any], limits: Limits, *, text: str = "", places: Places | None = None
+) -> RawPlan:
+    """Read the calls of JSON values: one value with all calls, or one call a value."""
+    data = values[0] if len(values) == 1 else values
+    notes: list[Diagnostic] = []
+    items = list(call_items(data, text))
+    check_calls(len(items), limits)
+    calls = tuple(read_call(item, i, notes, text=text, places=places) for i, item in enumerate(items))
+    return RawPlan(with_results(calls, data), None, tuple(notes))
+
+
+def call_items(data: Any, text: str = "") -> Iterable[dict[str, Any]]:
+    """The objects of `data` that should be calls, out of lists, messages and wrappers.
+
+    Raises:
+        ParseError: something among them is no object.
+    """
+    if isinstance(data, dict):
+        for key in LISTS:
+            if isinstance(data.get(key), list):
+                yield from call_items(data[key], text)
+                return
+        if "role" in data and not is_call(data):
+            return  # a message without calls: text, or a tool's answer
+        if data:
+            yield data
+    elif isinstance(data, list):
+        for item in data:
+            if not isinstance(item, (dict, list)):
+                raise ParseError(
+                    f"found {_shown(item)} where a call was expected: an object with a name and arguments",
+                    text=text,
+                    offset=max(text.find(_shown(item)), 0),
+                    code="parse.shape",
+                )
+            yield from call_items(item, text)
+    else:
+        raise ParseError(
+            f"found {_shown(data)}, expected a call or a list of calls", text=text, code="parse.shape"
+        )
+
+
+def is_call(item: Any) -> bool:
+    """Whether an object has a name (or a wrapped call) and nothing that speaks against a call.
+
+    >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if any(isinstance(item.get(key), dict) and _name_key(item[key]) for key in WRAPPERS):
+        return True
+    name = _name_key(item)
+    if name is None:
+        return False
+    if any(isinstance(item.get(key), (dict, str)) for key in ARGUMENT_KEYS):
+        return True
+    return set(item) <= {name, *_SIDE}
+
+
+def read_call(
+    item: dict[str, Any],
+    position: int,
+    notes: list[Diagnostic],
+    *,
+    text: str = "",
+    places: Places | None = None,
+    convert: Convert | None = None,
+) -> RawCall:
+    """One call out of its object.
+
+    Args:
+        item: The object.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+        text: The whole text, for the error.
+        places: Where objects stand, when that was asked for.
+        convert: Applied to each argument's value (references).
+
+    Raises:
+        ParseError: the object is no call.
+    """
+    inner, label = item, _label(item)
+    for key in WRAPPERS:
+        wrapped = item.get(key)
+        if isinstance(wrapped, dict):
+            inner, label = wrapped, label if label is not None else _label(wrapped)
+            break
+    name_key = _name_key(inner)
+    if name_key is None or not is_call(item):
+        keys = ", ".join(repr(k) for k in list(inner)[:6]) or "no keys"
+        raise ParseError(
+            f"item {position + 1} is no call: it has {keys}; expected 'name' and 'arguments'",
+            text=text,
+            offset=_guess(text, inner),
+            code="parse.shape",
+        )
+    if isinstance(inner, Repeated) and sum(key == name_key for key, _ in inner.pairs) > 1:
+        raise ParseError(
+            f"item {position + 1} has two names in one object: a bracket is missing between two calls",
+            text=text,
+            offset=_guess(text, inner),
+            code="parse.shape",
+        )
+    argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
+    given = inner[argument_key] if argument_key else {}
+    arguments = _arguments(given, position, text)
+    ignored = [k for k in inner if k not in _SIDE and k not in (name_key, argument_key)]
+    if ignored and inner is not item or len(ignored) > 0:
+        message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
+        notes.append(Diagnostic("shape.ignored", message, "info", position))
+    return RawCall(
+        inner[name_key],
+        tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
+        app=inner.get("app") if isinstance(inner.get("app"), str) else None,
+        label=label,
+        returns=tuple(r for r in inner.get("returns") or () if isinstance(r, str)),
+        span=places.span(item) if places else None,
+        spans=places.members(given) if places else (),
+        result=item.get("result"),
+        has_result="result" in item,
+    )
+
+
+def _name_key(item: dict[str, Any]) -> str | None:
+    for key in NAME_KEYS:
+        if isinstance(item.get(key), str):
+            return key
+    return None
+
+
+def _label(item: dict[str, Any]) -> str | None:
+    for key in ID_KEYS:
+        value = item.get(key)
+        if isinstance(value, str) or (type(value) is int):
+            return str(value)
+    return None
+
+
+def _arguments(given: Any, position: int, text: str) -> Arguments:
+    """Arguments as pairs; some servers send the object as a JSON string, some of those doubly."""
+    for _ in range(2):
+        if not isinstance(given, str):
+            break
+        try:
+            given = loads(given, Limits())[0] if given.strip() else {}
+        except ParseError as error:
+            raise ParseError(
+                f"the arguments of call {position + 1} are a text that is no JSON: {error.reason}",
+                text=text,
+                offset=max(text.find(json.dumps(given)[1:40]), 0),
+            ) from None
+    if given is None:
+        return ()
+    if isinstance(given, Repeated):
+        return tuple(given.pairs)
+    if isinstance(given, dict):
+        return tuple(given.items())
+    if isinstance(given, list):
+        if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in given):
+            return tuple((p[0], p[1]) for p in given)
+        return tuple((str(k), value) for k, value in enumerate(given))
+    raise ParseError(
+        f"the arguments of call {position + 1} are {_shown(given)}, expected an object",
+        text=text,
+        code="parse.shape",
+    )
+
+
+def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+    """The calls with the answers that a conversation's tool messages give them."""
+    if not isinstance(data, list):
+        return calls
+    answers = {
+        str(m["tool_call_id"]): m.get("content")
+        for m in data
+        if isinstance(m, dict) and m.get("role") == "tool" and "tool_call_id" in m
+    }
+    if not answers:
+        return calls
+    from dataclasses import replace
+
+    return tuple(
+        replace(c, result=answers[c.label], has_result=True) if c.label in answers else c for c in calls
+    )
+
+
+def write(plan: Plan) -> str:
+    """Write a plan as a JSON list of name and arguments.
+
+    Raises:
+        WriteError: the plan has references, which this dialect cannot say.
+
+    >>> from planner_eval.model import Call
+    >>> write(Plan((Call("c1", "f", (("a", 1),)),)))
+    '[{"name": "f", "arguments": {"a": 1}}]'
+    """
+    items = []
+    for call in plan.calls:
+        for argument, value in call.arguments:
+            if next(references(value), None) is not None:
+                raise WriteError(
+                    f"call {call.id} ({call.name}): argument {argument!r} is a reference, "
+                    "which the dialect 'json' cannot say; use 'nestful' or 'plan'"
+                )
+        items.append({"name": call.name, "arguments": arguments_data(call.arguments)})
+        if call.app:
+            items[-1] = {"app": call.app, **items[-1]}
+    return json.dumps(items, ensure_ascii=False)
+
+
+def arguments_data(arguments: Arguments) -> Any:
+    """Arguments as an object, or as pairs where a name repeats."""
+    data = dict(arguments)
+    return data if len(data) == len(arguments) else [list(pair) for pair in arguments]
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _guess(text: str, item: dict[str, Any]) -> int:
+    """Where an object that is no call probably starts: its first key's first appearance."""
+    first = next(iter(item), None)
+    return max(text.find(json.dumps(first, ensure_ascii=False)), 0) if first is not None else 0
+
+
+DIALECT = Dialect(
+    name="json",
+    title="JSON calls: objects of name and arguments, alone, in a list, in lines or in messages",
+    example='[{"name": "get_weather", "arguments": {"city": "Rome"}}, {"name": "roll", "arguments": {"sides": 6}}]',
+    read=read,
+    write=write,
+    read_data=read_data,
+)

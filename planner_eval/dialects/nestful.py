@@ -1,0 +1,212 @@
+"""NESTful: JSON calls with labels, references `$var_1.result$`, and a closing `var_result`.
+
+Source: NESTful's data files: version 1 writes bare labels (`var1`) and paths with field names,
+blanks and indices (`$var1.recipes[0].id$`); version 2 writes the label with a dollar sign
+(`$var_1`), a reference adds one only at its end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.json_calls import arguments_data, call_items, read_call
+from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.errors import WriteError
+from planner_eval.model import (
+    Arguments,
+    Diagnostic,
+    Path,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+)
+
+ANSWER = "var_result"
+"""The pseudo call whose arguments name what the user gets; it is no tool."""
+
+REFERENCE = re.compile(r"\$([A-Za-z_]\w*+)((?:\.[^$.\[\]]++|\[\d++\])*+)\$")
+_STEP = re.compile(r"\.([^$.\[\]]++)|\[(\d++)\]")
+_BROKEN = re.compile(r"([A-Za-z_]\w*+)(?:\.[^$.\[\]\s]++)*+\$")
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read a text of NESTful calls.
+
+    Raises:
+        ParseError: the text is no JSON, or its JSON holds something that is no call.
+
+    >>> read('[{"name": "f", "label": "v1", "arguments": {"a": "$v0.x[2]$"}}]', Limits()).calls[0].arguments
+    (('a', RawRef(name='v0', path=('x', 2))),)
+    """
+    values = loads(text, limits, "nestful")
+    return read_data(values[0] if len(values) == 1 else values, limits, text=text)
+
+
+def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
+    """Read NESTful calls from data that is JSON already; see :func:`read`."""
+    notes: list[Diagnostic] = []
+    items = list(call_items(data, text))
+    check_calls(len(items), limits)
+    answer: Arguments | None = None
+    if items and items[-1].get("name") == ANSWER and "label" not in items[-1]:
+        closing = read_call(items.pop(), len(items), notes, text=text, places=places, convert=to_reference)
+        answer = closing.arguments
+    calls = tuple(
+        _labelled(read_call(item, i, notes, text=text, places=places, convert=to_reference))
+        for i, item in enumerate(items)
+    )
+    _note_broken(calls, notes)
+    return RawPlan(calls, answer, tuple(notes))
+
+
+def _labelled(call: RawCall) -> RawCall:
+    if call.label is None:
+        return call
+    label = call.label.strip("$")
+    return RawCall(
+        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
+        call.span, call.spans, call.result, call.has_result,
+    )  # fmt: skip
+
+
+def _note_broken(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> None:
+    """Report texts that end like a reference and begin with a label but lack the first dollar sign."""
+    labels = {call.label for call in calls}
+    for i, call in enumerate(calls):
+        for argument, value in call.arguments:
+            match = _BROKEN.fullmatch(value) if type(value) is str and value.endswith("$") else None
+            if match and match.group(1) in labels:
+                message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its first '$'?"
+                notes.append(Diagnostic("reference.malformed", message, "error", i, argument))
+
+
+def to_reference(value: Value) -> Value:
+    """A value with its reference texts turned into RawRefs and RawTemplates, at any depth.
+
+    >>> to_reference({"sum": "5 * $var1.Exchange Rate$", "price": "$100-$200"})["sum"].parts
+    ('5 * ', RawRef(name='var1', path=('Exchange Rate',)))
+    """
+    kind = type(value)
+    if kind is str:
+        return _from_text(value) if "$" in value else value
+    if kind is list:
+        return [to_reference(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_reference(item) for key, item in value.items()}
+    return value
+
+
+def _from_text(text: str) -> str | RawRef | RawTemplate:
+    whole = REFERENCE.fullmatch(text)
+    if whole:
+        return RawRef(whole[1], _path(whole[2]))
+    parts: list[str | RawRef] = []
+    end = 0
+    for match in REFERENCE.finditer(text):
+        if match.start() > end:
+            parts.append(text[end : match.start()])
+        parts.append(RawRef(match[1], _path(match[2])))
+        end = match.end()
+    if not parts:
+        return text
+    if end < len(text):
+        parts.append(text[end:])
+    return RawTemplate(tuple(parts))
+
+
+def _path(text: str) -> Path:
+    return tuple(int(index) if index else field for field, index in _STEP.findall(text)) if text else ()
+
+
+def write(plan: Plan) -> str:
+    """Write a plan in NESTful's notation; labels are the calls' ids where they are words.
+
+    Raises:
+        WriteError: a field name in a path holds '.', '$' or a bracket, or a text in the plan would
+            read as a reference.
+
+    >>> from planner_eval.model import Call
+    >>> write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
+    '[{"name": "f", "arguments": {}, "label": "v1"}, {"name": "g", "arguments": {"a": "$v1.x[1]$"}, "label": "v2"}]'
+    """
+    labels = labels_of(plan)
+    items: list[dict[str, Any]] = []
+    for call, label in zip(plan.calls, labels, strict=True):
+        arguments = _written(call.arguments, labels)
+        items.append({"name": call.name, "arguments": arguments, "label": label})
+        if call.app:
+            items[-1] = {"app": call.app, **items[-1]}
+    if plan.answer is not None:
+        items.append({"name": ANSWER, "arguments": _written(plan.answer, labels)})
+    return json.dumps(items, ensure_ascii=False)
+
+
+def labels_of(plan: Plan) -> list[str]:
+    """A label for each call: its id where that is a word, else a fresh varN; none names nothing else."""
+    unresolved = set(_unresolved(plan))
+    taken = {call.id for call in plan.calls} | unresolved
+    labels = []
+    for i, call in enumerate(plan.calls):
+        label, copy = call.id, i
+        while not re.fullmatch(r"[A-Za-z_]\w*", label) or label in unresolved:
+            copy += 1
+            label = f"var{copy}" if f"var{copy}" not in taken else call.id
+            if label == f"var{copy}":
+                taken.add(label)
+                break
+        labels.append(label)
+    return labels
+
+
+def _unresolved(plan: Plan) -> list[str]:
+    from planner_eval.model import references
+
+    values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
+    return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
+
+
+def _written(arguments: Arguments, labels: list[str]) -> Any:
+    return arguments_data(tuple((name, _to_text(value, labels)) for name, value in arguments))
+
+
+def _to_text(value: Value, labels: list[str]) -> Value:
+    if isinstance(value, (Ref, Unresolved)):
+        return _reference(value, labels)
+    if isinstance(value, Template):
+        return "".join(p if isinstance(p, str) else _reference(p, labels) for p in value.parts)
+    if isinstance(value, str) and "$" in value and not isinstance(_from_text(value), str):
+        raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
+    if isinstance(value, list):
+        return [_to_text(item, labels) for item in value]
+    if isinstance(value, dict):
+        return {key: _to_text(item, labels) for key, item in value.items()}
+    return value
+
+
+def _reference(ref: Ref | Unresolved, labels: list[str]) -> str:
+    name = labels[ref.call] if isinstance(ref, Ref) else ref.name
+    text = f"${name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in ref.path)}$"
+    back = _from_text(text)
+    if not (isinstance(back, RawRef) and back.path == ref.path):
+        raise WriteError(f"the path {list(ref.path)!r} cannot be said in the dialect 'nestful'")
+    return text
+
+
+DIALECT = Dialect(
+    name="nestful",
+    title="NESTful: JSON calls with labels and references such as $var_1.result$",
+    example='[{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}, '
+    '{"name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": 4}}]',
+    read=read,
+    write=write,
+    read_data=read_data,
+)
