@@ -1,0 +1,49 @@
+"""Plans from the list-of-calls form of the pairs, without any parser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.model import Call, Edge, Plan, Ref, Template, Unresolved, references
+
+
+def value(raw: Any, positions: dict[str, int]) -> Any:
+    """One argument value with its references linked."""
+    if isinstance(raw, dict):
+        if "$ref" in raw:
+            path = tuple(raw.get("path", ()))
+            where = positions.get(raw["$ref"])
+            return Unresolved(raw["$ref"], path) if where is None else Ref(where, path)
+        if "$template" in raw:
+            return Template(tuple(p if isinstance(p, str) else value(p, positions) for p in raw["$template"]))
+        return {key: value(item, positions) for key, item in raw.items()}
+    if isinstance(raw, list):
+        return [value(item, positions) for item in raw]
+    return raw
+
+
+def edges(calls: tuple[Call, ...]) -> tuple[Edge, ...]:
+    """The edges that the calls' references make."""
+    return tuple(
+        Edge(ref.call, position, name, at, ref.path)
+        for position, call in enumerate(calls)
+        for name, item in call.arguments
+        for at, ref in references(item)
+        if isinstance(ref, Ref)
+    )
+
+
+def plan(raw: list[dict[str, Any]], answer: dict[str, Any] | None = None) -> Plan:
+    """The plan that a list of calls `{id, name, app?, arguments}` means."""
+    positions = {call["id"]: position for position, call in enumerate(raw)}
+    calls = tuple(
+        Call(
+            call["id"],
+            call["name"],
+            tuple((name, value(item, positions)) for name, item in call.get("arguments", {}).items()),
+            app=call.get("app"),
+        )
+        for call in raw
+    )
+    named = None if answer is None else tuple((name, value(item, positions)) for name, item in answer.items())
+    return Plan(calls, edges(calls), named)
