@@ -51,8 +51,8 @@ def link(
     Raises:
         LimitError: a value nests deeper than `depth`.
 
-    >>> raw = RawPlan((RawCall("search", binds=(("v1", ()),)), RawCall("book", (("id", RawRef("v1", ("id",))),))))
-    >>> link(raw).edges
+    >>> producer = RawCall("search", binds=(("v1", ()),))
+    >>> link(RawPlan((producer, RawCall("book", (("id", RawRef("v1", ("id",))),))))).edges
     (Edge(producer=0, consumer=1, argument='id', at=(), path=('id',), inferred=False),)
     """
     linker = _Linker(raw, depth)
@@ -138,7 +138,7 @@ class _Linker:
         if kind is RawTemplate:
             return Template(
                 tuple(
-                    part if type(part) is str else self.resolve(part, i, argument, (*at, k), span)  # type: ignore[arg-type]
+                    part if type(part) is str else self.resolve(part, i, argument, (*at, k), span)
                     for k, part in enumerate(value.parts)
                 )
             )

@@ -64,7 +64,7 @@ def _parse_data(data: Any, dialect: str | None, limits: Limits) -> Plan:
             dialect=dialect,
         )
     try:
-        raw = reader(data, limits)
+        raw = reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     return link(raw, dialect=dialect, depth=limits.depth)

@@ -14,7 +14,6 @@ from planner_eval.dialects.base import Dialect, Limits, check_calls
 from planner_eval.dialects.jsontext import Places
 from planner_eval.errors import ParseError, WriteError
 from planner_eval.model import (
-    Call,
     Diagnostic,
     Plan,
     RawCall,
@@ -49,7 +48,7 @@ _HEAD = re.compile(
 )  # fmt: skip
 _ARGUMENT = re.compile(
     r"#(\w++)\s*+=\s*+(?:'((?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]]|#\w++\s*+=|\Z)))*+)'|([\w.+-]++))"
-    r"(?=\s*+([,)]))\s*+[,)][ \t]*+",
+    r"\s*+(?:(,)\s*+|\))",
     re.S,
 )
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
@@ -104,64 +103,62 @@ def read_fast(text: str) -> RawPlan | None:
     """
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    at, end = 0, len(text.rstrip())
-    at = end - len(text[:end].lstrip())
+    end = len(text.rstrip())
+    at = len(text) - len(text.lstrip())
     while at < end:
-        app_match = _APP.match(text, at)
-        app = app_match[1].strip() if app_match else None
-        at = app_match.end() if app_match else at
-        while True:
-            head = _HEAD.match(text, at)
-            if head is None:
-                return None
-            start, at = head.start(), head.end()
-            arguments: list[tuple[str, Value]] = []
-            spans: list[Span] = []
-            closed = text.startswith(")", at)
-            at += closed
-            while not closed:
-                match = _ARGUMENT.match(text, at)
-                if match is None:
-                    return None
-                name, quoted, bare, closing = match.groups()
-                if quoted is None:
-                    span = (match.start(1) - 1, match.end(3))
-                    value = _bare(bare)
-                    if value is _REFUSED:
-                        return None
-                    _note_number(value, name, len(calls), span, notes)
-                else:
-                    span = (match.start(1) - 1, match.end(2) + 1)
-                    value = _UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
-                arguments.append((name, value))
-                spans.append(span)
-                at = match.end()
-                closed = closing == ")"
-                if not closed:
-                    while at < end and text[at].isspace():
-                        at += 1
-            stop = text.rindex(")", start, at) + 1
-            calls.append(_call(app, head[1], head[2], arguments, (start, stop), spans))
-            at = stop
-            more = _SEPARATOR.match(text, at) if app is not None else None
+        section = _APP.match(text, at)
+        app = section[1].strip() if section else None
+        at = _fast_call(text, section.end() if section else at, app, calls, notes)
+        while at >= 0 and section:
+            more = _SEPARATOR.match(text, at)
             if more is None:
                 break
-            at = more.end()
-        if app is not None:
-            closing_match = _CLOSE.match(text, at)
-            if closing_match is None:
-                return None
-            at = closing_match.end()
-        line_end = _LINE_END.match(text, at)
-        if line_end is None:
+            at = _fast_call(text, more.end(), app, calls, notes)
+        if at < 0:
             return None
-        at = line_end.end()
+        stop = (_SECTION_END if section else _LINE_END).match(text, at)
+        if stop is None:
+            return None
+        at = stop.end()
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
+def _fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+    """Append the call that starts at `at`; gives the place after it, or -1 where none is read."""
+    head = _HEAD.match(text, at)
+    if head is None:
+        return -1
+    at = head.end()
+    arguments: list[tuple[str, Value]] = []
+    spans: list[Span] = []
+    if text.startswith(")", at):
+        at += 1
+    else:
+        closing = ","
+        while closing == ",":
+            match = _ARGUMENT.match(text, at)
+            if match is None:
+                return -1
+            name, quoted, bare, closing = match.groups()
+            if quoted is None:
+                span = (match.start(), match.end(3))
+                value = _bare(bare)
+                if value is _REFUSED:
+                    return -1
+                _note_number(value, name, len(calls), span, notes)
+            else:
+                span = (match.start(), match.end(2) + 1)
+                value = _UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
+            arguments.append((name, value))
+            spans.append(span)
+            at = match.end()
+    calls.append(_call(app, head[1], head[2], arguments, (head.start(), at), spans))
+    return at
+
+
 _SEPARATOR = re.compile(r"\s*+,\s*+")
-_CLOSE = re.compile(r"\s*+\]")
 _LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
+_SECTION_END = re.compile(r"\s*+\][ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
 _REFUSED = object()
 
 
@@ -288,6 +285,7 @@ def write(plan: Plan) -> str:
         WriteError: a reference that the notation cannot say (it is a bare returned name, and means
             the nearest earlier call that returns it), an object as a value, a name that is no word.
 
+    >>> from planner_eval.model import Call
     >>> write(Plan((Call("c1", "search", (("city", "Rome"),), "Hotels", ("h",)),)))
     "Hotels: [h = search(#city='Rome')]"
     """

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.errors import LimitError
 from planner_eval.model import Plan, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.dialects.jsontext import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Dialect:
         example: A short plan in this dialect, of our own writing.
         read: Reads a text, or raises ParseError.
         write: Writes a plan, or raises WriteError; None where the dialect is only read.
-        read_data: Reads structure that is JSON already; None for dialects that are text.
+        read_data: Reads structure that is JSON already, given the places of its objects where they
+            are known; None for dialects that are text.
     """
 
     name: str
@@ -46,7 +50,7 @@ class Dialect:
     example: str
     read: Callable[[str, Limits], RawPlan]
     write: Callable[[Plan], str] | None = None
-    read_data: Callable[[Any, Limits], RawPlan] | None = None
+    read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
 
 
 def check_calls(count: int, limits: Limits) -> None:

@@ -38,7 +38,7 @@ def load(name: str, transformer: type[Transformer[Any, Any]] | None = None) -> L
         lexer="contextual",
         maybe_placeholders=False,
         transformer=transformer() if transformer else None,
-        import_paths=[imported],  # type: ignore[list-item]
+        import_paths=[imported],
     )
 
 
@@ -62,6 +62,7 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
         VisitError,
     )
 
+    offset: int | None
     try:
         return parser.parse(text)
     except UnexpectedCharacters as error:
@@ -69,7 +70,6 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
     except UnexpectedToken as error:
         # A token's own white space may come first; the caret belongs under what can be seen.
         offset = error.token.start_pos if error.token.type != "$END" else len(text)
-        offset = len(text) if offset is None else offset
         expected = error.accepts or error.expected
     except UnexpectedEOF as error:
         expected, offset = set(error.expected), len(text)
@@ -79,6 +79,7 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
         raise
     except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
         expected, offset = set(), error.pos_in_stream or 0
+    offset = len(text) if offset is None else offset
     while offset < len(text) and text[offset].isspace():
         offset += 1
     raise ParseError(
@@ -107,7 +108,7 @@ def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
     """Terminals in words: ``"',' or ')'"``.
 
     >>> choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
-    "',' or ')'"
+    "')' or ','"
     """
     known = sorted({words[t] for t in terminals if t in words})
     if not known:

@@ -150,7 +150,7 @@ def read_call(
     given = inner[argument_key] if argument_key else {}
     arguments = _arguments(given, position, text)
     ignored = [k for k in inner if k not in _SIDE and k not in (name_key, argument_key)]
-    if ignored and inner is not item or len(ignored) > 0:
+    if ignored:
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
     return RawCall(
@@ -273,7 +273,8 @@ def _guess(text: str, item: dict[str, Any]) -> int:
 DIALECT = Dialect(
     name="json",
     title="JSON calls: objects of name and arguments, alone, in a list, in lines or in messages",
-    example='[{"name": "get_weather", "arguments": {"city": "Rome"}}, {"name": "roll", "arguments": {"sides": 6}}]',
+    example='[{"name": "get_weather", "arguments": {"city": "Rome"}}, '
+    '{"name": "roll", "arguments": {"sides": 6}}]',
     read=read,
     write=write,
     read_data=read_data,

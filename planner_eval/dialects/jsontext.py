@@ -53,7 +53,7 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     >>> loads('[{"a": 1}]', Limits())
     [[{'a': 1}]]
     """
-    values = []
+    values: list[Any] = []
     at, end = len(text) - len(text.lstrip(_BLANK)), len(text.rstrip(_BLANK))
     try:
         while at < end or not values:

@@ -135,8 +135,9 @@ def write(plan: Plan) -> str:
             read as a reference.
 
     >>> from planner_eval.model import Call
-    >>> write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
-    '[{"name": "f", "arguments": {}, "label": "v1"}, {"name": "g", "arguments": {"a": "$v1.x[1]$"}, "label": "v2"}]'
+    >>> text = write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
+    >>> json.loads(text)[1]
+    {'name': 'g', 'arguments': {'a': '$v1.x[1]$'}, 'label': 'v2'}
     """
     labels = labels_of(plan)
     items: list[dict[str, Any]] = []

@@ -6,10 +6,10 @@
                {"id": "c2", "name": "book", "arguments": {"hotel": {"$ref": "c1", "path": ["hotel"]}}}],
      "answer": {"booking": {"$ref": "c2"}}}
 
-``app``, ``returns``, ``result`` and ``answer`` may be left out, and a bare list of calls is a plan
-too. Text around references is ``{"$template": ["from ", {"$ref": "c1"}]}``; a literal object that
-has one of these keys is wrapped in ``{"$literal": …}``, its values are read as any others. Arguments of which one repeats are a list
-of pairs. A reference to no call keeps the name it was written with.
+``app``, ``returns``, ``result`` and ``answer`` may be left out, and a bare list of calls is a plan too.
+Text around references is ``{"$template": ["from ", {"$ref": "c1"}]}``; a literal object that
+has one of these keys is wrapped in ``{"$literal": …}``, its values are read as any others. Arguments
+of which one repeats are a list of pairs. A reference to no call keeps the name it was written with.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def read(text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: the text is no JSON, or no plan.
 
-    >>> read('[{"id": "a", "name": "f", "arguments": {"x": {"$ref": "b", "path": [0]}}}]', Limits()).calls[0].arguments
+    >>> text = '[{"id": "a", "name": "f", "arguments": {"x": {"$ref": "b", "path": [0]}}}]'
+    >>> read(text, Limits()).calls[0].arguments
     (('x', RawRef(name='b', path=(0,))),)
     """
     values = loads(text, limits, "plan")
@@ -68,7 +69,7 @@ def read_data(data: Any, limits: Limits, places: Places | None = None, text: str
             )
         if isinstance(data.get("answer"), dict):
             answer = tuple((key, _to_raw(value)) for key, value in data["answer"].items())
-        data = data["calls"] if "calls" in data else data
+        data = data.get("calls", data)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(
