@@ -136,5 +136,18 @@ CODES: dict[str, str] = {
     "argument.duplicate": "an argument is given twice in one call",
     "argument.bare_number": "a number stands where the notation wants quotes",
     "plan.cycle": "calls depend on one another in a circle",
+    "dataset.record": "a record of a data set lacks a field or has one of another shape",
+    "dataset.length": "two lists of a record that belong together differ in length",
+    "dataset.difficulty": "a record's difficulty does not fit its number of calls",
+    "dataset.repeated_tool": "a gold plan calls one tool several times",
+    "dataset.unknown_tool": "a gold call names a tool that is not on offer",
+    "dataset.unknown_argument": "a gold call has an argument that its tool does not declare",
+    "dataset.missing_argument": "a gold call lacks an argument that its tool declares",
+    "dataset.type": "a gold value has another type than its tool declares",
+    "dataset.untyped": "a tool lists its parameters without types",
+    "dataset.placeholder": "a gold value is a placeholder for what is not known yet",
+    "dataset.placeholder_first": "a placeholder stands in the first call of a plan, where nothing precedes it",
+    "dataset.placeholder_nested": "a placeholder stands inside a gold value",
+    "dataset.empty_value": "a gold value is an empty object",
 }
-"""Every diagnostic code of parsing and linking with its meaning in one line."""
+"""Every diagnostic code with its meaning in one line."""

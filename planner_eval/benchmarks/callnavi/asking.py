@@ -1,0 +1,45 @@
+"""What CallNavi asks a model for: repairing an answer, and rating one.
+
+Source: paper sections 5.1 (repair) and 5.2 (GPT score).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.benchmarks.callnavi.washing import Wash
+from planner_eval.errors import JudgeError
+from planner_eval.judge import Judge
+from planner_eval.judge.prompts import callnavi_rating, callnavi_repair
+
+
+def ask_repair(judge: Judge, text: str, tools: Any, wash: Wash) -> Any:
+    """The data of the judge's repair of an unparsable answer; ``{}`` where that fails too.
+
+    >>> from planner_eval.benchmarks.callnavi.washing import wash_json
+    >>> from planner_eval.judge import ScriptedJudge
+    >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, wash_json)
+    {'API': []}
+    """
+    try:
+        return wash(judge.ask(callnavi_repair(text, tools)).text).value
+    except JudgeError:
+        return {}
+
+
+def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
+    """The judge's rating read as the published code reads it, or the exception it would end with.
+
+    All square brackets are deleted and the rest must be a number, of any size.
+
+    >>> from planner_eval.judge import ScriptedJudge
+    >>> ask_rating(ScriptedJudge(lambda request: "[[0.5]]"), {}, {})
+    0.5
+    >>> ask_rating(ScriptedJudge(lambda request: "about 0.5"), {}, {})
+    "ValueError: could not convert string to float: 'about 0.5'"
+    """
+    try:
+        text = judge.ask(callnavi_rating(gold, predicted)).text
+        return float(text.replace("[", "").replace("]", ""))
+    except (JudgeError, ValueError) as problem:
+        return f"{type(problem).__name__}: {problem}"

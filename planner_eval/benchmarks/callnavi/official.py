@@ -1,0 +1,204 @@
+"""CallNavi's scores as its published code prints them.
+
+The published code divides by the sizes of the data set that it was written for, whatever it is given:
+729 questions, 456 easy, 188 medium, 85 hard. The released data has 187 medium and 86 hard ones, so
+that perfect answers reach 0.9947 and 1.0118 there.
+
+Source: repository Etamin/CallNavi at 520e280; paper section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
+from planner_eval.benchmarks.callnavi.stability import election, levenshtein_score
+from planner_eval.benchmarks.callnavi.verdicts import Verdict, clean_route, judge_parameters, judge_route
+from planner_eval.benchmarks.callnavi.washing import Washed, wash_json, wash_yaml
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.datasets.sample import Sample
+from planner_eval.judge import Judge
+
+DIFFICULTIES = ("easy", "medium", "hard")
+DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
+"""The constants that the published code divides by."""
+TASKS = ("parameters", "routing", "stability")
+NOTATIONS = ("json", "yaml")
+_CONSTANT = "divided by a constant of the published code"
+_MACRO = "mean of the three difficulties; in the paper only"
+
+
+class Judged(NamedTuple):
+    """One prediction with everything that was found out about it."""
+
+    sample: Sample
+    washed: Washed
+    verdict: Verdict
+    rating: float | str | None
+
+
+def score_official(
+    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Report:
+    """The figures that the published code prints, and one row a record.
+
+    Args:
+        records: Samples of the CallNavi reader with the text that a model answered. For the task
+            ``"stability"`` each sample comes several times, once an answer; the first counts as first.
+        task: ``"parameters"`` (names and parameters), ``"routing"`` (names only) or ``"stability"``
+            (answers to one question against each other; the paper's formula, for no code exists).
+        notation: ``"json"`` or ``"yaml"``: how the answers were asked for; parameters only.
+        judge: Gives the GPT score and repairs unparsable answers. Without one, there is no GPT
+            score, and an unparsable answer counts as ``{}``, as when the published repair fails.
+
+    Raises:
+        ValueError: an unknown task or notation.
+
+    >>> gold = {"API": ["pay"], "parameters": [{"to": "Ann"}]}
+    >>> sample = Sample("q1", gold=gold, extra={"difficulty": "easy"})
+    >>> report = score_official([(sample, str(gold))])
+    >>> report.value("ast_easy") == 1 / 456
+    True
+    """
+    if task not in TASKS or notation not in NOTATIONS:
+        raise ValueError(f"task {task!r} is not one of {TASKS} or notation {notation!r} not of {NOTATIONS}")
+    if task == "routing":
+        return _score_routing(records)
+    if task == "stability":
+        return score_stability(records, variant="official")
+    wash = wash_json if notation == "json" else wash_yaml
+    sort_keys = notation == "yaml"
+    judged = [_judge_record(sample, text, wash, sort_keys, judge) for sample, text in records]
+    figures = tuple(_parameter_figures(judged, judge is not None))
+    return Report("callnavi", "official", len(judged), figures, tuple(map(_parameter_row, judged)))
+
+
+def _judge_record(
+    sample: Sample, text: str, wash: Callable[[str], Washed], sort_keys: bool, judge: Judge | None
+) -> Judged:
+    washed = wash(text)
+    value = washed.value
+    if judge is not None and not washed.valid and not washed.error:
+        value = ask_repair(judge, text, sample.tools, wash)
+    problem = gold_problem(sample)
+    if problem:
+        return Judged(sample, washed, Verdict(error=problem), None)
+    verdict = judge_parameters(sample.gold, value, sort_keys=sort_keys)
+    rating = None if judge is None else ask_rating(judge, sample.gold, value)
+    return Judged(sample, washed, verdict, rating)
+
+
+def gold_problem(sample: Sample) -> str | None:
+    """What keeps the sample's gold record from being one of CallNavi's; None where nothing does."""
+    gold = sample.gold
+    if not isinstance(gold, dict):
+        return f"gold is a {type(gold).__name__}, not a CallNavi record with API and parameters"
+    for key in ("API", "parameters"):
+        if not isinstance(gold.get(key), list):
+            return f"gold has no list {key!r}: not a CallNavi record"
+    return None
+
+
+def _parameter_figures(judged: Sequence[Judged], has_judge: bool) -> Iterable[Figure]:
+    dumped = next((record.washed.error for record in judged if record.washed.error), None)
+    valid = sum(record.washed.valid for record in judged)
+    yield _figure("syntax", valid, DIVISORS["overall"], _raises(dumped))
+    raised = _raises(dumped) or next(
+        (record.verdict.error for record in judged if record.verdict.error), None
+    )
+    yield _rating_figure(judged, raised) if has_judge else Figure("gpt", None, note="needs a judge")
+    yield _figure("structure", sum(r.verdict.structure for r in judged), DIVISORS["overall"], raised)
+    for name in ("order", "ast"):
+        hits = [r.sample.extra.get("difficulty") for r in judged if getattr(r.verdict, name)]
+        shares = [
+            _figure(f"{name}_{level}", hits.count(level), DIVISORS[level], raised) for level in DIFFICULTIES
+        ]
+        yield from shares
+        yield _figure(f"{name}_overall", len(hits), DIVISORS["overall"], raised)
+        yield macro(f"{name}_macro", shares)
+
+
+def _raises(error: str | None) -> str | None:
+    """The exception of the published washing; a limit of ours is none."""
+    return None if error is None or error.startswith("LimitError") else error
+
+
+def _figure(name: str, hits: int, divisor: int, raised: str | None) -> Figure:
+    return Figure(name, None, error=raised) if raised else ratio(name, hits, divisor, note=_CONSTANT)
+
+
+def macro(name: str, shares: Sequence[Figure]) -> Figure:
+    """The plain mean of the figures; None, or their error, where one of them does not exist."""
+    values = [share.value for share in shares if isinstance(share.value, (int, float))]
+    if len(values) < len(shares):
+        return Figure(name, None, note=_MACRO, error=next((s.error for s in shares if s.error), None))
+    return Figure(name, sum(values) / len(values), note=_MACRO)
+
+
+def _rating_figure(judged: Sequence[Judged], raised: str | None) -> Figure:
+    """The mean rating over 729; the first unusable answer of the judge would end the published run."""
+    ratings = [record.rating for record in judged]
+    unusable = next((rating for rating in ratings if isinstance(rating, str)), None)
+    if raised or unusable:
+        return Figure("gpt", None, error=raised or unusable)
+    total = sum(rating for rating in ratings if isinstance(rating, float))
+    return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT)
+
+
+def _parameter_row(judged: Judged) -> Row:
+    _, washed, verdict, rating = judged
+    error = washed.error or verdict.error
+    flags = (verdict.order, verdict.structure, verdict.ast)
+    figures = [Figure("syntax", float(washed.valid))]
+    for name, flag in zip(("order", "structure", "ast"), flags, strict=True):
+        figures.append(Figure(name, None if error else float(flag), error=error))
+    if rating is not None:
+        unusable = rating if isinstance(rating, str) else None
+        figures.append(Figure("gpt", None if unusable else rating, error=unusable))
+    return Row(judged.sample.id, verdict.ast, tuple(figures), error)
+
+
+def _score_routing(records: Records) -> Report:
+    rows, levels, hits = [], [], []
+    for sample, text in records:
+        problem = gold_problem(sample)
+        hit = problem is None and judge_route(sample.gold, text)
+        rows.append(Row(sample.id, hit, (Figure("match", float(hit)),), problem))
+        level = sample.extra.get("difficulty")
+        levels.append(level)
+        if hit:
+            hits.append(level)
+    figures = [_counted("overall", len(hits), len(levels))]
+    figures += [_counted(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
+    figures.append(macro("macro", figures[1:]))
+    return Report("callnavi", "official", len(rows), tuple(figures), tuple(rows))
+
+
+def _counted(name: str, hits: int, divisor: int) -> Figure:
+    """The share, where the published code divides by a count and so can fail."""
+    if not divisor:
+        return Figure(name, None, error="ZeroDivisionError: division by zero")
+    return ratio(name, hits, divisor)
+
+
+def score_stability(records: Records, *, variant: str) -> Report:
+    """Election and Levenshtein stability of the answers to each question, and their means.
+
+    Args:
+        records: Every sample several times, once an answer, in the order of the repetitions.
+        variant: What the report calls itself; the formula is the paper's either way.
+    """
+    outputs: dict[str, list[str]] = {}
+    for sample, text in records:
+        outputs.setdefault(sample.id, []).append(clean_route(text))
+    rows = []
+    sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
+    for id_, answers in outputs.items():
+        scores = (("election", election(answers)), ("levenshtein", levenshtein_score(answers)))
+        for name, score in scores:
+            sums[name] += [] if score is None else [score]
+        rows.append(Row(id_, len(set(answers)) == 1, tuple(Figure(name, score) for name, score in scores)))
+    note = "the paper's formula, averaged over questions; no code was published"
+    figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
+    return Report("callnavi", variant, sum(map(len, outputs.values())), figures, tuple(rows))

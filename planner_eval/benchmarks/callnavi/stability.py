@@ -1,0 +1,90 @@
+"""How alike the answers are that a model gives to one question: CallNavi's two stability scores.
+
+Source: paper section 5.3 and appendix D. No code was published for them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+
+def election(outputs: Sequence[str]) -> float | None:
+    """How clearly the commonest output beats the second: (F1 - F2) / (N - F2).
+
+    Args:
+        outputs: N outputs for one question, already cleaned.
+
+    Returns:
+        0.0 (a tie) to 1.0 (all equal); None without outputs.
+
+    >>> [election(letters) for letters in ("AAAAA", "AAAAB", "AAABB", "AABBC", "ABCDE")]
+    [1.0, 0.75, 0.3333333333333333, 0.0, 0.0]
+    """
+    if not outputs:
+        return None
+    counts = [count for _, count in Counter(outputs).most_common(2)]
+    first, second = counts[0], counts[1] if len(counts) > 1 else 0
+    return (first - second) / (len(outputs) - second)
+
+
+def levenshtein_score(outputs: Sequence[str]) -> float | None:
+    """The mean similarity of the first output to each later one.
+
+    Two empty outputs are alike: their similarity, 0/0 in the paper's formula, is taken as 1.
+
+    Args:
+        outputs: Outputs for one question, already cleaned.
+
+    Returns:
+        0.0 to 1.0; None with fewer than two outputs.
+
+    >>> levenshtein_score(["pays", "pays", "pats"])
+    0.875
+    """
+    if len(outputs) < 2:
+        return None
+    first, *later = outputs
+    return sum(similarity(first, other) for other in later) / len(later)
+
+
+def similarity(a: str, b: str) -> float:
+    """One less the edit distance over the longer length; 1.0 for two empty texts.
+
+    >>> similarity("abcd", "abxd")
+    0.75
+    """
+    longer = max(len(a), len(b))
+    return 1 - edit_distance(a, b) / longer if longer else 1.0
+
+
+def edit_distance(a: str, b: str) -> int:
+    """The Levenshtein distance, by bit vectors (Myers 1999): one pass over `b`, a row to an integer.
+
+    >>> edit_distance("kitten", "sitting")
+    3
+    """
+    if a == b:
+        return 0
+    if not a or not b:
+        return len(a) or len(b)
+    places: dict[str, int] = {}
+    for position, letter in enumerate(a):
+        places[letter] = places.get(letter, 0) | 1 << position
+    last = 1 << (len(a) - 1)
+    full = (last << 1) - 1
+    up, down, distance = full, 0, len(a)
+    for letter in b:
+        match = places.get(letter, 0)
+        diagonal = (((match & up) + up) ^ up) | match | down
+        right_up = down | (full & ~(diagonal | up))
+        right_down = up & diagonal
+        if right_up & last:
+            distance += 1
+        if right_down & last:
+            distance -= 1
+        right_up = (right_up << 1 | 1) & full
+        right_down = right_down << 1 & full
+        up = right_down | (full & ~(diagonal | right_up))
+        down = right_up & diagonal
+    return distance

@@ -1,0 +1,129 @@
+"""From the text that a model wrote to the data that CallNavi's scorer sees.
+
+Nothing is evaluated and nothing raises: what the published code could not dump is a
+:class:`Washed` that names the exception.
+
+Source: CallNavi's washing scripts; paper section 5.1 (syntax validity), appendix E.4 (YAML).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MAX_JSON_CHARS = 16 * 2**20
+"""Longer JSON texts are refused, and counted as unreadable."""
+MAX_YAML_CHARS = 256 * 2**10
+"""Longer YAML texts are refused: the YAML parser is a thousand times slower than the JSON parser."""
+MAX_YAML_NODES = 1_000_000
+"""YAML whose aliases stand for more nodes than this is refused: ten short lines can mean billions."""
+
+Wash = Callable[[str], "Washed"]
+"""A washing: :func:`wash_json` or :func:`wash_yaml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Washed:
+    """What is left of a prediction after washing.
+
+    Args:
+        value: The data; ``{}`` where the text could not be parsed.
+        valid: The text could be parsed, so that it counts towards syntax validity.
+        error: ``"LimitError: …"`` for a text that is refused, or the exception with which the
+            published washing ends on it; None otherwise.
+    """
+
+    value: Any
+    valid: bool
+    error: str | None = None
+
+
+def wash_json(text: str) -> Washed:
+    r"""Quotes made double, code fences deleted, the rest read as JSON.
+
+    An apostrophe inside a string becomes a quote as well, so correct JSON with one is not valid.
+
+    Args:
+        text: A model's answer as written.
+
+    >>> wash_json("```json\n{'API': []}\n```")
+    Washed(value={'API': []}, valid=True, error=None)
+    >>> wash_json('Here it is: {}').valid
+    False
+    """
+    if len(text) > MAX_JSON_CHARS:
+        return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read")
+    try:
+        return Washed(json.loads(text.replace("'", '"').replace("```json", "").replace("```", "")), True)
+    except (ValueError, RecursionError):
+        return Washed({}, False)
+
+
+def wash_yaml(text: str) -> Washed:
+    r"""Quotes made double, the word "yaml" before a line's end and fences deleted, the rest read as YAML.
+
+    Dates become texts and keys are sorted, for the published scripts hand the data on as sorted JSON.
+
+    Args:
+        text: A model's answer as written.
+
+    >>> wash_yaml("API:\n- pay\nparameters:\n- {day: 2024-05-01}").value
+    {'API': ['pay'], 'parameters': [{'day': '2024-05-01'}]}
+    >>> wash_yaml("Sorry, I cannot help.").valid
+    True
+    """
+    if len(text) > MAX_YAML_CHARS:
+        return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_YAML_CHARS} are read")
+    import yaml
+
+    cleaned = text.replace("'", '"').replace("yaml\n", "").replace("```", "")
+    try:
+        if "*" in cleaned and "&" in cleaned and _expanded_nodes(cleaned) > MAX_YAML_NODES:
+            return Washed({}, False, f"LimitError: aliases stand for more than {MAX_YAML_NODES} nodes")
+        value = yaml.safe_load(cleaned)
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError):
+        return Washed({}, False)
+    return _handed_on(value)
+
+
+def _handed_on(value: Any) -> Washed:
+    """The value after the detour through sorted JSON text that the YAML scripts take."""
+    try:
+        return Washed(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
+    except (TypeError, ValueError, RecursionError) as problem:
+        return Washed({}, True, f"{type(problem).__name__}: {problem}")
+
+
+def _as_text(value: object) -> str:
+    """``str(value)``, in a fixed order for a set."""
+    if isinstance(value, set):
+        return "{" + ", ".join(sorted(map(repr, value))) + "}" if value else "set()"
+    return str(value)
+
+
+def _expanded_nodes(text: str) -> int:
+    """How many nodes the text stands for once every alias is replaced; stops above the limit."""
+    import yaml
+
+    total = 0
+    sizes: dict[str, int] = {}
+    opened: list[tuple[str | None, int]] = []
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            total += sizes.get(event.anchor or "", 1)
+        elif isinstance(event, yaml.ScalarEvent):
+            total += 1
+            if event.anchor:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            opened.append((event.anchor, total))
+            total += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = opened.pop()
+            if anchor:
+                sizes[anchor] = total - before
+        if total > MAX_YAML_NODES:
+            break
+    return total

@@ -1,0 +1,55 @@
+"""Opening the files of data sets: JSON and JSON lines, with errors that say file and place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from planner_eval.errors import DatasetError
+
+
+def load_json(path: Path) -> Any:
+    """The data of a JSON file.
+
+    Raises:
+        DatasetError: the file is missing, is a folder, is not UTF-8 or not JSON.
+    """
+    text = _text(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise DatasetError(f"{path}: line {problem.lineno}, column {problem.colno}: {problem.msg}") from None
+    except (ValueError, RecursionError) as problem:
+        raise DatasetError(f"{path}: not JSON that can be read: {problem}") from None
+
+
+def load_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
+    """Line number (from 1) and data of each line of a JSON lines file; empty lines are passed over.
+
+    Raises:
+        DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
+    """
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            raise DatasetError(f"{path}: line {number}: not JSON: {problem}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DatasetError(
+            f"{path}: no such file; fetch the data set, or name the folder that holds it"
+        ) from None
+    except IsADirectoryError:
+        raise DatasetError(f"{path}: is a folder; a file was expected") from None
+    except UnicodeDecodeError as problem:
+        raise DatasetError(f"{path}: not UTF-8 text at byte {problem.start}") from None
+    except OSError as problem:
+        raise DatasetError(f"{path}: {problem.strerror}") from None
