@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
-    """The plan as a NetworkX graph, the public view of its structure.
+    r"""The plan as a NetworkX graph, the public view of its structure.
 
     Returns:
         Nodes are positions with attributes ``id``, ``name``, ``app``, ``arguments``; edges run from
         producer to consumer, keyed by (argument, place), with ``argument``, ``at`` and ``path``.
 
     >>> from planner_eval.read import parse
-    >>> parse("a = f(#x='1')\\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
+    >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
     ('a',)
     """
     import networkx as nx
@@ -46,10 +46,10 @@ def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
 
 
 def producers(plan: Plan) -> list[list[int]]:
-    """For each call the other calls whose output it uses, each once, in ascending order.
+    r"""For each call the other calls whose output it uses, each once, in ascending order.
 
     >>> from planner_eval.read import parse
-    >>> producers(parse("a = f(#x='1')\\nb = g(#y=a, #z=a)"))
+    >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
     [[], [0]]
     """
     found: list[set[int]] = [set() for _ in plan.calls]
@@ -69,10 +69,10 @@ def consumers(plan: Plan) -> list[list[int]]:
 
 
 def components(plan: Plan) -> list[list[int]]:
-    """The weakly connected components, each in ascending order, ordered by their first call.
+    r"""The weakly connected components, each in ascending order, ordered by their first call.
 
     >>> from planner_eval.read import parse
-    >>> components(parse("a = f(#x='1')\\nb = g(#y=a)\\nh(#z='2')"))
+    >>> components(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 1], [2]]
     """
     parent = list(range(len(plan.calls)))
@@ -92,10 +92,10 @@ def components(plan: Plan) -> list[list[int]]:
 
 
 def topological_generations(plan: Plan) -> list[list[int]]:
-    """The calls in generations: each needs only calls of earlier ones; in ascending order within one.
+    r"""The calls in generations: each needs only calls of earlier ones; in ascending order within one.
 
     >>> from planner_eval.read import parse
-    >>> topological_generations(parse("a = f(#x='1')\\nb = g(#y=a)\\nh(#z='2')"))
+    >>> topological_generations(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 2], [1]]
     """
     waiting = [len(needed) for needed in producers(plan)]
@@ -133,10 +133,10 @@ def topological_order(plan: Plan) -> list[int]:
 
 
 def depth(plan: Plan) -> int:
-    """The number of calls on the longest dependency path; 0 for an empty plan.
+    r"""The number of calls on the longest dependency path; 0 for an empty plan.
 
     >>> from planner_eval.read import parse
-    >>> depth(parse("a = f(#x='1')\\nb = g(#y=a)\\nh(#z='2')"))
+    >>> depth(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     2
     """
     return len(topological_generations(plan))
@@ -148,10 +148,10 @@ def width(plan: Plan) -> int:
 
 
 def critical_path(plan: Plan) -> list[int]:
-    """The calls of one longest dependency path, producer first; the earliest where several tie.
+    r"""The calls of one longest dependency path, producer first; the earliest where several tie.
 
     >>> from planner_eval.read import parse
-    >>> critical_path(parse("h(#z='2')\\na = f(#x='1')\\nb = g(#y=a)"))
+    >>> critical_path(parse("h(#z='2')\na = f(#x='1')\nb = g(#y=a)"))
     [1, 2]
     """
     needed = producers(plan)
@@ -200,13 +200,13 @@ def sequential_scale(plan: Plan) -> int:
 
 
 def nesting_patterns(plan: Plan) -> dict[str, int]:
-    """How the calls hang together, one pattern a meeting point, with its count.
+    r"""How the calls hang together, one pattern a meeting point, with its count.
 
     ``A→B``: one consumer of one producer that serves nobody else. ``{A,B}→C``: one call that uses
     several others. ``A→{B,C}``: one call that serves several. ``A``: a call that stands alone.
 
     >>> from planner_eval.read import parse
-    >>> nesting_patterns(parse("a = f(#x='1')\\nb = f(#x='2')\\ng(#y=a, #z=b)\\nh()"))
+    >>> nesting_patterns(parse("a = f(#x='1')\nb = f(#x='2')\ng(#y=a, #z=b)\nh()"))
     {'A': 1, '{A,B}→C': 1}
     """
     needed, users = producers(plan), consumers(plan)
@@ -232,13 +232,13 @@ def _letters(count: int, start: int = 0) -> str:
 
 
 def shape(plan: Plan) -> str:
-    """The plan's dependency shape in one line: each call's producers in a canonical order.
+    r"""The plan's dependency shape in one line: each call's producers in a canonical order.
 
     Two plans of one shape have isomorphic dependency graphs in all but rare symmetric cases of more
     than ten calls; names and arguments play no part.
 
     >>> from planner_eval.read import parse
-    >>> shape(parse("a = f(#x='1')\\nb = g(#y=a)\\nh(#z='2')"))
+    >>> shape(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     '(()) ()'
     """
     needed = producers(plan)
@@ -281,10 +281,10 @@ class Stats:
 
 
 def stats(plan: Plan) -> Stats:
-    """All structure figures of one plan.
+    r"""All structure figures of one plan.
 
     >>> from planner_eval.read import parse
-    >>> s = stats(parse("a = f(#x='1')\\nb = g(#y=a)"))
+    >>> s = stats(parse("a = f(#x='1')\nb = g(#y=a)"))
     >>> s.calls, s.depth, s.width, s.critical_path
     (2, 2, 1, ('c1', 'c2'))
     """
