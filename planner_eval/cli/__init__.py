@@ -1,0 +1,95 @@
+"""The command line: one module a command, imported when the command is called.
+
+Exit codes: 0 fine; 1 differences, findings, an unreadable prediction, below a threshold; 2 usage, a
+missing file, a directory; 3 nothing could be evaluated; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from planner_eval._version import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
+    "render": ("render", "Draw a plan."),
+    "stats": ("stats", "Structure figures of a file of plans."),
+}
+"""Command → its module in this package and the line that ``--help`` shows."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called; ``--help`` imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"planner_eval.cli.{COMMANDS[cmd_name][0]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the closest one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    name="planeval",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="planeval", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Read, compare, draw, count and run the tool-use plans that language models write."""
+
+
+def run() -> int:
+    """Run the command line and give the exit code; an error for people never becomes a traceback."""
+    from planner_eval.errors import PlanevalError
+
+    for stream in (sys.stdout, sys.stderr):
+        # A lone surrogate out of a plan must not end the program on its way to the terminal.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        result = cli.main(prog_name="planeval", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return 130
+    except PlanevalError as error:
+        from planner_eval.text import printable
+
+        click.echo(f"planeval: {printable(str(error))}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader (head, less) has gone; keep Python from complaining about it at exit.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

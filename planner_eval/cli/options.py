@@ -1,0 +1,53 @@
+"""Options and habits that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a file of plans is read: ``--from``, ``--id-field``, ``--text-field``."""
+    for option in (
+        click.option("--text-field", metavar="NAME", help="The field of a record that holds its plan."),
+        click.option("--id-field", metavar="NAME", help="The field of a record that names it."),
+        click.option(
+            "--from", "dialect", metavar="DIALECT", help="The plans' dialect; recognised when left out."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``-o/--output FILE``; standard output when left out."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, writable=True),
+        help="Write to FILE instead of standard output.",
+    )(command)
+
+
+def emit(data: str | bytes, output: str | None) -> None:
+    """Write a command's result to a file or to standard output."""
+    if output is None:
+        click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
+    elif isinstance(data, bytes):
+        with open(output, "wb") as file:
+            file.write(data)
+    else:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(data if data.endswith("\n") else data + "\n")
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on standard error."""
+    from planner_eval.text import printable
+
+    click.echo(printable(text), err=True)

@@ -1,0 +1,86 @@
+"""Structure figures of many plans: counts, averages, distributions, the commonest shapes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import mean, median
+
+from planner_eval.structure import Stats
+
+FIGURES = (
+    "calls", "apps", "tools", "arguments", "references", "edges", "components", "depth", "width",
+    "max_fan_in", "max_fan_out", "parallel_scale", "sequential_scale", "roots", "sinks",
+)  # fmt: skip
+"""The figures of a plan that are numbers, in the order of a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure over many plans.
+
+    Args:
+        name: One of :data:`FIGURES`.
+        total: Its sum.
+        mean: Its average, None for no plans.
+        median: Its median, None for no plans.
+        max: Its largest value, None for no plans.
+        distribution: Value → number of plans, in ascending order.
+    """
+
+    name: str
+    total: int
+    mean: float | None
+    median: float | None
+    max: int | None
+    distribution: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Structure figures of many plans; ``unread`` plans are counted, and in no other figure."""
+
+    plans: int
+    unread: int
+    figures: tuple[Figure, ...]
+    patterns: dict[str, int]
+    shapes: dict[str, int]
+
+
+def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
+    r"""Sum up the figures of many plans.
+
+    Args:
+        stats: One a plan.
+        unread: How many more plans could not be read.
+
+    >>> from planner_eval.read import parse
+    >>> from planner_eval.structure import stats
+    >>> s = summarise([stats(parse("a = f(#x='1')\nb = g(#y=a)")), stats(parse("h()"))])
+    >>> s.figures[0].total, s.figures[0].mean, s.shapes
+    (3, 1.5, {'(())': 1, '()': 1})
+    """
+    rows = list(stats)
+    patterns: Counter[str] = Counter()
+    for row in rows:
+        patterns.update(row.patterns)
+    shapes = Counter(row.shape for row in rows)
+    return Summary(
+        len(rows),
+        unread,
+        tuple(_figure(name, [getattr(row, name) for row in rows]) for name in FIGURES),
+        _ranked(patterns),
+        _ranked(shapes),
+    )
+
+
+def _figure(name: str, values: list[int]) -> Figure:
+    spread = dict(sorted(Counter(values).items()))
+    if not values:
+        return Figure(name, 0, None, None, None, spread)
+    return Figure(name, sum(values), mean(values), median(values), max(values), spread)
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
