@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.benchmarks.callnavi.washing import Wash
+from planner_eval.benchmarks.callnavi.washing import Reader
 from planner_eval.errors import JudgeError
 from planner_eval.judge import Judge
 from planner_eval.judge.prompts import callnavi_rating, callnavi_repair
 
 
-def ask_repair(judge: Judge, text: str, tools: Any, wash: Wash) -> Any:
+def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
     """The data of the judge's repair of an unparsable answer; ``{}`` where that fails too.
 
-    >>> from planner_eval.benchmarks.callnavi.washing import wash_json
+    >>> from planner_eval.benchmarks.callnavi.washing import read_json
     >>> from planner_eval.judge import ScriptedJudge
-    >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, wash_json)
+    >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, read_json)
     {'API': []}
     """
     try:
-        return wash(judge.ask(callnavi_repair(text, tools)).text).value
+        return read(judge.ask(callnavi_repair(text, tools)).text).value
     except JudgeError:
         return {}
 

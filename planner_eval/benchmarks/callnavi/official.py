@@ -9,13 +9,20 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
 from planner_eval.benchmarks.callnavi.stability import election, levenshtein_score
 from planner_eval.benchmarks.callnavi.verdicts import Verdict, clean_route, judge_parameters, judge_route
-from planner_eval.benchmarks.callnavi.washing import Washed, wash_json, wash_yaml
+from planner_eval.benchmarks.callnavi.washing import (
+    Reader,
+    Washed,
+    read_json,
+    read_yaml,
+    wash_json,
+    wash_yaml,
+)
 from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
 from planner_eval.datasets.sample import Sample
 from planner_eval.judge import Judge
@@ -24,7 +31,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
 """The constants that the published code divides by."""
 TASKS = ("parameters", "routing", "stability")
-NOTATIONS = ("json", "yaml")
+READERS: dict[str, tuple[Reader, Reader]] = {"json": (wash_json, read_json), "yaml": (wash_yaml, read_yaml)}
+"""How a notation's answers are read, and how their repairs are."""
 _CONSTANT = "divided by a constant of the published code"
 _MACRO = "mean of the three difficulties; in the paper only"
 
@@ -61,30 +69,30 @@ def score_official(
     >>> report.value("ast_easy") == 1 / 456
     True
     """
-    if task not in TASKS or notation not in NOTATIONS:
-        raise ValueError(f"task {task!r} is not one of {TASKS} or notation {notation!r} not of {NOTATIONS}")
+    if task not in TASKS or notation not in READERS:
+        raise ValueError(
+            f"task {task!r} is not one of {TASKS} or notation {notation!r} not of {tuple(READERS)}"
+        )
     if task == "routing":
         return _score_routing(records)
     if task == "stability":
         return score_stability(records, variant="official")
-    wash = wash_json if notation == "json" else wash_yaml
-    sort_keys = notation == "yaml"
-    judged = [_judge_record(sample, text, wash, sort_keys, judge) for sample, text in records]
+    judged = [judge_record(sample, text, notation=notation, judge=judge) for sample, text in records]
     figures = tuple(_parameter_figures(judged, judge is not None))
     return Report("callnavi", "official", len(judged), figures, tuple(map(_parameter_row, judged)))
 
 
-def _judge_record(
-    sample: Sample, text: str, wash: Callable[[str], Washed], sort_keys: bool, judge: Judge | None
-) -> Judged:
+def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Judged:
+    """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
+    wash, read = READERS[notation]
     washed = wash(text)
     value = washed.value
     if judge is not None and not washed.valid and not washed.error:
-        value = ask_repair(judge, text, sample.tools, wash)
+        value = ask_repair(judge, text, sample.tools, read)
     problem = gold_problem(sample)
     if problem:
         return Judged(sample, washed, Verdict(error=problem), None)
-    verdict = judge_parameters(sample.gold, value, sort_keys=sort_keys)
+    verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
     rating = None if judge is None else ask_rating(judge, sample.gold, value)
     return Judged(sample, washed, verdict, rating)
 

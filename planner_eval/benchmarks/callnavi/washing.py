@@ -20,8 +20,8 @@ MAX_YAML_CHARS = 256 * 2**10
 MAX_YAML_NODES = 1_000_000
 """YAML whose aliases stand for more nodes than this is refused: ten short lines can mean billions."""
 
-Wash = Callable[[str], "Washed"]
-"""A washing: :func:`wash_json` or :func:`wash_yaml`."""
+Reader = Callable[[str], "Washed"]
+"""What makes data of text: :func:`wash_json`, :func:`read_json` and their YAML twins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,15 @@ def wash_json(text: str) -> Washed:
     >>> wash_json('Here it is: {}').valid
     False
     """
+    return read_json(text.replace("'", '"').replace("```json", "").replace("```", ""))
+
+
+def read_json(text: str) -> Washed:
+    """The text read as JSON as it stands: how a repaired answer is read."""
     if len(text) > MAX_JSON_CHARS:
         return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_JSON_CHARS} are read")
     try:
-        return Washed(json.loads(text.replace("'", '"').replace("```json", "").replace("```", "")), True)
+        return Washed(json.loads(text), True)
     except (ValueError, RecursionError):
         return Washed({}, False)
 
@@ -74,16 +79,20 @@ def wash_yaml(text: str) -> Washed:
     >>> wash_yaml("Sorry, I cannot help.").valid
     True
     """
+    return read_yaml(text.replace("'", '"').replace("yaml\n", "").replace("```", ""))
+
+
+def read_yaml(text: str) -> Washed:
+    """The text read as YAML as it stands: how a repaired answer is read."""
     if len(text) > MAX_YAML_CHARS:
         return Washed({}, False, f"LimitError: {len(text)} characters, at most {MAX_YAML_CHARS} are read")
     import yaml
 
-    cleaned = text.replace("'", '"').replace("yaml\n", "").replace("```", "")
     try:
-        if "*" in cleaned and "&" in cleaned and _expanded_nodes(cleaned) > MAX_YAML_NODES:
+        if "*" in text and "&" in text and _expanded_nodes(text) > MAX_YAML_NODES:
             return Washed({}, False, f"LimitError: aliases stand for more than {MAX_YAML_NODES} nodes")
-        value = yaml.safe_load(cleaned)
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError):
+        value = yaml.safe_load(text)
+    except Exception:  # the YAML parser lets KeyError, IndexError and more out on bad tags
         return Washed({}, False)
     return _handed_on(value)
 
