@@ -1,0 +1,225 @@
+"""JSON Schema to and from :class:`planner_eval.catalog.Type`.
+
+Read: type (name or list), enum, const, nullable, anyOf, oneOf, allOf (merged), local ``$ref``, format,
+number and size limits, items, properties, required, additionalProperties. An object that lists
+properties is closed unless additionalProperties says otherwise: a tool call with an argument that
+nobody listed is a mistake, whatever JSON Schema's own default is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from planner_eval.catalog import ANY, KINDS, Parameter, Type
+from planner_eval.errors import CatalogError
+
+Schema: TypeAlias = Mapping[str, Any]
+_DEPTH = 64
+
+
+def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = ()) -> Type:
+    """The type that a JSON Schema describes.
+
+    Args:
+        schema: A schema: an object, True (anything) or False (read as anything).
+        root: The document in which ``$ref`` is looked up; `schema` itself when None.
+        seen: The references that led here; a circular one stands for anything.
+
+    Raises:
+        CatalogError: something in it is no schema.
+
+    >>> str(type_of({"type": ["integer", "null"]}))
+    'integer or null'
+    """
+    if isinstance(schema, bool):
+        return ANY
+    if not isinstance(schema, Mapping):
+        raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
+    if len(seen) > _DEPTH:
+        raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} references deep")
+    root = schema if root is None else root
+    if "$ref" in schema:
+        return _referred(schema, root, seen)
+    if schema.get("allOf"):
+        return type_of(_merged(schema, root), root, seen=(*seen, "allOf"))
+    variants = schema.get("anyOf") or schema.get("oneOf") or ()
+    kinds = _kinds(schema)
+    low, high, exclusive = _limits(schema)
+    items = schema.get("items")
+    fields = fields_of(schema, root, seen=seen)
+    return Type(
+        kinds=kinds,
+        enum=_enum(schema),
+        format=schema.get("format") if isinstance(schema.get("format"), str) else None,
+        minimum=low,
+        maximum=high,
+        exclusive=exclusive,
+        length=(schema.get("minLength"), schema.get("maxLength")),
+        size=(schema.get("minItems"), schema.get("maxItems")),
+        items=type_of(items, root, seen=seen) if isinstance(items, Mapping) else None,
+        fields=fields,
+        open=is_open(schema),
+        any_of=tuple(type_of(each, root, seen=seen) for each in variants),
+    )
+
+
+def fields_of(
+    schema: Schema, root: Schema | None = None, *, seen: tuple[str, ...] = ()
+) -> tuple[Parameter, ...]:
+    """The properties of an object's schema, as parameters or fields."""
+    properties = schema.get("properties") or {}
+    if not isinstance(properties, Mapping):
+        raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
+    required = schema.get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    fields = []
+    for name, each in properties.items():
+        inner = each if isinstance(each, Mapping) else {}
+        needs = name in needed or inner.get("required") is True
+        fields.append(
+            Parameter(
+                str(name),
+                type_of(each, schema if root is None else root, seen=seen),
+                required=needs,
+                description=str(inner.get("description") or ""),
+                default=inner.get("default"),
+                has_default="default" in inner,
+            )
+        )
+    return tuple(fields)
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether an object of this schema may hold fields that are not listed."""
+    return bool(schema.get("additionalProperties", not schema.get("properties")))
+
+
+def schema_of(kind: Type) -> dict[str, Any]:
+    """A JSON Schema for a type.
+
+    >>> schema_of(Type(("string",), format="date"))
+    {'type': 'string', 'format': 'date'}
+    """
+    schema: dict[str, Any] = {}
+    if kind.kinds:
+        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    if kind.enum is not None:
+        schema["enum"] = list(kind.enum)
+    pairs = {
+        "format": kind.format,
+        "exclusiveMinimum" if kind.exclusive[0] else "minimum": kind.minimum,
+        "exclusiveMaximum" if kind.exclusive[1] else "maximum": kind.maximum,
+        "minLength": kind.length[0],
+        "maxLength": kind.length[1],
+        "minItems": kind.size[0],
+        "maxItems": kind.size[1],
+    }
+    schema.update({key: value for key, value in pairs.items() if value is not None})
+    if kind.items is not None:
+        schema["items"] = schema_of(kind.items)
+    if kind.any_of:
+        schema["anyOf"] = [schema_of(each) for each in kind.any_of]
+    if kind.fields:
+        schema.update(object_schema(kind.fields, open=kind.open))
+    return schema
+
+
+def object_schema(fields: tuple[Parameter, ...], *, open: bool = False) -> dict[str, Any]:
+    """The JSON Schema of an object with these fields; an open one says so."""
+    properties = {}
+    for each in fields:
+        schema = schema_of(each.type)
+        if each.description:
+            schema["description"] = each.description
+        if each.has_default:
+            schema["default"] = each.default
+        properties[each.name] = schema
+    result: dict[str, Any] = {"type": "object", "properties": properties}
+    if required := [each.name for each in fields if each.required]:
+        result["required"] = required
+    if open:
+        result["additionalProperties"] = True
+    return result
+
+
+def _target(reference: Any, root: Schema) -> Any:
+    """What a local ``$ref`` points to."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        raise CatalogError(
+            f"$ref {reference!r:.80}: only references within the same document can be followed"
+        )
+    found: Any = root
+    for step in filter(None, reference[1:].split("/")):
+        name = step.replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if found is None:
+        raise CatalogError(f"$ref {reference!r:.80} points to nothing")
+    return found
+
+
+def _referred(schema: Schema, root: Schema, seen: tuple[str, ...]) -> Type:
+    reference = schema["$ref"]
+    if reference in seen:
+        return ANY
+    return type_of(_target(reference, root), root, seen=(*seen, str(reference)))
+
+
+def _merged(schema: Schema, root: Schema, depth: int = 0) -> dict[str, Any]:
+    """The schema with its allOf parts laid over one another, properties and required joined."""
+    if depth > _DEPTH:
+        raise CatalogError("allOf refers to itself")
+    merged: dict[str, Any] = {}
+    for part in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
+        if isinstance(part, Mapping) and "$ref" in part:
+            part = {"allOf": [_target(part["$ref"], root)]}
+        if not isinstance(part, Mapping):
+            raise CatalogError(f"expected a JSON Schema object in allOf, found {part!r:.80}")
+        for key, value in (_merged(part, root, depth + 1) if part.get("allOf") else part).items():
+            if key == "properties" and isinstance(value, Mapping):
+                value = {**merged.get(key, {}), **value}
+            elif key == "required" and isinstance(value, list):
+                value = [*merged.get(key, []), *value]
+            merged[key] = value
+    return merged
+
+
+def _kinds(schema: Schema) -> tuple[str, ...]:
+    kinds = schema.get("type")
+    names = [kinds] if isinstance(kinds, str) else list(kinds or ())
+    for name in names:
+        if name not in KINDS:
+            raise CatalogError(f"unknown type {name!r:.60}; JSON Schema knows {', '.join(KINDS)}")
+    if names and schema.get("nullable") is True:
+        names.append("null")
+    if not names and "properties" in schema:
+        names = ["object"]
+    return tuple(dict.fromkeys(names))
+
+
+def _enum(schema: Schema) -> tuple[Any, ...] | None:
+    if "const" in schema:
+        return (schema["const"],)
+    values = schema.get("enum")
+    if values is not None and not isinstance(values, list):
+        raise CatalogError(f"enum must be a list, found {values!r:.80}")
+    return None if values is None else tuple(values)
+
+
+def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, bool]]:
+    """Minimum, maximum and which of them is excluded, in the spelling of draft 4 or of later drafts."""
+    found: list[float | None] = []
+    exclusive = []
+    for key, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        limit, bound = schema.get(key), schema.get(strict)
+        if isinstance(bound, bool):
+            exclusive.append(bound)
+        elif bound is not None:
+            limit = bound
+            exclusive.append(True)
+        else:
+            exclusive.append(False)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+            raise CatalogError(f"{key} must be a number, found {limit!r:.60}")
+        found.append(limit)
+    return found[0], found[1], (exclusive[0], exclusive[1])

@@ -1,0 +1,115 @@
+"""Types written in words: ``"int or float"``, ``"list of float"``, ``"Optional[list[str]]"``.
+
+The benchmarks' specifications and Python annotations share one small language; what it does not
+know stands for anything, for a catalog's prose is no ground to call a plan wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from planner_eval.catalog import ANY, Type
+
+_WORDS: dict[str, Type] = {
+    **dict.fromkeys(("str", "string", "text", "bytes", "path", "file"), Type(("string",))),
+    **dict.fromkeys(("int", "integer"), Type(("integer",))),
+    **dict.fromkeys(("float", "number", "double", "decimal", "numeric"), Type(("number",))),
+    **dict.fromkeys(("bool", "boolean"), Type(("boolean",))),
+    **dict.fromkeys(("list", "array", "tuple", "set", "sequence", "iterable", "frozenset"), Type(("array",))),
+    **dict.fromkeys(("dict", "object", "mapping", "json", "map"), Type(("object",))),
+    **dict.fromkeys(("none", "null", "nonetype"), Type(("null",))),
+    "date": Type(("string",), format="date"),
+    "time": Type(("string",), format="time"),
+    "datetime": Type(("string",), format="date-time"),
+}
+_LISTS = frozenset({"list", "tuple", "set", "sequence", "iterable", "frozenset", "collection", "iterator"})
+_DICTS = frozenset({"dict", "mapping", "mutablemapping", "defaultdict", "ordereddict"})
+_LONGEST = 2000
+
+
+def type_of_words(text: str) -> Type:
+    """The type that a specification's words name.
+
+    >>> str(type_of_words("list of float")), str(type_of_words("int or float")), str(type_of_words("Enum"))
+    ('array of number', 'integer or number', 'anything')
+    """
+    words = re.sub(r"\s*\(.*\)\s*$", "", text.strip()).lower()
+    if (known := _WORDS.get(words)) is not None:
+        return known
+    if " or " in words:
+        return either([type_of_words(part) for part in words.split(" or ")])
+    if match := re.fullmatch(r"(?:list|array|tuple|set) of (.+?)s?", words):
+        return Type(("array",), items=type_of_words(match[1]))
+    return type_of_annotation(text) if "[" in text or "|" in text else ANY
+
+
+def either(types: Sequence[Type]) -> Type:
+    """The union of types: joined kinds when all are plain, alternatives otherwise.
+
+    >>> str(either([Type(("integer",)), Type(("null",))]))
+    'integer or null'
+    """
+    distinct: list[Type] = []
+    for each in types:
+        if each not in distinct:
+            distinct.append(each)
+    if len(distinct) == 1:
+        return distinct[0]
+    if any(each == ANY for each in distinct):
+        return ANY
+    if all(each == Type(each.kinds) for each in distinct):
+        return Type(tuple(dict.fromkeys(kind for each in distinct for kind in each.kinds)))
+    return Type(any_of=tuple(distinct))
+
+
+def type_of_annotation(text: str) -> Type:
+    """The type that a Python annotation names; it is parsed, never evaluated.
+
+    >>> str(type_of_annotation("Optional[List[int]]")), str(type_of_annotation("Literal['a', 'b']"))
+    ("array of integer or null", "one of 'a', 'b'")
+    """
+    if len(text) > _LONGEST:
+        return ANY
+    try:
+        return _of_node(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ANY
+
+
+def _of_node(node: ast.expr) -> Type:
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            return Type(("null",))
+        return type_of_annotation(node.value) if isinstance(node.value, str) else ANY
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return either([_of_node(node.left), _of_node(node.right)])
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return _WORDS.get(_name(node), ANY)
+    if isinstance(node, ast.Subscript):
+        return _of_generic(_name(node.value), node.slice)
+    return ANY
+
+
+def _of_generic(outer: str, inner: ast.expr) -> Type:
+    parts = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
+    if outer == "optional":
+        return either([_of_node(parts[0]), Type(("null",))])
+    if outer == "union":
+        return either([_of_node(part) for part in parts])
+    if outer == "annotated":
+        return _of_node(parts[0])
+    if outer == "literal":
+        values = tuple(part.value for part in parts if isinstance(part, ast.Constant))
+        return Type(enum=values) if len(values) == len(parts) else ANY
+    if outer in _LISTS:
+        same = len(parts) == 1 or (isinstance(parts[-1], ast.Constant) and parts[-1].value is ...)
+        return Type(("array",), items=_of_node(parts[0])) if same else Type(("array",))
+    return Type(("object",)) if outer in _DICTS else ANY
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr.lower()
+    return node.id.lower() if isinstance(node, ast.Name) else ""
