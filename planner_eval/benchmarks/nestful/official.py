@@ -1,0 +1,194 @@
+"""NESTful's figures as its published scorer computes them, on the text of the answers."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, predicted_text
+from planner_eval.benchmarks.nestful.f1 import macro
+from planner_eval.benchmarks.nestful.formats import READERS, Answer, read_answer
+from planner_eval.benchmarks.nestful.ground import ground
+from planner_eval.benchmarks.nestful.win import Run, is_win
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import InputError
+
+DEFAULT_MODEL = "granite-3.1-8b-instruct"
+"""The reader of plain JSON lists."""
+
+_MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+_END = "<|endoftext|>"
+_DUMMY = {"name": "dummy", "arguments": {}}
+_F1 = ("p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot")
+
+Pairs = Mapping[str, Sequence[str]]
+"""API name → ``key = value`` texts of its last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    gold_names: Sequence[str]
+    names: Sequence[str]
+    gold_pairs: Pairs
+    pairs: Pairs
+    partial: float
+    win: bool | None
+    failed: bool
+    nameless: int
+    unpaired: int
+
+    @property
+    def faulty(self) -> bool:
+        return self.failed or self.nameless > 0 or self.unpaired > 0
+
+
+def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
+    """Every figure that NESTful's scorer prints; it prints numbers with three decimals.
+
+    Args:
+        records: Samples whose ``gold`` is the list of gold calls as released, each with the answer's text.
+            For the win rate, ``tools`` is the list of tool specs and ``extra["gold_answer"]`` the answer.
+        model: The model name that chooses the reader, see :data:`.formats.READERS`.
+        run: Runs the decoded calls of an answer, see :mod:`.win`; without it the win rate is ``"no"``.
+
+    Returns:
+        The figures, and each sample's partial match, full match, win and parse errors. Where the published
+        code raises, figures name the exception; the row at which it broke off names it too.
+
+    Raises:
+        InputError: the scorer has no reader for `model`.
+
+    Source: ``calculate_scores`` of ``scorer.py`` at IBM's state fc2c412.
+
+    >>> calls = [{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}]
+    >>> report = score_official([(Sample("a", gold=calls), json.dumps(calls))])
+    >>> report.value("accuracy_combined"), report.value("win_rate")
+    (1.0, 'no')
+    """
+    if model not in READERS:
+        raise InputError(
+            f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
+        )
+    rows: list[Row] = []
+    scored: list[_Scored] = []
+    abort: str | None = None
+    for sample, text in records:
+        answer = read_answer(text, model)
+        error = answer.abort
+        try:
+            one = _score(sample, text, answer, run)
+        except _MALFORMED as raised:
+            error = error or type(raised).__name__
+            rows.append(Row(sample.id, False, error=error))
+        else:
+            scored.append(one)
+            rows.append(_row(sample.id, one, error))
+        abort = abort or error
+    return Report("nestful", "official", len(rows), _figures(scored, abort, run is not None), tuple(rows))
+
+
+def _score(sample: Sample, text: str, answer: Answer, run: Run | None) -> _Scored:
+    gold = ground(sample.gold)
+    entries = [entry for entry in answer.calls if entry != _DUMMY or list(entry) != list(_DUMMY)]
+    names, nameless = _names(_cleaned(entries, text))
+    given, unpaired = _pairs(_cleaned(entries, text))
+    texts = [found for entry in _cleaned(answer.calls, text) if (found := predicted_text(entry)) is not None]
+    return _Scored(
+        gold_names=[str(call["name"]) for call in gold],
+        names=names,
+        gold_pairs={call["name"]: pairs(call["arguments"]) for call in gold},
+        pairs=given,
+        partial=partial([gold_text(call) for call in gold], texts),
+        win=None if run is None else _wins(answer.raw, sample, run),
+        failed=answer.failed,
+        nameless=nameless,
+        unpaired=unpaired,
+    )
+
+
+def _cleaned(entries: Sequence[Any], text: str) -> Sequence[Any]:
+    """The entries without end-of-text marks, which the scorer deletes from their JSON text."""
+    if "endoftext" not in text and "\\u" not in text:
+        return entries
+    return [json.loads(json.dumps(entry).replace(_END, "")) for entry in entries]
+
+
+def _names(entries: Sequence[Any]) -> tuple[list[str], int]:
+    """The names of predicted entries, and how many entries have none."""
+    names = [str(entry["name"]) for entry in entries if type(entry) is dict and "name" in entry]
+    return names, len(entries) - len(names)
+
+
+def _pairs(entries: Sequence[Any]) -> tuple[dict[str, list[str]], int]:
+    """The pairs of each API's last call, and how many entries lack a name or an object of arguments."""
+    found: dict[str, list[str]] = {}
+    faulty = 0
+    for entry in entries:
+        try:
+            name = entry["name"]
+            found[name] = []
+            found[name] = pairs(entry["arguments"], close=True)
+        except (KeyError, TypeError, AttributeError):
+            faulty += 1
+    return found, faulty
+
+
+def _wins(raw: Any, sample: Sample, run: Run) -> bool:
+    """Whether running the answer gives the gold answer; an answer without calls is never run."""
+    if not raw:
+        return False
+    gold = sample.extra["gold_answer"]
+    if sample.extra.get("gold_answer_text") is not None:
+        gold = json.loads(sample.extra["gold_answer_text"])  # some released texts are no JSON
+    return is_win(run(raw, sample), gold)
+
+
+def _row(identity: str, one: _Scored, error: str | None) -> Row:
+    full = one.partial == 1
+    figures = (
+        Figure("partial", one.partial),
+        Figure("full", float(full)),
+        Figure("win", None if one.win is None else float(one.win)),
+        Figure("parse_error", int(one.faulty)),
+        Figure("err_intent", one.failed + one.nameless),
+        Figure("err_slot", one.unpaired),
+    )
+    return Row(identity, full if one.win is None else one.win, figures, error)
+
+
+def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[Figure, ...]:
+    n = len(scored)
+    figures = (
+        *_f1_figures(scored),
+        Figure("num_examples", n),
+        Figure("accuracy_combined", statistics.mean(one.partial for one in scored) if scored else None),
+        ratio("percentage_times_full_score", sum(one.partial == 1 for one in scored), n),
+        ratio("win_rate", sum(bool(one.win) for one in scored), n) if run else Figure("win_rate", "no"),
+        Figure("num_errors_parsing_pred_intent", sum(one.failed + one.nameless for one in scored)),
+        Figure("num_errors_parsing_gold_intent", 0),
+        Figure("num_errors_parsing_pred_slot", sum(one.unpaired for one in scored)),
+        Figure("num_errors_parsing_gold_slot", 0),
+        Figure("num_pred_examples_w_parsing_errors", sum(one.faulty for one in scored)),
+    )
+    error = abort or next((figure.error for figure in figures if figure.error), None)
+    if error is None:
+        return figures
+    return tuple(Figure(figure.name, None, error=error) for figure in figures)
+
+
+def _f1_figures(scored: Sequence[_Scored]) -> list[Figure]:
+    """F1 over samples for names, and over (sample, API) for ``key = value`` pairs of the last calls."""
+    slots = (
+        (one.gold_pairs.get(name, ()), one.pairs.get(name, ()))
+        for one in scored
+        for name in one.gold_pairs.keys() | one.pairs.keys()
+    )
+    try:
+        values = (*macro((one.gold_names, one.names) for one in scored), *macro(slots))
+    except ValueError as error:
+        return [Figure(name, None, error=type(error).__name__) for name in _F1]
+    return [Figure(name, value) for name, value in zip(_F1, values, strict=True)]

@@ -1,0 +1,93 @@
+"""NESTful's win: the calls are run, and the last result is compared with the gold answer.
+
+How calls are run and results compared is here; the functions themselves come from outside, so that the
+caller decides where and under which limits a model's answer runs.
+
+Source: ``calculate_ans`` and ``calculate_win_score`` of the published ``scorer.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from planner_eval.datasets.sample import Sample
+
+Run: TypeAlias = Callable[[Any, Sample], Any]
+"""Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
+
+
+def official_run(functions: Mapping[str, Callable[..., Any]]) -> Run:
+    """A runner in this process, for functions and arguments that are known to end.
+
+    Args:
+        functions: Python functions by tool name. Values are passed by position, in written order; the
+            names of parameters play no part.
+
+    Returns:
+        A runner with the published executor's behaviour, without its limit of ten seconds.
+
+    >>> run = official_run({"subtract": lambda a, b: a - b})
+    >>> tools = [{"name": "subtract", "output_parameters": {"result": {}}}]
+    >>> calls = [{"name": "subtract", "label": "$var_1", "arguments": {"arg_1": 5, "arg_0": 3}}]
+    >>> run(calls, Sample("a", tools=tools)), run("no calls", Sample("a", tools=tools))
+    (2, False)
+    """
+
+    def run(calls: Any, sample: Sample) -> Any:
+        try:
+            return _last_result(calls, sample.tools, functions)
+        except Exception:  # whatever a tool raises is a failed run
+            return False
+
+    return run
+
+
+def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
+    results: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        label = call["label"].replace("$", "")
+        tool = next(tool for tool in tools if tool["name"] == call["name"])
+        outputs = list(tool["output_parameters"])
+        values = [_resolved(value, results) for value in call["arguments"].values()]
+        result = functions[call["name"]](*values)
+        if len(outputs) != 1:
+            raise LookupError(f"{call['name']} has {len(outputs)} outputs; one is run")
+        results[label] = {outputs[0]: result}
+    return next(iter(results[calls[-1]["label"].replace("$", "")].values()))
+
+
+def _resolved(value: Any, results: Mapping[str, Mapping[str, Any]]) -> Any:
+    """The value that a whole-string reference ``$label.field$`` or ``$var….field`` means; others as is."""
+    if type(value) is not str:
+        return value
+    if value.startswith("$") and value.endswith("$"):
+        label, field = value[1:-1].split(".", 1)
+    elif value.startswith("$var"):
+        label, field = value[1:].split(".", 1)
+    else:
+        return value
+    return results[label][field]
+
+
+def is_win(answer: Any, gold: Any) -> bool:
+    """Whether an answer counts as the gold answer.
+
+    Two floats are compared after rounding the answer to as many decimals as the gold's text has; a tuple
+    may equal a list. A failed run is the answer False, which equals a gold 0.
+
+    Raises:
+        IndexError: a float gold whose text has no point (``1e-05``), where the published code breaks off.
+
+    >>> is_win(0.3333, 0.33), is_win(20, 20.0), is_win((1, (2,)), [1, [2]]), is_win(False, 0)
+    (True, True, True, True)
+    """
+    if type(gold) is float and type(answer) is float:
+        answer = round(answer, len(str(gold).split(".")[1]))
+    if type(answer) is tuple and type(gold) is list:  # a tuple never equals a list as it stands
+        answer = _as_lists(answer)
+    return bool(answer == gold)
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(item) for item in value] if isinstance(value, list | tuple) else value
