@@ -68,7 +68,7 @@ def type_of_annotation(text: str) -> Type:
     """The type that a Python annotation names; it is parsed, never evaluated.
 
     >>> str(type_of_annotation("Optional[List[int]]")), str(type_of_annotation("Literal['a', 'b']"))
-    ("array of integer or null", "one of 'a', 'b'")
+    ('array of integer or null', "one of 'a', 'b'")
     """
     if len(text) > _LONGEST:
         return ANY
