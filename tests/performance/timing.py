@@ -1,0 +1,65 @@
+"""Timing that holds on a noisy machine: interleaved runs, medians, ratios pair by pair."""
+
+from __future__ import annotations
+
+import gc
+import math
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+
+def seconds(work: Callable[[], object], runs: int = 5) -> float:
+    """The median time of some work after one warm-up run, in seconds."""
+    work()
+    times = []
+    for _ in range(runs):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def ratio(
+    ours: Callable[[], object], other: Callable[[], object], runs: int = 5
+) -> tuple[float, float, float]:
+    """Median seconds of both, run in turn, and the median of the ratios other / ours."""
+    ours(), other()
+    pairs = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        ours()
+        middle = time.perf_counter()
+        other()
+        pairs.append((middle - start, time.perf_counter() - middle))
+    return (
+        statistics.median(a for a, _ in pairs),
+        statistics.median(b for _, b in pairs),
+        statistics.median(b / a for a, b in pairs),
+    )
+
+
+def process_ratio(ours: Sequence[str], other: Sequence[str], runs: int = 15) -> tuple[float, float, float]:
+    """Whole-process seconds of two commands, run in turn, and the median of the ratios ours / other."""
+
+    def once(command: Sequence[str]) -> float:
+        start = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+    once(ours), once(other)
+    pairs = [(once(ours), once(other)) for _ in range(runs)]
+    return (
+        statistics.median(a for a, _ in pairs),
+        statistics.median(b for _, b in pairs),
+        statistics.median(a / b for a, b in pairs),
+    )
+
+
+def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
+    """The exponent of growth: the slope of log(time) over log(size) by least squares."""
+    xs, ys = [math.log(s) for s in sizes], [math.log(t) for t in times]
+    mx, my = statistics.mean(xs), statistics.mean(ys)
+    return sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / sum((x - mx) ** 2 for x in xs)

@@ -1,0 +1,153 @@
+"""The command line through its real entry point: codes, messages, bad input, limits."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+DEMO = ROOT / "data" / "demo"
+GOLD = str(DEMO / "gold.json")
+
+
+def planeval(*argv: str, text: str | bytes = "") -> subprocess.CompletedProcess[str]:
+    data = text if isinstance(text, bytes) else text.encode()
+    done = subprocess.run([sys.executable, "-m", "planner_eval", *argv], input=data, capture_output=True)
+    return subprocess.CompletedProcess(
+        argv, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    )
+
+
+def test_version_and_help() -> None:
+    from planner_eval import __version__
+
+    assert planeval("--version").stdout == f"planeval {__version__}\n"
+    shown = planeval("--help")
+    assert shown.returncode == 0
+    from planner_eval.cli import COMMANDS
+
+    assert all(name in shown.stdout for name in COMMANDS)
+
+
+def test_every_command_imports_and_has_help() -> None:
+    import click
+
+    from planner_eval.cli import COMMANDS, cli
+
+    with click.Context(cli) as ctx:
+        for name in COMMANDS:
+            command = cli.get_command(ctx, name)
+            assert command is not None
+            assert command.get_short_help_str()
+            if not isinstance(command, click.Group):
+                assert all(p.help for p in command.params if isinstance(p, click.Option)), name
+
+
+def test_a_mistyped_command_names_the_closest() -> None:
+    done = planeval("dif")
+    assert done.returncode == 2
+    assert "Did you mean 'diff'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (("diff", GOLD, GOLD), 0, ""),
+        (("diff", str(DEMO / "pred.json"), GOLD), 1, ""),
+        (("diff", "missing.json", GOLD), 2, "there is no file missing.json"),
+        (("diff", str(ROOT), GOLD), 2, "is a directory"),
+        (("diff", GOLD), 2, "GOLD"),
+        (("stats", GOLD, "--format", "nonsense"), 2, "nonsense"),
+        (("stats", GOLD, "--from", "nestfull"), 2, "did you mean 'nestful'?"),
+    ],
+)
+def test_exit_codes(argv: tuple[str, ...], code: int, said: str) -> None:
+    done = planeval(*argv)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreadable_prediction_differs_and_an_unreadable_gold_evaluates_nothing() -> None:
+    pred = planeval("diff", "-", GOLD, text="f(#a='x' #b='y')")
+    assert pred.returncode == 1
+    assert "line 1, column 10" in pred.stdout + pred.stderr
+    gold = planeval("diff", GOLD, "-", text="f(#a='x' #b='y')")
+    assert gold.returncode == 3
+
+
+def test_many_records_get_a_line_each_and_a_summary() -> None:
+    done = planeval("diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"))
+    assert done.returncode == 1
+    gold_ids = [json.loads(line)["id"] for line in (DEMO / "gold.jsonl").read_text().splitlines()]
+    assert all(any(key in line for line in done.stdout.splitlines()) for key in gold_ids)
+    assert "2 of 13" in done.stdout
+
+
+HUGE = {
+    "empty": b"",
+    "binary": bytes(range(256)) * 10,
+    "wrong encoding": "[{'näme'}]".encode("utf-16"),
+    "truncated JSON": b'[{"name": "f", "arguments": {"a": ',
+    "10 MB of [": b"[" * 10_000_000,
+    "10,000 nested brackets": b"[" * 10_000 + b"]" * 10_000,
+    "an unclosed quote of 1 MB": b'[{"name": "' + b"x" * 1_000_000,
+    "an unclosed AppBench quote of 1 MB": b"f(#a='" + b"x" * 1_000_000,
+    "a 5,000-digit number": b'[{"name": "f", "arguments": {"a": ' + b"9" * 5000 + b"}}]",
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_bad_input_is_refused_in_words_quickly_and_in_little_memory(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "pred"
+    path.write_bytes(HUGE[kind])
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (900_000_000,) * 2);"
+        "from planner_eval.__main__ import main; sys.argv[0] = 'planeval'; main()"
+    )
+    before = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code, "diff", str(path), GOLD], capture_output=True, text=True, timeout=60
+    )
+    seconds = time.monotonic() - before
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    said = done.stdout + done.stderr
+    assert str(path) in said or "pred" in said
+    assert seconds < 20  # the issue's 2 s hold on a quiet machine; this only catches what runs away
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<IMG SRC=x onerror=alert(1)>", "back\\slash\\N", "nul\0byte", "x" * 20_000, "\ud800", "\x1b[31m"],
+)
+def test_hostile_names_reach_no_terminal_raw(tmp_path: Path, name: str) -> None:
+    pred = tmp_path / "pred.json"
+    pred.write_text(json.dumps([{"name": name, "arguments": {name: name}}]))
+    done = planeval("diff", str(pred), GOLD)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\x1b" not in done.stdout
+    assert "\0" not in done.stdout
+
+
+def test_a_plan_with_a_circle_is_compared() -> None:
+    text = "a = f(#x=b)\nb = g(#y=a)"
+    done = planeval("diff", "-", GOLD, text=text)
+    assert done.returncode == 1
+    assert planeval("stats", "-", text=text).returncode == 0
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m planner_eval stats {DEMO / 'gold.jsonl'} --each --format json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

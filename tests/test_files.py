@@ -1,0 +1,152 @@
+"""Files of plans: what is one plan, what are records, and who belongs to whom."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planner_eval.errors import InputError, ParseError
+from planner_eval.files import PlanFile, Record, pair, read_file
+
+CALL = {"name": "f", "arguments": {"a": 1}}
+LINE = "x = f(#a='1')"
+
+
+def file(folder: Path, content: object, name: str = "plans") -> str:
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [CALL],
+        CALL,
+        [],
+        {"tool_calls": [{"type": "function", "function": CALL}]},
+        {"schema": "planeval.plan/1", "calls": [CALL]},
+        [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": []}],
+        f"{json.dumps(CALL)}\n{json.dumps(CALL)}\n",
+        LINE,
+        f"{LINE}\n{LINE}",
+        '[{"name": "f", "arguments": ',
+    ],
+)
+def test_one_plan_in_a_file_of_its_own(tmp_path: Path, content: object) -> None:
+    found = read_file(file(tmp_path, content))
+    assert not found.many
+    assert len(found.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "ids"),
+    [
+        ([{"id": "a", "output": [CALL]}, {"id": 7, "output": LINE}], ["a", "7"]),
+        ([{"sample_id": "a", "prediction": json.dumps([CALL])}], ["a"]),
+        (f'{{"idx": 0, "text": {json.dumps(LINE)}}}\n{{"idx": 1, "text": "[]"}}\n', ["0", "1"]),
+        ([[CALL], [CALL, CALL]], [None, None]),
+        ([LINE, LINE], [None, None]),
+        ({"q1": [CALL], "q2": []}, ["q1", "q2"]),
+        ([{"input": "hi", "output": {"api_results": [LINE], "used_app": ["A"]}}], [None]),
+    ],
+)
+def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None:
+    found = read_file(file(tmp_path, content))
+    assert found.many
+    assert [r.id for r in found.records] == ids
+    for record in found.records:
+        record.plan()
+
+
+def test_a_file_of_results_holds_both_and_each_side_takes_its_own(tmp_path: Path) -> None:
+    path = file(tmp_path, [{"id": "a", "output": [CALL], "generated_text": "[]"}])
+    assert len(read_file(path).records[0].plan()) == 0
+    assert len(read_file(path, gold=True).records[0].plan()) == 1
+
+
+def test_fields_can_be_named(tmp_path: Path) -> None:
+    path = file(tmp_path, [{"key": "k1", "mine": LINE, "output": "other"}])
+    record = read_file(path, id_field="key", text_field="mine").records[0]
+    assert (record.id, record.source) == ("k1", LINE)
+    with pytest.raises(InputError, match="no record has the id field 'nokey'"):
+        read_file(path, id_field="nokey")
+
+
+def test_a_record_without_a_plan_stays_a_record(tmp_path: Path) -> None:
+    found = read_file(file(tmp_path, [{"id": "a", "output": LINE}, {"id": "b", "score": 1}]))
+    assert [r.id for r in found.records] == ["a", "b"]
+    with pytest.raises(ParseError, match="name it with --text-field"):
+        found.records[1].plan()
+
+
+def test_a_broken_line_stays_a_record_with_its_line(tmp_path: Path) -> None:
+    good = json.dumps({"id": "a", "output": LINE})
+    found = read_file(file(tmp_path, f"{good}\n{{broken\n\n{good}\n"))
+    assert [r.line for r in found.records] == [1, 2, 4]
+    assert found.records[1].error is not None
+
+
+def test_bytes_that_are_no_text_say_where(tmp_path: Path) -> None:
+    found = read_file(file(tmp_path, b"\xff\xfe[\x00]\x00"))
+    with pytest.raises(ParseError, match=r"byte 0 .*not UTF-8"):
+        found.records[0].plan()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_plan(tmp_path: Path) -> None:
+    assert read_file(file(tmp_path, b"\xef\xbb\xbf[]")).records[0].source == "[]"
+
+
+def test_missing_files_and_directories(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file"):
+        read_file(str(tmp_path / "none"))
+    with pytest.raises(InputError, match="is a directory"):
+        read_file(str(tmp_path))
+
+
+def records(name: str, *ids: str | None) -> PlanFile:
+    return PlanFile(name, tuple(Record(name, i, key, LINE) for i, key in enumerate(ids)), True)
+
+
+def ids_of(pred: PlanFile, gold: PlanFile) -> list[tuple[str | None, str | None]]:
+    return [(p.id if p else None, g.id if g else None) for p, g in pair(pred, gold)]
+
+
+def test_pairing_by_id_keeps_gold_order_and_counts_the_rest() -> None:
+    assert ids_of(records("p", "b", "x"), records("g", "a", "b")) == [(None, "a"), ("b", "b"), ("x", None)]
+
+
+def test_pairing_by_position_when_ids_are_missing() -> None:
+    pred, gold = records("p", None, None, None), records("g", "a", "b")
+    assert pair(pred, gold).by == "position"
+    assert len(pair(pred, gold).pairs) == 3
+    assert pair(pred, gold).pairs[2][1] is None
+
+
+def test_a_repeated_id_is_reported_not_scored_twice() -> None:
+    pairing = pair(records("p", "a", "a"), records("g", "a"))
+    assert len(pairing.pairs) == 1
+    assert [r.position for r in pairing.repeated] == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "plans", "calls"),
+    [
+        ("appbench/test_mm.json", 200, 730),
+        ("nestful/v1/executable/executable-data.json", 85, 233),
+        ("nestful/v1/non-executable/non-executable-glaive-data.json", 169, 469),
+        ("nestful/v1/non-executable/non-executable-sgd-data.json", 46, 98),
+        ("nestful/v2/nestful_v2_collected.jsonl", 554, 2500),
+        ("nestful/v2/split_original_last360.json", 360, None),
+    ],
+)
+def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, calls: int | None) -> None:
+    found = read_file(str(reference / "datasets" / name), gold=True)
+    assert len(found.records) == plans
+    total = sum(len(record.plan()) for record in found.records)
+    assert calls is None or total == calls
