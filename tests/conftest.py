@@ -37,3 +37,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     found = reference_folder()
     state = "found" if found else "not found"
     terminalreporter.write_line(f"reference material: {state}; {missed} tests skipped for want of it")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag that rewrites golden files; their diff is then reviewed like code."""
+    parser.addoption("--update-cases", action="store_true", help="rewrite golden files")

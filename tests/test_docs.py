@@ -1,0 +1,111 @@
+"""Everything the docs show has been run: console blocks, Python sessions, links to files.
+
+A console block holds commands after ``$ `` and what they print; a line ``…`` stands for any lines.
+``pytest tests/test_docs.py --update-cases`` rewrites the printed parts.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command of the docs prints, standard error included; it runs at the project's root."""
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "100",
+        "OUT": str(folder),
+        "PYTHONHASHSEED": "random",
+    }
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block with what is shown after each."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found and found[-1][0].endswith("\\"):
+            found[-1] = (f"{found[-1][0]}\n{line}", "")
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
+    return found
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether the shown lines are the printed ones, a line ``…`` standing for any."""
+    pattern = "\n".join(".*" if line == "…" else re.escape(line.rstrip()) for line in shown.strip().split("\n"))
+    printed = "\n".join(line.rstrip() for line in printed.strip().split("\n"))
+    return re.fullmatch(pattern, printed, re.S) is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_console_blocks_print_what_is_shown(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    text = page.read_text(encoding="utf-8")
+    for match in reversed(list(BLOCK.finditer(text))):
+        parts = []
+        for command, shown in commands(match[1]):
+            if command.startswith(("make ", "pip ", "git ")):
+                parts.append(f"$ {command}\n{shown}")
+                continue
+            printed = run(command, tmp_path)
+            if request.config.getoption("--update-cases"):
+                kept = shown if matches(shown, printed) else printed
+                parts.append(f"$ {command}\n{kept.rstrip()}\n" if kept.strip() else f"$ {command}\n")
+            else:
+                assert matches(shown, printed), f"{page.name}: $ {command}\n{printed}"
+        if request.config.getoption("--update-cases"):
+            text = f"{text[: match.start(1)]}{''.join(parts)}{text[match.end(1) :]}"
+    if request.config.getoption("--update-cases"):
+        page.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_sessions_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    # A session ends where its fence does.
+    text = re.sub(r"^```$", "", page.read_text(encoding="utf-8"), flags=re.M)
+    session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(session)
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_command_is_in_the_docs() -> None:
+    from planner_eval.cli import COMMANDS
+
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in COMMANDS if f"planeval {name}" not in text] == []
