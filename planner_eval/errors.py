@@ -149,5 +149,14 @@ CODES: dict[str, str] = {
     "dataset.placeholder_first": "a placeholder stands in the first call of a plan, where nothing precedes it",
     "dataset.placeholder_nested": "a placeholder stands inside a gold value",
     "dataset.empty_value": "a gold value is an empty object",
+    "dataset.alternatives_text": "a sentence stands where a gold call's alternatives are expected",
+    "dataset.alternatives_object": "a gold call's alternatives are an object, not JSON text",
+    "dataset.alternative_unlisted": "an alternative is neither a text nor a list",
+    "dataset.alternative_argument": "an alternative belongs to an argument that gold does not have",
+    "dataset.alternative_type": "an alternative has another type than the gold value",
+    "dataset.alternative_instruction": "an instruction stands where an alternative is expected",
+    "dataset.tool_result": "a recorded tool result is not JSON",
+    "dataset.repeated_id": "two records of a data set have one id",
+    "dataset.no_answer": "a recorded conversation ends before its final answer",
 }
 """Every diagnostic code with its meaning in one line."""

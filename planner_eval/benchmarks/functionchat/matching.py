@@ -1,0 +1,141 @@
+"""FunctionChat-Bench's comparison of a predicted call with the gold call, before any judge is asked.
+
+Source: repository kakao/FunctionChat-Bench at cb32af3 (version 2); not in the paper.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+NO_ALTERNATIVES = frozenset({"61c8df42060accee", "c8bcc2aa10758591", "984597481d628267"})
+"""Digests of the three sentences that the published code takes for "no alternatives": that gold alone is
+right, that "tomorrow" must be said, that no year may be made up. The data's texts stay out of here."""
+SKIPPED = "skip evaluation"
+"""What is recorded where nothing is compared; it is also the verdict, an undecided one."""
+SKIPPED_NULL = "skip evaluation, because model response is None"
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What the comparison says of one answer.
+
+    Args:
+        passed: The call is right.
+        text: The text that is recorded, whose last lines hold the verdict; "" where it raises.
+        error: The exception that the published code ends with.
+    """
+
+    passed: bool
+    text: str = ""
+    error: str | None = None
+
+
+def match_call(gold: Mapping[str, Any], acceptable: Any, output: Any) -> Exact:
+    """Compares the first predicted call with the gold call; later calls and text are not looked at.
+
+    Args:
+        gold: The gold call ``{"name", "arguments": JSON text}``, or an assistant message with one.
+        acceptable: The alternatives as released: JSON text, object, sentence or None.
+        output: The assistant message that the model answered, or None.
+
+    >>> gold = {"name": "weather", "arguments": '{"city": "Seoul"}'}
+    >>> call = {"name": "weather", "arguments": '{"city": "s e o u l"}'}
+    >>> match_call(gold, None, {"tool_calls": [{"function": call}, {"function": {"name": "more"}}]}).passed
+    True
+    """
+    if output is None:
+        return Exact(False, SKIPPED_NULL)
+    try:
+        passed, difference = _compare(gold, read_acceptable(acceptable), output)
+    except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as problem:
+        return Exact(False, error=f"{type(problem).__name__}: {problem}")
+    verdict = "pass" if passed else "fail"
+    return Exact(passed, f"exact-eval\n{difference}\n\n{verdict}\n{verdict}\n")
+
+
+def read_acceptable(acceptable: Any) -> Any:
+    """The alternatives of each argument: ``{}`` where there are none.
+
+    Raises:
+        ValueError: a text is neither JSON nor one of the sentences known to mean "none".
+    """
+    if acceptable is None:
+        return {}
+    value = acceptable
+    if isinstance(value, str) and value:
+        value = _quoted_or_json(value)
+    if value is None or (isinstance(value, str) and _digest(value) in NO_ALTERNATIVES):
+        return {}
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _quoted_or_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return json.loads(f'"{text}"')
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _compare(gold: Mapping[str, Any], acceptable: Any, output: Any) -> tuple[bool, str]:
+    """Whether the call is right, and a line on the difference where there is one."""
+    wanted = gold["tool_calls"][0].get("function", {}) if "tool_calls" in gold else gold
+    calls = output.get("tool_calls")
+    if not calls:
+        return False, ""
+    given = calls[0].get("function", {})
+    if wanted.get("name") != given.get("name"):
+        return False, f"Function name mismatch: g({wanted.get('name')}) | p({given.get('name')})\n"
+    wanted_text, given_text = wanted.get("arguments"), given.get("arguments")
+    if match_arguments(wanted_text, given_text, acceptable):
+        return True, ""
+    return False, f"Function arguments mismatch: g({wanted_text}) | p({given_text})\n"
+
+
+def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
+    """Whether every predicted argument occurs in gold and every gold argument has a right value.
+
+    An alternative that is neither a list nor a string makes any value right, as published.
+
+    Args:
+        wanted_text: JSON text of the gold arguments.
+        given_text: JSON text of the predicted arguments.
+        acceptable: Alternatives by argument.
+
+    >>> match_arguments('{"n": 170}', '{"n": 5}', {"n": 170.0})
+    True
+    """
+    try:
+        wanted, given = json.loads(wanted_text), json.loads(given_text)
+    except json.JSONDecodeError:
+        return False
+    if any(key not in wanted for key, _ in given.items()):
+        return False
+    return all(_right(key, value, given.get(key), acceptable) for key, value in wanted.items())
+
+
+def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:
+    if same_value(given, wanted):
+        return True
+    alternatives = acceptable.get(key, [])
+    if isinstance(alternatives, list):
+        return any(same_value(given, alternative) for alternative in alternatives)
+    return not isinstance(alternatives, str) or same_value(given, alternatives)
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Equality without blanks and case for two strings, Python's equality for anything else.
+
+    >>> same_value("New York", "newyork"), same_value(3, 3.0), same_value("3", 3)
+    (True, True, False)
+    """
+    if isinstance(a, str) and isinstance(b, str):
+        a, b = a.replace(" ", "").lower(), b.replace(" ", "").lower()
+    return bool(a == b)

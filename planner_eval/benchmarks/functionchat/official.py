@@ -1,0 +1,195 @@
+"""FunctionChat-Bench's scores as its published code computes them.
+
+Calls are compared with gold first; what does not pass, and every other kind of answer, goes to a judge.
+The published judge's prompts are the benchmark's own; here prompts of ours ask for the same, so only the
+reading of the judge's text and the tallies are the published ones.
+
+Source: repository kakao/FunctionChat-Bench at cb32af3 (version 2); paper sections 4 and 5, appendix B.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
+from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
+from planner_eval.benchmarks.functionchat.scores import (
+    Scores,
+    common_scores,
+    dialog_scores,
+    singlecall_scores,
+)
+from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read_verdict
+from planner_eval.benchmarks.report import Figure, Records, Report, Row
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import JudgeError
+from planner_eval.judge import Judge
+from planner_eval.judge.prompts import functionchat_verdict
+
+PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
+"""The parts of the benchmark and how each is tallied."""
+MAX_CHARS = 16 * 2**20
+"""Longer answers are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One answer and what became of it.
+
+    Args:
+        sample: The item.
+        output: The assistant message; None where the text holds none.
+        text: The text that the verdict was read from.
+        verdict: ``"pass"``, ``"fail"`` or the text in which neither can be read; None after an error.
+        by: Who decided: ``"exact"``, ``"judge"`` or ``"nobody"``.
+        error: Why there is no verdict.
+    """
+
+    sample: Sample
+    output: Any = None
+    text: str = ""
+    verdict: str | None = None
+    by: str = "nobody"
+    error: str | None = None
+
+
+def score_official(records: Records, *, judge: Judge | None = None) -> Report:
+    """The figures of each part that the records come from, and one row a record.
+
+    Args:
+        records: Samples of the FunctionChat reader with the JSON text of the assistant message that the
+            model answered (``null`` where it answered nothing).
+        judge: Decides what exact matching does not. Without one (the published ``--only_exact``) a
+            call that does not match fails and every other answer is undecided.
+
+    >>> gold = {"name": "weather", "arguments": "{}"}
+    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
+    ...     "messages": [], "acceptable_arguments": None}
+    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
+    >>> report = score_official([(sample, '{"tool_calls": [{"function": ' + json.dumps(gold) + "}]}")])
+    >>> report.value("singlecall exact pass rate")
+    1.0
+    """
+    judged = [judge_record(sample, text, judge=judge) for sample, text in records]
+    figures = [figure for part in PARTS for figure in _part_figures(part, judged)]
+    return Report("functionchat", "official", len(judged), tuple(figures), tuple(map(_row, judged)))
+
+
+def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Judged:
+    """The verdict on one answer: by comparison where that passes, else by the judge where there is one."""
+    problem = sample_problem(sample)
+    if problem:
+        return Judged(sample, error=problem)
+    try:
+        output = read_output(text)
+    except (ValueError, RecursionError) as error:
+        return Judged(sample, error=f"{type(error).__name__}: {error}")
+    exact = match_item(sample, output)
+    if exact.error:
+        return Judged(sample, output, error=exact.error)
+    if exact.passed or judge is None:
+        return Judged(sample, output, exact.text, read_verdict(exact.text), "exact")
+    try:
+        reply = judge.ask(judge_request(sample, output)).text
+    except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape
+        return Judged(sample, output, exact.text, error=f"{type(error).__name__}: {error}")
+    return Judged(sample, output, reply, read_verdict(reply), "judge")
+
+
+def sample_problem(sample: Sample) -> str | None:
+    """What keeps a sample from being one of FunctionChat-Bench's; None where nothing does."""
+    if sample.extra.get("part") not in PARTS or not isinstance(sample.gold, Mapping):
+        return "the sample is not one of FunctionChat-Bench: it names no part of it, or its gold is no object"
+    return None
+
+
+def read_output(text: str) -> Any:
+    """The assistant message; ``{"tool_calls": []}`` for ``null``, as in a published run.
+
+    Raises:
+        ValueError: the text is not JSON, no object, or too long.
+    """
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"{len(text)} characters, at most {MAX_CHARS} are read")
+    output = json.loads(text)
+    if output is None:
+        return {"tool_calls": []}
+    if not isinstance(output, dict):
+        raise ValueError(f"the answer is a {type(output).__name__}, not an assistant message")
+    return output
+
+
+def match_item(sample: Sample, output: Any) -> Exact:
+    """Exact matching of one item; only items whose right answer is a call are compared."""
+    if sample.extra["type_of_output"] != "call":
+        return Exact(False, SKIPPED)
+    return match_call(sample.gold, acceptable_text(sample.extra["acceptable_arguments"]), output)
+
+
+def judge_request(sample: Sample, output: Any) -> Any:
+    """What the judge is asked about one answer."""
+    sent = request(sample)
+    material = {
+        "Available tools": sent["tools"],
+        "Conversation": sent["messages"],
+        "Reference": without_ids(sent["ground_truth"]),
+        "Assistant's turn": without_ids(output),
+    }
+    if sample.extra["type_of_output"] == "call":
+        material["Acceptable alternatives"] = sent["acceptable_arguments"]
+    return functionchat_verdict(sample.extra["type_of_output"], material)
+
+
+def without_ids(message: Any) -> Any:
+    """The message with ``tool_calls`` in any case, and with no ``id`` in any of them.
+
+    Raises:
+        AttributeError: ``tool_calls`` is no list of objects.
+        TypeError: ``tool_calls`` cannot be gone through.
+    """
+    changed = dict(message)
+    calls = changed.get("tool_calls")
+    if calls:
+        calls = [{key: value for key, value in call.items() if key != "id"} for call in calls]
+    changed["tool_calls"] = calls
+    return changed
+
+
+def part_scores(part: str, judged: Iterable[Judged]) -> Scores:
+    """What the published code prints and saves for one part; its first exception ends it.
+
+    Args:
+        part: ``"singlecall"``, ``"dialog"`` or ``"calldecision"``.
+        judged: Answers of that part; of two with one id the published code counts the first,
+            but for call decision, where it counts both.
+    """
+    verdicts: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for record in judged:
+        if record.verdict is None:
+            return Scores("", error=record.error)
+        if record.sample.id not in seen or part == "calldecision":
+            verdicts.append((record.sample.category, record.verdict))
+        seen.add(record.sample.id)
+    return PARTS[part](verdicts)
+
+
+def _part_figures(part: str, judged: Sequence[Judged]) -> Iterable[Figure]:
+    members = [record for record in judged if record.sample.extra.get("part") == part]
+    if not members:
+        return
+    scores = part_scores(part, members)
+    if scores.error:
+        yield Figure(f"{part} total", None, error=scores.error, note="the published run ends here")
+    for name, value in scores.score.items():
+        yield Figure(f"{part} {name}", value)
+    undecided = sum(not is_decided(record.verdict) for record in members)
+    yield Figure(f"{part} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
+
+
+def _row(judged: Judged) -> Row:
+    figures = (Figure("verdict", judged.verdict, error=judged.error), Figure("by", judged.by))
+    return Row(judged.sample.id, judged.verdict == PASS, figures, judged.error)

@@ -1,0 +1,129 @@
+"""FunctionChat-Bench's tallies: what the published code prints and writes into its score file.
+
+The three parts of the benchmark treat undecided verdicts in three ways: singlecall divides by all
+items, dialog by decided ones and in the end by 200, call decision by decided ones.
+
+Source: repository kakao/FunctionChat-Bench at cb32af3; the shape of the paper's Tables 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
+
+DIALOG_ITEMS = 200
+"""The constant that the dialog average divides by."""
+OUTPUT_TYPES = ("call", "completion", "slot", "relevance")
+_NO_DIVISOR = "ZeroDivisionError: division by zero"
+
+Group = Counter[str]
+"""Verdict → how many, in the order of first appearance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a run of the published code leaves behind.
+
+    Args:
+        printed: The text on the screen, up to where it raises.
+        score: The entries of the score file; empty where it raises.
+        error: The exception that ends the run.
+    """
+
+    printed: str
+    score: dict[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+
+def group_verdicts(verdicts: Iterable[tuple[str, str]]) -> dict[str, Group]:
+    """(group, verdict) pairs counted by group, both in the order of first appearance."""
+    groups: dict[str, Group] = {}
+    for group, verdict in verdicts:
+        groups.setdefault(group, Counter())[verdict] += 1
+    return groups
+
+
+def singlecall_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
+    r"""The tallies of singlecall: (tool list type, verdict) of each item.
+
+    >>> singlecall_scores([("exact", "pass"), ("exact", "fail")]).printed
+    '[[exact TOTAL 2]]\n* pass : 1\n* fail : 1\n\n\n[[TOTAL 2]]\npass\t1\nfail\t1'
+    """
+    score: dict[str, float] = {}
+    lines: list[str] = []
+    for tools_type, group in group_verdicts(verdicts).items():
+        lines += [f"[[{tools_type} TOTAL {group.total()}]]"]
+        lines += [f"* {verdict} : {count}" for verdict, count in group.items()] + [""]
+        score[f"{tools_type} total"] = group.total()
+        if PASS in group:
+            score[f"{tools_type} pass cnt"] = group[PASS]
+            score[f"{tools_type} pass rate"] = group[PASS] / group.total()
+    overall = Counter(verdict for _, verdict in verdicts)
+    lines += ["", f"[[TOTAL {overall.total()}]]"]
+    lines += [f"{verdict}\t{count}" for verdict, count in overall.items()]
+    if not verdicts:
+        return Scores("\n".join(lines), error=_NO_DIVISOR)
+    score["total_cnt"] = overall.total()
+    score["total_pass_cnt"] = overall[PASS]
+    score["total_pass_rate"] = overall[PASS] / overall.total()
+    return Scores("\n".join(lines), score)
+
+
+def dialog_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
+    """The tallies of dialog: (output type, verdict) of each turn.
+
+    >>> dialog_scores([("call", "pass"), ("slot", "who knows")]).error
+    'ZeroDivisionError: division by zero'
+    """
+    groups = group_verdicts(verdicts)
+    types = [name for name in OUTPUT_TYPES if name in groups]
+    passed = sum(groups[name][PASS] for name in types)
+    lines = ["", "* pass count"]
+    lines += [f"  {name} : {groups[name][PASS]}/{_decided(groups[name])}" for name in types]
+    lines += [f"  total : {passed}/{DIALOG_ITEMS}", "", "* pass rate"]
+    score: dict[str, float] = {}
+    for name in types:
+        if not _decided(groups[name]):
+            return Scores("\n".join(lines), error=_NO_DIVISOR)
+        rate = groups[name][PASS] / _decided(groups[name])
+        lines.append(f"  {name} : {rate:.2f}")
+        score |= {f"{name} pass cnt": groups[name][PASS], f"{name} pass rate": rate}
+    average = passed / DIALOG_ITEMS
+    score |= {"total_pass_cnt": passed, "total_cnt": DIALOG_ITEMS, "avg(micro)": average}
+    return Scores("\n".join([*lines, f" avg(micro) : {average}"]), score)
+
+
+def common_scores(verdicts: Sequence[tuple[str, str]]) -> Scores:
+    """The tallies of call decision: (category, verdict) of each item.
+
+    >>> common_scores([("CALL", "pass"), ("SLOT-all", "fail")]).score["total_pass_rate"]
+    0.5
+    """
+    groups = group_verdicts(verdicts)
+    names = sorted(groups)
+    passed = sum(groups[name][PASS] for name in names)
+    decided = sum(_decided(groups[name]) for name in names)
+    rates = {name: _share(groups[name][PASS], _decided(groups[name])) for name in names}
+    lines = ["Pass Count"]
+    lines += [f"  {name} : {groups[name][PASS]}/{_decided(groups[name])}" for name in names]
+    lines += [f"  total : {passed}/{decided}", "Pass Rate"]
+    lines += [f"  {name} : {rates[name]:.2f}" for name in names]
+    lines.append(f"  total : {_share(passed, decided):.2f}")
+    if not decided:
+        return Scores("\n".join(lines), error=_NO_DIVISOR)
+    score: dict[str, float] = {}
+    for name in names:
+        score |= {f"{name} pass cnt": groups[name][PASS], f"{name} pass rate": rates[name]}
+    score |= {"total_pass_cnt": passed, "total_cnt": decided, "total_pass_rate": passed / decided}
+    return Scores("\n".join(lines), score)
+
+
+def _decided(group: Group) -> int:
+    return group[PASS] + group[FAIL]
+
+
+def _share(passed: int, of: int) -> float:
+    return passed / of if of else 0.0

@@ -1,0 +1,70 @@
+"""FunctionChat-Bench's report file: one line of tab-separated columns an item.
+
+Source: repository kakao/FunctionChat-Bench at cb32af3; the paper's Figure 2 shows one line of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from planner_eval.benchmarks.functionchat.official import Judged, without_ids
+from planner_eval.benchmarks.functionchat.payload import request
+
+_MIDDLE = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
+COLUMNS = {
+    "singlecall": ("serial_num", "is_pass", "tools_type", *_MIDDLE, "query", "tools"),
+    "dialog": ("serial_num", "is_pass", "type_of_output", *_MIDDLE, "query", "tools"),
+    "calldecision": (
+        *("serial_num", "is_pass", "category", "type_of_output"),
+        *_MIDDLE,
+        *("input_messages", "tools"),
+    ),
+}
+"""The columns of each part's report."""
+
+
+def header(part: str) -> str:
+    r"""The first line; it ends with a tab.
+
+    >>> header("dialog").split("\t")[:3]
+    ['#serial_num', 'is_pass', 'type_of_output']
+    """
+    return "#" + "".join(f"{name}\t" for name in COLUMNS[part])
+
+
+def row(judged: Judged) -> str:
+    """The line of one item.
+
+    An answer that went to the judge is written without the ids of its calls, as published. For an
+    answer without a verdict ``is_pass`` holds the error; the published code writes no file then.
+    """
+    cells = _cells(judged)
+    return "".join(f"{cells[name]}\t" for name in COLUMNS[judged.sample.extra["part"]]).strip()
+
+
+def report(part: str, judged: Iterable[Judged]) -> str:
+    """The whole file of one part."""
+    lines = [header(part), *(row(record) for record in judged if record.sample.extra.get("part") == part)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cells(judged: Judged) -> dict[str, Any]:
+    sent = request(judged.sample)
+    tidy = without_ids if judged.by == "judge" else (lambda message: message)
+    shown = {
+        "ground_truth": tidy(sent["ground_truth"]),
+        "acceptable_arguments": sent["acceptable_arguments"],
+        "model_output": tidy(judged.output) if judged.output is not None else None,
+        "reasoning": {"reasoning": judged.text},
+        "query": sent["messages"],
+        "input_messages": sent["messages"],
+        "tools": sent["tools"],
+    }
+    cells: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in shown.items()}
+    cells["serial_num"] = sent["serial_num"]
+    cells["is_pass"] = judged.error if judged.verdict is None else judged.verdict
+    for name in ("tools_type", "type_of_output", "category"):
+        cells[name] = sent.get(name)
+    return cells
