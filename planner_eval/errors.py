@@ -146,7 +146,7 @@ CODES: dict[str, str] = {
     "dataset.type": "a gold value has another type than its tool declares",
     "dataset.untyped": "a tool lists its parameters without types",
     "dataset.placeholder": "a gold value is a placeholder for what is not known yet",
-    "dataset.placeholder_first": "a placeholder stands in the first call of a plan, where nothing precedes it",
+    "dataset.placeholder_first": "a placeholder stands in a plan's first call, where nothing precedes it",
     "dataset.placeholder_nested": "a placeholder stands inside a gold value",
     "dataset.empty_value": "a gold value is an empty object",
     "dataset.alternatives_text": "a sentence stands where a gold call's alternatives are expected",
