@@ -1,8 +1,21 @@
-"""Which call of the prediction stands for which call of the gold plan."""
+"""Which call of the prediction stands for which call of the gold plan.
+
+Equal calls first; then the cheapest pairing of calls that share app and name; then calls of another
+name where something speaks for a replacement. What is left is missing or extra.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from planner_eval.blocks import Block, solve
+from planner_eval.canonical import Key, Normaliser, Numbered, compare_numbered
+from planner_eval.model import Plan
+from planner_eval.pairing import ALONE, FREE, Matcher, Pairing, Side
+from planner_eval.replaced import pair_replaced
+
+TIES = 50
+"""Up to this many equal calls it is worth asking which stands for which; more are paired as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +26,127 @@ class Alignment:
         pairs: Positions (in pred, in gold), by position in gold.
         missing: Positions in gold that no call of pred stands for.
         extra: Positions in pred that stand for no call of gold.
-        exact: The pairing is proved optimal; False where the search was bounded.
+        exact: The pairing is proved optimal: no other that keeps equal calls together and pairs
+            calls of one name has fewer differing arguments. False where the search was bounded.
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
     missing: tuple[int, ...] = ()
     extra: tuple[int, ...] = ()
     exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """An alignment with what was worked out on the way.
+
+    Args:
+        alignment: The alignment.
+        pairing: The costs of pairs, for who explains them; None where the plans are the same.
+    """
+
+    alignment: Alignment
+    pairing: Pairing | None = None
+
+
+def align(pred: Plan, gold: Plan) -> Alignment:
+    r"""Pair the calls of two plans.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+
+    Returns:
+        The pairing with the fewest differing arguments, and whether that is proved.
+
+    >>> from planner_eval.read import parse
+    >>> align(parse("f(#x='1')\ng()"), parse("g()\nf(#x='2')\nh()"))
+    Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), exact=True)
+    """
+    return match(pred, gold).alignment
+
+
+def match(
+    pred: Plan, gold: Plan, *, normalise: Normaliser | None = None, matcher: Matcher | None = None
+) -> Matching:
+    """:func:`align` under a policy's rules, with the costs.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        normalise: What the policy does to arguments first.
+        matcher: Which unequal values the policy takes for right.
+    """
+    table: dict[Key, int] = {}
+    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    verdict = compare_numbered(ours, theirs, table)
+    if verdict.mapping is not None:
+        pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
+        return Matching(Alignment(tuple((position, image) for image, position in pairs)))
+    pairing = Pairing(Side(ours), Side(theirs), matcher)
+    pairing.exact = verdict.exact
+    _pair_equal_calls(pairing)
+    solve(pairing, _blocks(pairing))
+    pair_replaced(pairing)
+    return Matching(_alignment(pairing), pairing)
+
+
+def _pair_equal_calls(pairing: Pairing) -> None:
+    """Pair calls of equal numbers; those of which there are several only when nobody uses them."""
+    ours, theirs = pairing.pred.numbered, pairing.gold.numbered
+    where: dict[int, list[int]] = {}
+    for position in range(len(ours.numbers) - 1, -1, -1):
+        number = ours.numbers[position]
+        if number is not None:
+            where.setdefault(number, []).append(position)
+    equal: dict[int, list[int]] = {}
+    for position, number in enumerate(theirs.numbers):
+        if number in where:
+            equal.setdefault(number, []).append(position)
+    for number, golds in equal.items():
+        preds = where[number]
+        if len(golds) > 1 or len(preds) > 1:
+            used = any(pairing.gold.users[g] for g in golds) or any(pairing.pred.users[p] for p in preds)
+            if used and max(len(golds), len(preds)) <= TIES:
+                continue
+            pairing.exact = pairing.exact and not used
+        for gold in golds:
+            if preds:
+                pairing.pair(preds.pop(), gold)
+
+
+def _blocks(pairing: Pairing) -> list[Block]:
+    """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
+    found: dict[tuple[str | None, str], Block] = {}
+    for gold, tool in enumerate(pairing.gold.tools):
+        if pairing.to_pred[gold] == FREE:
+            found.setdefault(tool, Block([], [])).golds.append(gold)
+    for pred, tool in enumerate(pairing.pred.tools):
+        if pairing.to_gold[pred] == FREE:
+            if tool in found:
+                found[tool].preds.append(pred)
+            else:
+                pairing.release([pred], [], ALONE)
+    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
+    if len(pairing.to_gold) > ours and len(pairing.to_pred) > theirs:
+        pairing.pair(ours, theirs)  # the answers
+    open_blocks = []
+    for block in found.values():
+        if len(block.golds) == 1 == len(block.preds):
+            pairing.pair(block.preds[0], block.golds[0])
+        elif block.preds:
+            open_blocks.append(block)
+        else:
+            pairing.release([], block.golds, ALONE)
+    return open_blocks
+
+
+def _alignment(pairing: Pairing) -> Alignment:
+    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
+    to_pred, to_gold = pairing.to_pred[:theirs], pairing.to_gold[:ours]
+    return Alignment(
+        tuple((pred, gold) for gold, pred in enumerate(to_pred) if pred >= 0),
+        tuple(gold for gold, pred in enumerate(to_pred) if pred < 0),
+        tuple(pred for pred, gold in enumerate(to_gold) if gold < 0),
+        pairing.exact,
+    )

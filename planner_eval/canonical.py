@@ -138,7 +138,7 @@ class Numbered:
     def producers(self, position: int) -> list[int]:
         """The calls that one call refers to, in an order that depends on nothing but its key."""
         named = sorted(self.arguments[position], key=_first)
-        return [producer for _, value in named for producer in _producers(value)]
+        return [producer for _, value in named for producer in producers_of(value)]
 
     def coloured(self, table: dict[Key, int]) -> Coloured:
         """The plan as the search for a mapping sees it."""
@@ -252,17 +252,17 @@ def _keeps_order(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
     return True
 
 
-def _producers(value: Value) -> Iterator[int]:
+def producers_of(value: Value) -> Iterator[int]:
     """The calls that a value refers to, fields by name."""
     kind = type(value)
     if kind is Ref:
         yield value.call
     elif kind is list:
         for item in value:
-            yield from _producers(item)
+            yield from producers_of(item)
     elif kind is dict:
         for _, item in sorted(value.items(), key=_first):
-            yield from _producers(item)
+            yield from producers_of(item)
     elif kind is Template:
         for part in value.parts:
-            yield from _producers(part)
+            yield from producers_of(part)

@@ -5,46 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planner_eval.align import Alignment
-from planner_eval.model import Edge, Path, Plan, Value
+from planner_eval.align import Alignment, Matching, match
+from planner_eval.causes import order_by_cause
+from planner_eval.edits import EDITS, Edit, Place
+from planner_eval.explain import find_edits
+from planner_eval.model import Edge, Plan
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in one plan.
-
-    Args:
-        call: Position of the call; None for the plan's answer or the plan as a whole.
-        argument: The argument's name (of the answer, where `call` is None); None for the whole call.
-        at: The way into the argument's value; () is the whole value.
-    """
-
-    call: int | None = None
-    argument: str | None = None
-    at: Path = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One difference.
-
-    Args:
-        code: A stable dotted code; the meanings are in :data:`EDITS`.
-        message: One sentence that names calls, arguments, values and places.
-        pred: Where it is in the prediction; None where the prediction has nothing.
-        gold: Where it is in gold; None where gold has nothing.
-        pred_value: What the prediction says there.
-        gold_value: What gold says there.
-        cause: Position in the diff's edits of the edit that this one follows from; None for a root cause.
-    """
-
-    code: str
-    message: str
-    pred: Place | None = None
-    gold: Place | None = None
-    pred_value: Value = None
-    gold_value: Value = None
-    cause: int | None = None
+__all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +67,11 @@ class Diff:
         return not self.edits
 
     @property
+    def roots(self) -> tuple[Edit, ...]:
+        """The edits from which all others follow, in topological order."""
+        return tuple(edit for edit in self.edits if edit.cause is None)
+
+    @property
     def exact(self) -> bool:
         """Whether the pairing is proved optimal."""
         return self.alignment.exact
@@ -150,3 +122,35 @@ class Diff:
             return render(self, format="svg").decode()
         except RenderError:
             return None
+
+
+def diff(pred: Plan, gold: Plan) -> Diff:
+    r"""Compare a plan with gold: which call stands for which, what differs, and why.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+
+    Returns:
+        The difference; ``diff.same`` says whether the plans mean the same.
+
+    >>> from planner_eval.read import parse
+    >>> found = diff(parse("a = f(#x='1')\ng(#y=a)"), parse("a = f(#x='2')\ng(#y=a)"))
+    >>> [(edit.code, edit.message) for edit in found.edits]
+    [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
+    """
+    return explain(match(pred, gold), pred, gold)
+
+
+def explain(matching: Matching, pred: Plan, gold: Plan) -> Diff:
+    """The edits for a matching that is known already.
+
+    Args:
+        matching: What :func:`planner_eval.align.match` gave for these plans.
+        pred: The prediction.
+        gold: What was wanted.
+    """
+    if matching.pairing is None:
+        return Diff(pred, gold, matching.alignment)
+    edits = order_by_cause(find_edits(matching.pairing), pred, gold)
+    return Diff(pred, gold, matching.alignment, edits)
