@@ -1,0 +1,227 @@
+"""Why models fail: types of errors, types of parameters, numbers of steps (Figures 4, 5 and 6).
+
+No code was published for these figures; each function says how it counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.complexfuncbench.matching import FILTER
+from planner_eval.benchmarks.complexfuncbench.turn import Judged
+
+ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
+"""The paper's types of errors."""
+
+_PAPER_TYPE = {
+    "func_error": "func_error",
+    "func_hallucination": "func_error",
+    "name_error": "func_error",
+    "decode_error": "func_error",
+    "param_missing": "param_missing",
+    "param_hallucination": "hallucination",
+    "value_error": "value_error",
+    "stop_early": "stop_early",
+}
+
+PARAMETER_TYPES = (
+    "filter",
+    "legs",
+    "token",
+    "slug",
+    "date",
+    "location",
+    "key",
+    "id",
+    "time",
+    "sort_by",
+    "type",
+    "age",
+    "people",
+    "other",
+)
+"""The paper's types of parameters, and one for the rest (currency, language, page …)."""
+
+_BY_NAME = {
+    "legs": "legs",
+    "slug": "slug",
+    "query": "location",
+    "latitude": "location",
+    "longitude": "location",
+    "location": "location",
+    "sort": "sort_by",
+    "sort_by": "sort_by",
+    "sortby": "sort_by",
+    "adults": "people",
+    "children": "people",
+    "room_qty": "people",
+    "people": "people",
+    "age": "age",
+}
+_BY_ENDING = (
+    ("filter", "filter"),
+    ("token", "token"),
+    ("latitude", "location"),
+    ("longitude", "location"),
+    ("date", "date"),
+    ("time", "time"),
+    ("_age", "age"),
+    ("type", "type"),
+    ("key", "key"),
+    ("_id", "id"),
+    ("id", "id"),
+)
+
+
+def paper_error_type(code: str) -> str | None:
+    """The paper's type of an error code; None for codes that it does not speak of.
+
+    Calls of unknown functions and calls after the last step are wrong calls.
+
+    Source: ComplexFuncBench paper, section 4.3.1.
+
+    >>> paper_error_type("param_hallucination"), paper_error_type("unknown_error")
+    ('hallucination', None)
+    """
+    return _PAPER_TYPE.get(code)
+
+
+def parameter_type(name: str) -> str:
+    """The paper's type of a parameter, by its name.
+
+    Source: ComplexFuncBench paper, appendix C (Table 4), which gives one example a type.
+
+    >>> [parameter_type(n) for n in ("categories_filter", "pick_up_time", "toId", "children_age")]
+    ['filter', 'time', 'id', 'age']
+    """
+    lower = name.lower()
+    if lower in _BY_NAME:
+        return _BY_NAME[lower]
+    return next((kind for ending, kind in _BY_ENDING if lower.endswith(ending)), "other")
+
+
+def error_types(messages: Iterable[Any]) -> dict[str, int]:
+    """Errors by the paper's type over the published code's messages.
+
+    A message with several records counts each of them once: an error that the code could not name
+    (null), a type the paper does not speak of and the text of an overwritten list are ``other``.
+
+    Args:
+        messages: How conversations ended: a text, one record or a list of records.
+
+    Source: ComplexFuncBench paper, Figure 4.
+
+    >>> error_types([{"error_type": "stop_early", "content": ""}, "Success."])["stop_early"]
+    1
+    """
+    counts: Counter[str] = Counter()
+    for message in messages:
+        if message == "Success.":
+            continue
+        for record in message if isinstance(message, list) else [message]:
+            code = record.get("error_type", "") if isinstance(record, Mapping) else ""
+            counts[paper_error_type(code) or "other"] += 1
+    return {name: counts[name] for name in (*ERROR_TYPES, "other")}
+
+
+def judged_error_types(conversations: Iterable[tuple[Iterable[Judged], bool]]) -> dict[str, int]:
+    """Errors by the paper's type over all judged calls, and conversations that stopped early.
+
+    Args:
+        conversations: For each, every judged call, and whether it ended before all annotated calls
+            were made.
+
+    Source: ComplexFuncBench paper, Figure 4.
+    """
+    counts: Counter[str] = Counter()
+    for calls, stopped in conversations:
+        for one in calls:
+            if not one.matched:
+                code = one.record["error_type"] if one.record else ""
+                counts[paper_error_type(code) or "other"] += 1
+        counts["stop_early"] += stopped
+    return {name: counts[name] for name in (*ERROR_TYPES, "other")}
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often the values of one type of parameter were wrong.
+
+    Args:
+        wrong: Values that differ from gold in a call that was judged wrong.
+        total: Values that were compared.
+    """
+
+    wrong: int
+    total: int
+
+    @property
+    def rate(self) -> float | None:
+        """Wrong / total; None where nothing was compared."""
+        return self.wrong / self.total if self.total else None
+
+
+def parameter_types(judged: Iterable[Judged]) -> dict[str, Rate]:
+    """Error rates by type of parameter over the calls that name the function of their gold call.
+
+    A parameter is compared when both calls give it. Values of a call that was matched, in whatever
+    way, are right.
+
+    Source: ComplexFuncBench paper, Figure 5.
+    """
+    wrong: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for one in judged:
+        if one.gold is None or one.prediction["name"] != one.gold["name"]:
+            continue
+        given = one.prediction["arguments"]
+        for name, value in one.gold["arguments"].items():
+            if name in given:
+                kind = parameter_type(name)
+                total[kind] += 1
+                wrong[kind] += not one.matched and not _alike(name, given[name], value)
+    return {kind: Rate(wrong[kind], total[kind]) for kind in PARAMETER_TYPES if total[kind]}
+
+
+def _alike(name: str, given: Any, gold: Any) -> bool:
+    if name == FILTER and isinstance(given, str) and isinstance(gold, str):
+        return {item.strip() for item in given.split(",")} == {item.strip() for item in gold.split(",")}
+    return bool(given == gold)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Turns with calls against annotated steps.
+
+    Args:
+        annotated: Number of steps → conversations annotated with so many.
+        taken: Number of steps → conversations in which the model took so many.
+        mean_extra: Steps taken beyond the annotated ones, on average; negative where fewer.
+    """
+
+    annotated: dict[int, int]
+    taken: dict[int, int]
+    mean_extra: float | None
+
+
+def steps(conversations: Iterable[tuple[int, int]]) -> Steps:
+    """The distribution of steps.
+
+    Args:
+        conversations: For each, the annotated steps and the model's turns with calls.
+
+    Source: ComplexFuncBench paper, Figure 6 and section 4.3.2.
+
+    >>> steps([(3, 4), (2, 2)]).mean_extra
+    0.5
+    """
+    pairs = list(conversations)
+    mean = sum(taken - annotated for annotated, taken in pairs) / len(pairs) if pairs else None
+    return Steps(
+        dict(sorted(Counter(annotated for annotated, _ in pairs).items())),
+        dict(sorted(Counter(taken for _, taken in pairs).items())),
+        mean,
+    )

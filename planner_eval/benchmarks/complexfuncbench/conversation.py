@@ -1,0 +1,294 @@
+"""ComplexEval as a simulator: it answers a model's calls turn by turn, and says how the talk ended.
+
+``start`` gives a state, ``answer`` takes a model's calls and gives the next state with the replies,
+``finish`` takes the final text. States are never changed. :func:`run` drives a model, and
+:func:`planner_eval.benchmarks.complexfuncbench.recorded.replayed` drives it with recorded turns.
+
+Source: ComplexFuncBench paper, Algorithm 1; the published base runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from planner_eval.benchmarks.complexfuncbench.calls import (
+    FREE_FUNCTIONS,
+    LAT_LONG,
+    ErrorRecord,
+    FunctionCall,
+    OfficialFailure,
+    Step,
+    error,
+    free_of,
+)
+from planner_eval.benchmarks.complexfuncbench.runners import Runner, Undecodable
+from planner_eval.benchmarks.complexfuncbench.turn import Judged, Open, Rules, drop_called, judge_turn
+
+GENERAL_ERROR = {"error": "The call could not be answered. Check its name and its arguments, then try again."}
+"""What a wrong call gets for an answer; the published text is fixed too, in other words."""
+
+SUCCESS = "Success."
+MAX_TURNS = 200
+"""The published code has no limit and can be kept busy for ever by malformed calls."""
+
+Message: TypeAlias = str | ErrorRecord | list[ErrorRecord | None]
+"""How a conversation ended: ``"Success."``, one record, or the records of its last turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished conversation, with the published code's own numbers.
+
+    Args:
+        message: How it ended.
+        success_turn_num: The first step that is not finished, counted from 0.
+        correct_call_num: Matched calls; repeated free calls count each time.
+        total_turn_num: Annotated steps.
+        total_call_num: Annotated calls.
+        real_turn_num: The model's turns with calls that were judged.
+        response: The model's final text; None where there was none.
+        judged: Every mapped call, by turn.
+    """
+
+    message: Message
+    success_turn_num: int
+    correct_call_num: int
+    total_turn_num: int
+    total_call_num: int
+    real_turn_num: int
+    response: str | None = None
+    judged: tuple[tuple[Judged, ...], ...] = ()
+
+    @property
+    def success(self) -> bool:
+        """The task was completed, as the published code sees it."""
+        return self.message == SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A conversation under way.
+
+    Args:
+        steps: The annotated steps.
+        rules: What calls are judged with.
+        runner: Which of the published runners to follow.
+        gold: The gold calls that are open, with their observations.
+        next: How many steps have been opened.
+        called: The free calls made so far, as JSON texts.
+        correct: Matched calls so far.
+        turns: Judged turns so far.
+        last_errors: The errors of the last turn.
+        replies: What each call of the last turn gets for an answer.
+        judged: Every mapped call so far, by turn.
+        outcome: Set once the conversation is over.
+    """
+
+    steps: tuple[Step, ...]
+    rules: Rules
+    runner: Runner
+    gold: tuple[Open, ...] = ()
+    next: int = 0
+    called: tuple[str, ...] = ()
+    correct: int = 0
+    turns: int = 0
+    last_errors: list[ErrorRecord | None] | str = field(default_factory=list)
+    replies: tuple[Any, ...] = ()
+    judged: tuple[tuple[Judged, ...], ...] = ()
+    outcome: Outcome | None = None
+
+
+def start(steps: Sequence[Step], rules: Rules, runner: Runner) -> State:
+    """The state before the model's first turn: step 0 is open, and step 1 if step 0 is all free.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+    """
+    state = _open_next(State(tuple(steps), rules, runner))
+    return _open_next(state) if only_free(state.gold) else state
+
+
+def answer(state: State, calls: Sequence[FunctionCall | Undecodable]) -> State:
+    """The state after a turn of calls; ``replies`` holds what they get, ``outcome`` an early end.
+
+    Args:
+        state: A conversation that is not over.
+        calls: The model's calls of one turn.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+    """
+    if not state.gold:
+        return _end(state, error("func_hallucination", HALLUCINATION))
+    readable, fault = state.runner.decode(calls, state.rules.functions)
+    if fault:
+        return _end(state, fault)
+    gold = drop_called(state.gold, state.called)
+    result = judge_turn(readable, gold, state.rules, called=state.called)
+    state = replace(
+        state,
+        gold=tuple(gold),
+        turns=state.turns + 1,
+        called=result.free_called,
+        last_errors=result.errors,
+        judged=(*state.judged, result.judged),
+        replies=tuple(
+            result.success.get(at, _fault_reply(state.runner, result.format_errors.get(at)))
+            for at in range(len(readable))
+        ),
+    )
+    if not result.success and not result.format_errors:
+        return _end(state, result.errors)
+    state = replace(
+        state,
+        correct=state.correct + len(result.success),
+        gold=_without(gold, result.matched),
+    )
+    if result.success:
+        state = _open_next(state)
+    state = replace(state, gold=_without(state.gold, [free_of(key) for key in state.called]))
+    return _open_next(state) if only_free(state.gold) else state
+
+
+def finish(state: State, text: str) -> State:
+    """The state after the model's final text; ``outcome`` is set.
+
+    Two leftover calls that may be missing do not both go: the published code removes from the list
+    that it walks through, and so skips the neighbour of each one that it removes.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+    """
+    if state.runner.keeps_last_errors and state.last_errors:
+        return _end(state, state.last_errors, text)
+    left = list(state.gold)
+    for pair in left:
+        if _may_be_left(pair[0]):
+            left.remove(pair)
+    if state.next < len(state.steps) or left:
+        return _end(replace(state, gold=tuple(left)), error("stop_early", "Stop early."), text)
+    return _end(replace(state, gold=()), SUCCESS, text)
+
+
+Turn: TypeAlias = "Sequence[FunctionCall | Undecodable] | str | None"
+"""What a model gives: calls, a final text, or nothing at all."""
+
+Model: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], Turn]
+"""Takes the messages so far, gives its next turn."""
+
+
+def run(
+    model: Model,
+    messages: Sequence[Mapping[str, Any]],
+    state: State,
+    *,
+    max_turns: int = MAX_TURNS,
+) -> tuple[Outcome, list[Mapping[str, Any]]]:
+    """Talk with a model until the conversation is over.
+
+    Args:
+        model: Is given the messages so far each time.
+        messages: What the model sees first, usually the user's query.
+        state: A conversation from :func:`start`.
+        max_turns: End with ``exceed_max_length`` after so many turns.
+
+    Returns:
+        The outcome, and all messages: the model's turns and the observations in the released form.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+    """
+    said = list(messages)
+    while state.outcome is None:
+        turn = model(tuple(said))
+        if turn is None or state.turns >= max_turns:
+            state = _end(state, state.runner.nothing() if turn is None else _TOO_LONG)
+        elif isinstance(turn, str):
+            said.append({"role": "assistant", "content": turn})
+            state = finish(state, turn)
+        else:
+            said.append({"role": "assistant", "function_call": list(turn)})
+            state = answer(state, turn)
+            if state.outcome is None:
+                said.append({"role": "observation", "content": list(state.replies)})
+    return state.outcome, said
+
+
+HALLUCINATION = "`self.golden_fcs == []`. Expected to stop. But Model continue to output function call."
+_TOO_LONG = error("exceed_max_length", "The model has taken too many turns.")
+
+
+def only_free(gold: Sequence[Open]) -> bool:
+    """No open call has to be made: all are free (true for none), or a hotel is looked up by itself.
+
+    One ``Search_Hotels`` of search type ``hotel`` makes it true whatever else is open.
+
+    Raises:
+        OfficialFailure: a ``Search_Hotels`` has no search type; the published code raises KeyError.
+    """
+    free = True
+    for call, _ in gold:
+        if call["name"] == "Search_Hotels" and _search_type(call) == "hotel":
+            return True
+        free = free and call["name"] in FREE_FUNCTIONS
+    return free
+
+
+def _search_type(call: FunctionCall) -> Any:
+    if "search_type" not in call["arguments"]:
+        raise OfficialFailure("KeyError", "'search_type'")
+    return call["arguments"]["search_type"]
+
+
+def _may_be_left(call: FunctionCall) -> bool:
+    if call["name"] == "Search_Hotels":
+        return bool(_search_type(call) == "hotel")
+    return call["name"] in FREE_FUNCTIONS and call["name"] != LAT_LONG
+
+
+def _open_next(state: State) -> State:
+    if state.next >= len(state.steps):
+        return state
+    step = state.steps[state.next]
+    opened = tuple(zip(step.calls, step.observations, strict=True))
+    return replace(state, gold=state.gold + opened, next=state.next + 1)
+
+
+def _without(gold: Sequence[Open], calls: Sequence[FunctionCall]) -> tuple[Open, ...]:
+    """Gold without the first occurrence of each of the calls, where there is one."""
+    left = list(gold)
+    for call in calls:
+        for pair in left:
+            if pair[0] == call:
+                left.remove(pair)
+                break
+    return tuple(left)
+
+
+def _fault_reply(runner: Runner, fault: dict[str, str] | None) -> dict[str, str]:
+    return fault if fault and runner.shows_format_errors else GENERAL_ERROR
+
+
+def _first_unfinished(state: State) -> int:
+    """The smallest step that holds a call equal to an open one, or the number of steps."""
+    left = [call for call, _ in state.gold]
+    for number, step in enumerate(state.steps):
+        if any(call in left for call in step.calls):
+            return number
+    return len(state.steps)
+
+
+def _end(state: State, message: Message, text: str | None = None) -> State:
+    outcome = Outcome(
+        message=message,
+        success_turn_num=_first_unfinished(state),
+        correct_call_num=state.correct,
+        total_turn_num=len(state.steps),
+        total_call_num=sum(len(step.calls) for step in state.steps),
+        real_turn_num=state.turns,
+        response=text,
+        judged=state.judged,
+    )
+    return replace(state, outcome=outcome)

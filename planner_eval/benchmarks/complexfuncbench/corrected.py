@@ -1,0 +1,136 @@
+"""The figures that the paper's definitions mean, over recorded conversations.
+
+Source: ComplexFuncBench paper, sections 3.1 (Success Rate, equation 2), 3.2 (completeness and
+correctness) and 4.3 (Figures 4 to 6); :mod:`.paper` says where the published code differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner_eval.benchmarks.complexfuncbench import analysis
+from planner_eval.benchmarks.complexfuncbench.conversation import Turn
+from planner_eval.benchmarks.complexfuncbench.paper import Completed, complete
+from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
+from planner_eval.benchmarks.complexfuncbench.responses import Scores, score_response
+from planner_eval.benchmarks.complexfuncbench.scoring import DEFAULTS, Settings, domain_of, prepare
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.errors import InputError, JudgeError, ParseError
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record, judged or not.
+
+    Args:
+        id: The sample's id.
+        completed: The conversation judged to its end.
+        scores: What the judge said of the final answer.
+    """
+
+    id: str
+    completed: Completed
+    scores: Scores
+
+
+def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Report:
+    """The paper's figures of recorded conversations, as shares from 0 to 1 (answers 0 to 2).
+
+    Args:
+        records: Samples, each with the JSON text of the conversation that a model had.
+        settings: API, embedding and judge; the checked parameters are not used.
+
+    Returns:
+        One row a record. A record that cannot be read made no call right and gave no answer; one that
+        the judge gave up on, or whose sample is broken, is a row with the reason and in no figure.
+
+    Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
+    """
+    judged: list[Record] = []
+    rows: list[Row] = []
+    for sample, text in records:
+        row, found = _score(sample, text, settings)
+        rows.append(row)
+        if found is not None:
+            judged.append(found)
+    figures = (*_rates(judged), *_answers(judged, settings), *_errors(judged), *_steps(judged))
+    return Report("complexfuncbench", "corrected", len(rows), figures, tuple(rows))
+
+
+def _score(sample: Sample, text: str, settings: Settings) -> tuple[Row, Record | None]:
+    try:
+        steps, rules = prepare(sample, settings)
+        turns, error = _turns(text)
+        completed = complete(steps, turns, rules)
+        scores = score_response(sample.gold, completed.response, settings.judge)
+    except (InputError, JudgeError) as failure:
+        return Row(sample.id, False, error=str(failure)), None
+    figures = (
+        ratio("Call Acc", completed.correct, completed.calls),
+        Figure("steps", completed.steps),
+        Figure("turns", completed.turns),
+        Figure("completeness", scores.complete),
+        Figure("correctness", scores.correct),
+    )
+    return Row(sample.id, completed.success, figures, error), Record(sample.id, completed, scores)
+
+
+def _turns(text: str) -> tuple[list[Turn], str | None]:
+    try:
+        return read_turns(text), None
+    except ParseError as failure:
+        return [], failure.code
+
+
+def _rates(judged: Sequence[Record]) -> list[Figure]:
+    groups = {"": list(judged)}
+    for one in judged:
+        groups.setdefault(f" {domain_of(one.id)}", []).append(one)
+    found = []
+    for name, mine in groups.items():
+        successes = sum(one.completed.success for one in mine)
+        found.append(ratio(f"Success Rate{name}", successes, len(mine)))
+    for name, mine in groups.items():
+        correct = sum(one.completed.correct for one in mine)
+        found.append(ratio(f"Call Acc{name}", correct, sum(one.completed.calls for one in mine)))
+    return found
+
+
+def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
+    """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
+    if settings.judge is None:
+        note = "no judge was given"
+        return [Figure("Completeness", None, note=note), Figure("Correctness", None, note=note)]
+    found = []
+    for name, scores in (
+        ("Completeness", [one.scores.complete for one in judged]),
+        ("Correctness", [one.scores.correct for one in judged]),
+    ):
+        decided = [
+            max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
+        ]
+        undecided = len(scores) - len(decided)
+        note = f"{undecided} answers on which the judge did not decide are left out" if undecided else ""
+        found.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
+    return found
+
+
+def _errors(judged: Sequence[Record]) -> list[Figure]:
+    calls = [[call for turn in one.completed.judged for call in turn] for one in judged]
+    stopped = [one.completed.correct < one.completed.calls for one in judged]
+    counts = analysis.judged_error_types(zip(calls, stopped, strict=True))
+    total = sum(counts.values())
+    rates = analysis.parameter_types(call for mine in calls for call in mine)
+    return [ratio(f"error share {name}", count, total) for name, count in counts.items()] + [
+        ratio(f"error rate {name}", rate.wrong, rate.total) for name, rate in rates.items()
+    ]
+
+
+def _steps(judged: Sequence[Record]) -> list[Figure]:
+    extra = sum(one.completed.turns - one.completed.steps for one in judged)
+    return [ratio("extra steps", extra, len(judged), note="turns with calls beyond the annotated steps")]

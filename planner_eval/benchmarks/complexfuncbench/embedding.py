@@ -1,0 +1,131 @@
+"""Texts as vectors, and the cheapest assignment of predicted calls to gold calls.
+
+This module is imported where a mapping is needed, for it needs numpy; scipy is loaded only when
+more than one assignment is possible.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Embedding(Protocol):
+    """Anything that turns texts into vectors of length one."""
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """One row a text; rows have length one, so that a dot product is a cosine.
+
+        Args:
+            texts: n texts.
+
+        Returns:
+            A matrix of n rows.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Trigrams:
+    """The default: counts of three-character windows, hashed into buckets, scaled to length one.
+
+    It needs no weights and gives the same numbers everywhere. It measures shared spelling, not
+    meaning; use :class:`SentenceTransformer` for the model that the paper names.
+
+    Args:
+        buckets: The number of columns.
+
+    >>> Trigrams().embed(["New York", "new york"]).shape
+    (2, 512)
+    """
+
+    buckets: int = 512
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """One row a text; a text of fewer than three characters is a row of zeros."""
+        import numpy as np
+
+        matrix = np.zeros((len(texts), self.buckets))
+        for row, text in enumerate(texts):
+            data = text.encode("utf-8", "surrogatepass")
+            if len(data) == len(text):
+                windows = [data[at : at + 3] for at in range(len(data) - 2)]
+            else:
+                windows = [text[at : at + 3].encode("utf-8", "surrogatepass") for at in range(len(text) - 2)]
+            counts = np.bincount(
+                [_bucket(window, self.buckets) for window in windows], minlength=self.buckets
+            )
+            length = float(np.linalg.norm(counts))
+            matrix[row] = counts / length if length else 0.0
+        return matrix
+
+
+@lru_cache(maxsize=65536)
+def _bucket(window: bytes, buckets: int) -> int:
+    return zlib.crc32(window) % buckets
+
+
+class SentenceTransformer:
+    """The paper's embedding, through the package ``sentence-transformers`` (the extra ``embed``).
+
+    Args:
+        model: A model's name or folder; the paper takes ``BAAI/bge-large-en-v1.5``.
+
+    Raises:
+        InputError: the extra is not installed.
+
+    Source: ComplexFuncBench paper, section 3.1 "Hungarian Mapping".
+    """
+
+    def __init__(self, model: str = "BAAI/bge-large-en-v1.5") -> None:
+        from planner_eval.errors import InputError
+
+        try:
+            from sentence_transformers import SentenceTransformer as Model
+        except ImportError as error:
+            raise InputError(
+                "this embedding needs the extra 'embed': pip install 'planner_eval[embed]'"
+            ) from error
+        self._model: Any = Model(model)
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """One row a text, as the model gives it, scaled to length one."""
+        import numpy as np
+
+        rows = self._model.encode(list(texts), normalize_embeddings=True)
+        return np.asarray(rows, dtype=np.float64)
+
+
+def assign(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> list[tuple[int, int]]:
+    """The one-to-one assignment with the largest sum of similarities, by predicted position.
+
+    Args:
+        predicted: Texts of the predicted calls.
+        gold: Texts of the gold calls.
+        embedding: Gives the vectors.
+
+    Returns:
+        min(len(predicted), len(gold)) pairs of positions; no similarity is too small.
+
+    Source: ComplexFuncBench paper, section 3.1, equation (1).
+
+    >>> assign(["b", "ab"], ["ab"], Trigrams()) == [(0, 0)]  # nothing in common: the first
+    True
+    """
+    if not predicted or not gold:
+        return []
+    if len(predicted) == len(gold) == 1:
+        return [(0, 0)]
+    from scipy.optimize import linear_sum_assignment
+
+    vectors = embedding.embed([*predicted, *gold])
+    similarity = vectors[: len(predicted)] @ vectors[len(predicted) :].T
+    rows, columns = linear_sum_assignment(-similarity)
+    return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True)]

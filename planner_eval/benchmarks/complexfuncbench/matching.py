@@ -1,0 +1,241 @@
+"""Is this call well formed, and does it do what that gold call does? One small function a question.
+
+Source: ComplexFuncBench paper, section 3.1, and the published code where it does more or less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from planner_eval.benchmarks.complexfuncbench.api import EMPTY, Api, response
+from planner_eval.benchmarks.complexfuncbench.calls import ErrorRecord, FunctionCall, OfficialFailure, error
+
+FILTER = "categories_filter"
+
+Same: TypeAlias = Callable[[FunctionCall, FunctionCall], bool]
+"""Model-based matching: does the predicted call mean the same as the gold call?"""
+
+Functions: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""The sample's functions by name, as released."""
+
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "string": (str, "a string"),
+    "number": ((int, float), "a number"),
+    "boolean": (bool, "a boolean"),
+    "array": (list, "an array"),
+}
+"""The declared types that are checked; ``integer`` and ``object`` are not, and a bool is a number."""
+
+
+def never_same(prediction: FunctionCall, gold: FunctionCall) -> bool:
+    """Model-based matching without a model: no two calls match."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """What equivalence is decided with.
+
+    Args:
+        api: Answers calls, for response-based matching.
+        checked: Function → the parameters whose values must be equal (the published
+            ``exact_match_values.json``); None leaves the value check out, as the paper does.
+        same: Model-based matching.
+    """
+
+    api: Api
+    checked: Mapping[str, Sequence[str]] | None = None
+    same: Same = never_same
+
+
+def functions_by_name(functions: Sequence[Mapping[str, Any]]) -> Functions:
+    """The released function list by name; of two equal names the first counts."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for function in functions:
+        found.setdefault(function["name"], function)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a call is malformed.
+
+    Args:
+        error_type: The paper's type of error.
+        text: The words that the model gets back.
+    """
+
+    error_type: str
+    text: str
+
+
+def check_format(call: FunctionCall, functions: Functions) -> Fault | None:
+    """Why the call is malformed; None where it is well formed.
+
+    Args:
+        call: The predicted call.
+        functions: The sample's functions by name.
+
+    Returns:
+        The first fault found: an unknown function, missing required parameters, undeclared
+        parameters, a value of the wrong type. Several names stand in declared or written order (the
+        published text prints a Python set, whose order varies from run to run).
+
+    Source: paper, section 3.1 "Format Checking"; the texts are the published code's.
+
+    >>> check_format({"name": "f", "arguments": {}}, {}).text
+    'Function f is not defined in the function list.'
+    """
+    name, given = call["name"], call["arguments"]
+    if name not in functions:
+        return Fault("func_error", f"Function {name} is not defined in the function list.")
+    parameters = functions[name].get("parameters") or {}
+    required, declared = list(parameters.get("required") or ()), parameters.get("properties") or {}
+    missing = [key for key in dict.fromkeys(required) if key not in given]
+    if missing:
+        lack = f"but {list(given)} do not provide {_set(missing)}"
+        return Fault("param_missing", f"Function {name} requires parameters {required}, {lack}")
+    unknown = [key for key in given if key not in declared]
+    if unknown:
+        return Fault("param_hallucination", f"Function {name} does not have parameters {_set(unknown)}")
+    for key, value in given.items():
+        expected, words = _TYPES.get(declared[key].get("type"), (object, ""))
+        if not isinstance(value, expected):
+            found = f"should be {words}, but {type(value)} is provided."
+            return Fault("value_error", f"Parameter {key} of function {name} {found}")
+    return None
+
+
+def _set(names: Sequence[str]) -> str:
+    return "{" + ", ".join(map(repr, names)) + "}"
+
+
+def filter_set(value: Any) -> set[str]:
+    """A filter's comma-separated items as a set.
+
+    Raises:
+        OfficialFailure: the value is no text; the published code raises AttributeError.
+
+    >>> filter_set("a, b") == filter_set("b,a,a")
+    True
+    """
+    if not isinstance(value, str):
+        raise OfficialFailure("AttributeError", f"{type(value).__name__!r} object has no attribute 'split'")
+    return {item.strip() for item in value.split(",")}
+
+
+def _equal(key: str, predicted: Any, gold: Any) -> bool:
+    if key == FILTER:
+        return filter_set(predicted) == filter_set(gold)
+    return bool(predicted == gold)
+
+
+def rule_match(prediction: FunctionCall, gold: FunctionCall) -> bool:
+    """Same name, same keys, equal values; ``categories_filter`` compares as a set of items.
+
+    Source: paper, section 3.1 "Rule-based Matching"; the set is the published code's.
+    """
+    mine, theirs = prediction["arguments"], gold["arguments"]
+    return (
+        prediction["name"] == gold["name"]
+        and mine.keys() == theirs.keys()
+        and all(_equal(key, mine[key], theirs[key]) for key in theirs)
+    )
+
+
+def value_check(
+    prediction: FunctionCall, gold: FunctionCall, checked: Mapping[str, Sequence[str]]
+) -> ErrorRecord | None:
+    """The published code's veto before any lenient matching; None where it has no objection.
+
+    Only keys of gold are looked at, and of those only the ones listed for the function.
+
+    Raises:
+        OfficialFailure: the function is not in `checked`; the published code raises KeyError.
+
+    Source: published code; the paper has no such step.
+    """
+    name = gold["name"]
+    if prediction["name"] != name:
+        return error("func_error", "Do not call the correct function.")
+    if name not in checked:
+        raise OfficialFailure("KeyError", repr(name))
+    mine = prediction["arguments"]
+    for key, value in gold["arguments"].items():
+        if key not in checked[name]:
+            continue
+        if key not in mine:
+            return error("param_missing", f"Missing parameter {key} in prediction.")
+        if not _equal(key, mine[key], value):
+            return error("value_error", f"Parameter {key} value is not correct in prediction.")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a predicted call is equivalent to a gold call, and how that was found.
+
+    Args:
+        equivalent: It is.
+        how: ``"rule"``, ``"response"``, ``"model"`` or ``""``.
+        veto: The value check's record, when that decided.
+        failed_response: The predicted call's API response was empty; the published code then
+            overwrites its list of errors with a text.
+    """
+
+    equivalent: bool
+    how: str = ""
+    veto: ErrorRecord | None = None
+    failed_response: bool = False
+
+
+def response_match(prediction: FunctionCall, gold: FunctionCall, api: Api) -> bool | None:
+    """Both calls get the same answer from the API; None where the predicted call's answer is empty.
+
+    Two identical failure bodies match too, as in the published code.
+
+    Source: paper, section 3.1 "Response-based Matching".
+    """
+    mine = response(api, prediction)
+    if mine == EMPTY:
+        return None
+    return mine is not None and bool(mine == response(api, gold))
+
+
+def equivalent(prediction: FunctionCall, gold: FunctionCall, matcher: Matcher) -> Verdict:
+    """Rule, value check, response, model, in the published code's order; the first that decides counts.
+
+    Raises:
+        OfficialFailure: the published code would end its run.
+    """
+    if rule_match(prediction, gold):
+        return Verdict(True, "rule")
+    if matcher.checked is not None:
+        veto = value_check(prediction, gold, matcher.checked)
+        if veto:
+            return Verdict(False, veto=veto)
+    answered = response_match(prediction, gold, matcher.api)
+    if answered:
+        return Verdict(True, "response")
+    same = matcher.same(prediction, gold)
+    return Verdict(same, "model" if same else "", failed_response=answered is None)
+
+
+def first_difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecord | None:
+    """What is wrong with a call that matches its gold call in no way; names are not looked at.
+
+    Source: published code. One pass over gold's keys, plain equality (the filter too), then keys
+    that gold lacks.
+    """
+    mine, theirs = prediction["arguments"], gold["arguments"]
+    for key, value in theirs.items():
+        if key not in mine:
+            return error("param_missing", f"Missing parameter {key} in prediction.")
+        if mine[key] != value:
+            return error("value_error", f"Parameter {key} value do not equal to golden.")
+    for key in mine:
+        if key not in theirs:
+            return error("param_hallucination", f"Parameter {key} is hallucinated.")
+    return None

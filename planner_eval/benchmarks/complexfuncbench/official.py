@@ -1,0 +1,227 @@
+"""The published figures: ``print_results`` over conversations, and records scored into a report.
+
+Source: published code, commit c37b284 (``print_results.py`` and the runners); ComplexFuncBench
+paper, sections 3.1 and 3.2, for what the figures are called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
+from planner_eval.benchmarks.complexfuncbench.conversation import Outcome, Turn, run, start
+from planner_eval.benchmarks.complexfuncbench.recorded import read_turns, replayed
+from planner_eval.benchmarks.complexfuncbench.responses import Scores, score_response
+from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS, Runner
+from planner_eval.benchmarks.complexfuncbench.scoring import CROSS, DEFAULTS, Settings, domain_of, prepare
+from planner_eval.benchmarks.report import Figure, Records, Report, Row
+from planner_eval.errors import InputError, JudgeError, ParseError
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+
+PER_DOMAIN, OF_CROSS, OF_ALL = 150, 400, 1000
+"""Denominators that the published code takes for granted."""
+
+LOST = "unknown_error"
+"""Samples that end so are never written, and so missing from every count of the published code."""
+
+NO_VETO = (
+    "without the published value check: exact_match_values.json does not lie beside the data "
+    "(planeval data fetch complexfuncbench)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One conversation as the published code writes it down.
+
+    Args:
+        id: The sample's id, which begins with its domain.
+        outcome: How it ended.
+        scores: What the judge said of the final answer.
+    """
+
+    id: str
+    outcome: Outcome
+    scores: Scores
+
+    @property
+    def domain(self) -> str:
+        """The sample's domain."""
+        return domain_of(self.id)
+
+
+# ---------------------------------------------------------------- what the published code prints
+def print_results(written: Iterable[Written]) -> dict[str, str]:
+    """What the published code prints: label → text.
+
+    Success rates divide by 150 (400 for Cross) and 1,000, whatever the number of samples; a domain
+    without a success is missing. Call accuracy divides by the calls of the samples that were written,
+    and counts repeated free calls, so that it can exceed 100.
+
+    Raises:
+        ZeroDivisionError: nothing was written, or no score is 0, 1 or 2.
+    """
+    rows = list(written)
+    return {
+        "Domain Success Rate": str({name: _rate(mine, _size(name)) for name, mine in _successful(rows)}),
+        "Domain Call Accuracy": str({name: _accuracy(mine) for name, mine in _domains(rows)}),
+        "Overall Success Rate": str(_rate(rows, OF_ALL)),
+        "Overall Call Accuracy": str(_accuracy(rows)),
+        "Complete Score": str(_mean([row.scores.complete for row in rows])),
+        "Correct Score": str(_mean([row.scores.correct for row in rows])),
+    }
+
+
+def _domains(rows: Sequence[Written]) -> list[tuple[str, list[Written]]]:
+    names = dict.fromkeys(row.domain for row in rows)
+    return [(name, [row for row in rows if row.domain == name]) for name in names]
+
+
+def _successful(rows: Sequence[Written]) -> list[tuple[str, list[Written]]]:
+    return _domains([row for row in rows if row.outcome.success])
+
+
+def _size(domain: str) -> int:
+    return OF_CROSS if domain == CROSS else PER_DOMAIN
+
+
+def _successes(rows: Sequence[Written]) -> int:
+    return sum(row.outcome.success for row in rows)
+
+
+def _rate(rows: Sequence[Written], size: int) -> float:
+    return _successes(rows) / size * 100
+
+
+def _calls(rows: Sequence[Written]) -> tuple[int, int]:
+    return (
+        sum(row.outcome.correct_call_num for row in rows),
+        sum(row.outcome.total_call_num for row in rows),
+    )
+
+
+def _accuracy(rows: Sequence[Written]) -> float:
+    correct, total = _calls(rows)
+    return correct / total * 100
+
+
+def _counted(scores: Sequence[int | None]) -> list[int]:
+    return [score for score in scores if score is not None and 0 <= score <= 2]
+
+
+def _mean(scores: Sequence[int | None]) -> float:
+    return sum(_counted(scores)) / len(_counted(scores))
+
+
+# ---------------------------------------------------------------- records into a report
+def talk(
+    sample: Sample, turns: Sequence[Turn], *, runner: Runner = RUNNERS["gpt"], settings: Settings = DEFAULTS
+) -> Written:
+    """Score the recorded turns of one conversation as the published code does.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+        InputError: the sample's record is no ComplexFuncBench conversation.
+    """
+    steps, rules = prepare(sample, settings)
+    outcome, _ = run(replayed(turns), (), start(steps, rules, runner))
+    return Written(sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge))
+
+
+def score_official(records: Records, *, runner: str = "gpt", settings: Settings = DEFAULTS) -> Report:
+    """The published figures of recorded conversations.
+
+    Args:
+        records: Samples, each with the JSON text of the conversation that a model had.
+        runner: A name of :data:`RUNNERS`: the published code treats model families differently.
+        settings: API, embedding, judge, checked parameters.
+
+    Returns:
+        One row a record. Records that cannot be read, or on which the published code ends, count as
+        failures of the success rate and are missing from call accuracy, as samples it never writes.
+
+    Raises:
+        InputError: there is no such runner.
+
+    Source: ComplexFuncBench, published ``print_results.py``; paper, section 3.1 "Metrics".
+    """
+    if runner not in RUNNERS:
+        raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
+    written: list[Written] = []
+    rows: list[Row] = []
+    note = ""
+    for sample, text in records:
+        if settings.checked_for(sample) is None:
+            note = NO_VETO
+        row, found = _score(sample, text, runner=RUNNERS[runner], settings=settings)
+        rows.append(row)
+        if found is not None:
+            written.append(found)
+    figures = (*_figures(written, note), *_answers(written, settings))
+    return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
+
+
+def _score(sample: Sample, text: str, *, runner: Runner, settings: Settings) -> tuple[Row, Written | None]:
+    try:
+        found = talk(sample, read_turns(text), runner=runner, settings=settings)
+    except ParseError as failure:
+        return Row(sample.id, False, error=failure.code), None
+    except (OfficialFailure, InputError, JudgeError) as failure:
+        return Row(sample.id, False, error=str(failure)), None
+    outcome = found.outcome
+    lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == LOST
+    figures = (
+        Figure("message", _text(outcome.message)),
+        Figure("correct_call_num", outcome.correct_call_num),
+        Figure("total_call_num", outcome.total_call_num),
+        Figure("success_turn_num", outcome.success_turn_num),
+        Figure("total_turn_num", outcome.total_turn_num),
+        Figure("real_turn_num", outcome.real_turn_num),
+        Figure("complete", found.scores.complete),
+        Figure("correct", found.scores.correct),
+    )
+    return Row(sample.id, outcome.success, figures, LOST if lost else None), None if lost else found
+
+
+def _text(message: Any) -> str:
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+
+
+def _figures(rows: Sequence[Written], note: str) -> list[Figure]:
+    successes = _successes(rows)
+    found = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, note)]
+    for name, mine in _successful(rows):
+        size = _size(name)
+        found.append(Figure(f"Success Rate {name}", _rate(mine, size), len(mine), size, note))
+    found.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), note))
+    found += [
+        _or_error(f"Call Accuracy {name}", _accuracy, mine, _calls(mine), note)
+        for name, mine in _domains(rows)
+    ]
+    return found
+
+
+def _answers(rows: Sequence[Written], settings: Settings) -> list[Figure]:
+    if settings.judge is None:
+        return [Figure(name, None, note="no judge was given") for name in ("Complete Score", "Correct Score")]
+    found = []
+    for name, scores in (
+        ("Complete Score", [row.scores.complete for row in rows]),
+        ("Correct Score", [row.scores.correct for row in rows]),
+    ):
+        counted = _counted(scores)
+        found.append(_or_error(name, _mean, scores, (sum(counted), len(counted)), ""))
+    return found
+
+
+def _or_error(
+    name: str, value: Callable[[Any], float], of: Sequence[Any], counts: tuple[int, int], note: str
+) -> Figure:
+    if not counts[1]:
+        return Figure(name, None, *counts, note, "ZeroDivisionError: division by zero")
+    return Figure(name, value(of), *counts, note)

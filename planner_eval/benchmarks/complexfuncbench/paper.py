@@ -1,0 +1,194 @@
+"""What the paper defines: every turn is judged, every sample counts, no call counts twice.
+
+Where the published code goes its own way, this follows the paper (section 3.1 and Algorithm 1):
+
+* calls are checked for format first, and only well-formed ones are mapped;
+* there is no value check that overrules lenient matching, and there are no free calls;
+* a failed API call matches nothing, so two alike failures are no match;
+* the next step opens after every turn with calls, and a conversation goes on to its final answer;
+* a sample succeeds when every annotated call was made and an answer given; corrected mistakes do
+  not spoil it, and no number of right calls exceeds the annotated ones;
+* rates divide by the samples that came in, and averages of answers by all of them.
+
+Identical calls are paired first, then calls with the same response, then the rest by similarity for
+the model to decide. Identity and equal responses are equivalence relations, so with them alone a
+call less never gives a higher score; model-based matching follows the paper's mapping and can.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_eval.benchmarks.complexfuncbench.api import Api, successful
+from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall, Step, error, sorted_call
+from planner_eval.benchmarks.complexfuncbench.conversation import Turn
+from planner_eval.benchmarks.complexfuncbench.embedding import assign
+from planner_eval.benchmarks.complexfuncbench.matching import FILTER, check_format, first_difference
+from planner_eval.benchmarks.complexfuncbench.runners import Undecodable
+from planner_eval.benchmarks.complexfuncbench.turn import Judged, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A conversation judged to its end.
+
+    Args:
+        calls: Annotated calls.
+        correct: Annotated calls that were made.
+        steps: Annotated steps.
+        turns: The model's turns with calls.
+        response: The model's final text; None where there was none.
+        judged: Every call, by turn; malformed ones and ones without a partner included.
+    """
+
+    calls: int
+    correct: int
+    steps: int
+    turns: int
+    response: str | None
+    judged: tuple[tuple[Judged, ...], ...]
+
+    @property
+    def success(self) -> bool:
+        """Every annotated call was made, and an answer given."""
+        return self.correct == self.calls and self.response is not None
+
+
+def complete(steps: Sequence[Step], turns: Sequence[Turn], rules: Rules) -> Completed:
+    """Judge all turns of a conversation.
+
+    Args:
+        steps: The annotated steps.
+        turns: The model's turns; what follows the first text is not looked at.
+        rules: What to judge with; free calls and checked parameters are not used.
+
+    Source: ComplexFuncBench paper, section 3.1 and Algorithm 1.
+    """
+    left = [sorted_call(call) for call in steps[0].calls]
+    opened = 1
+    judged: list[tuple[Judged, ...]] = []
+    response: str | None = None
+    for turn in turns:
+        if turn is None or isinstance(turn, str):
+            response = turn
+            break
+        found = judge(turn, left, rules)
+        judged.append(found)
+        made = [id(one.gold) for one in found if one.matched]
+        left = [call for call in left if id(call) not in made]
+        if opened < len(steps):
+            left += [sorted_call(call) for call in steps[opened].calls]
+            opened += 1
+    calls = sum(len(step.calls) for step in steps)
+    correct = sum(one.matched for turn in judged for one in turn)
+    return Completed(calls, correct, len(steps), len(judged), response, tuple(judged))
+
+
+def judge(
+    predictions: Sequence[FunctionCall | Undecodable], gold: Sequence[FunctionCall], rules: Rules
+) -> tuple[Judged, ...]:
+    """Every call of a turn with its verdict, in the order of the calls.
+
+    Args:
+        predictions: The model's calls of this turn.
+        gold: The open gold calls, arguments sorted.
+        rules: What to judge with.
+
+    Source: ComplexFuncBench paper, section 3.1.
+    """
+    found: dict[int, Judged] = {}
+    sound: dict[int, FunctionCall] = {}
+    for position, call in enumerate(predictions):
+        if isinstance(call, Undecodable):
+            bare: FunctionCall = {"name": call.name, "arguments": {}}
+            found[position] = Judged(position, bare, None, "format", error("func_error", _UNREADABLE))
+            continue
+        fault = check_format(call, rules.functions)
+        if fault:
+            record = error(fault.error_type, fault.text)
+            found[position] = Judged(position, call, None, "format", record, fault)
+        else:
+            sound[position] = sorted_call(call)
+    pairs = _Pairs(sound, list(gold))
+    pairs.join("rule", _identity)
+    pairs.join("response", lambda call: _answer(call, rules.matcher.api))
+    found.update(pairs.found)
+    found.update(_by_similarity(pairs, rules))
+    return tuple(found[position] for position in sorted(found))
+
+
+_UNREADABLE = "The arguments are no JSON object."
+_SUPERFLUOUS = "No gold call is left for this call."
+
+
+@dataclass(slots=True)
+class _Pairs:
+    """Predicted calls and gold calls that are not paired yet, and what was found so far."""
+
+    sound: dict[int, FunctionCall]
+    gold: list[FunctionCall]
+    found: dict[int, Judged] = field(default_factory=dict)
+
+    def join(self, how: str, key: Callable[[FunctionCall], Hashable]) -> None:
+        """Pair calls of equal keys one to one; a key of None equals nothing."""
+        if not self.sound or not self.gold:
+            return
+        waiting: dict[Hashable, list[int]] = {}
+        for index, call in enumerate(self.gold):
+            waiting.setdefault(key(call), []).append(index)
+        waiting.pop(None, None)
+        used: set[int] = set()
+        for position, call in list(self.sound.items()):
+            indices = waiting.get(key(call))
+            if indices:
+                index = indices.pop(0)
+                used.add(index)
+                self.found[position] = Judged(position, call, self.gold[index], how)
+                del self.sound[position]
+        self.gold = [call for index, call in enumerate(self.gold) if index not in used]
+
+
+def _identity(call: FunctionCall) -> str:
+    """Equal for identical calls: 2 is not 2.0, the items of a filter have no order."""
+    arguments = dict(call["arguments"])
+    if isinstance(arguments.get(FILTER), str):
+        arguments[FILTER] = sorted({item.strip() for item in arguments[FILTER].split(",")})
+    return json.dumps([call["name"], arguments], sort_keys=True)
+
+
+def _answer(call: FunctionCall, api: Api) -> str | None:
+    answer = successful(api, call)
+    return None if answer is None else json.dumps(answer, sort_keys=True, default=str)
+
+
+def _by_similarity(pairs: _Pairs, rules: Rules) -> dict[int, Judged]:
+    """The rest, each with its most similar gold call for the model to decide."""
+    positions = list(pairs.sound)
+    chosen = assign(
+        [_concatenated(pairs.sound[position]) for position in positions],
+        [_concatenated(call) for call in pairs.gold],
+        rules.embedding,
+    )
+    found = {
+        position: Judged(position, call, None, "", error("func_error", _SUPERFLUOUS))
+        for position, call in pairs.sound.items()
+    }
+    for row, column in chosen:
+        position, gold = positions[row], pairs.gold[column]
+        call = pairs.sound[position]
+        if call["name"] != gold["name"]:
+            record: Any = error("func_error", "Do not call the correct function.")
+        elif rules.matcher.same(call, gold):
+            found[position] = Judged(position, call, gold, "model")
+            continue
+        else:
+            record = first_difference(call, gold)
+        found[position] = Judged(position, call, gold, "", record)
+    return found
+
+
+def _concatenated(call: FunctionCall) -> str:
+    return f"{call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}"

@@ -1,0 +1,217 @@
+"""One turn of ComplexEval: a model's calls against the gold calls that are open.
+
+Source: ComplexFuncBench paper, section 3.1; the order of the steps and the free calls are the
+published code's. The official part never repairs: its oddities are named where they are coded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.complexfuncbench.calls import (
+    ErrorRecord,
+    FunctionCall,
+    OfficialFailure,
+    call_text,
+    free_key,
+    sorted_call,
+)
+from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, assign
+from planner_eval.benchmarks.complexfuncbench.matching import (
+    Fault,
+    Functions,
+    Matcher,
+    check_format,
+    equivalent,
+    first_difference,
+)
+
+Open = tuple[FunctionCall, Any]
+"""A gold call that is waiting for its prediction, with its observation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One predicted call beside the gold call it was mapped to.
+
+    Args:
+        position: The call's position in the turn.
+        prediction: The predicted call, arguments sorted.
+        gold: The gold call, arguments sorted; the prediction itself for a free call, None where the
+            call was not mapped to any.
+        how: ``"rule"``, ``"response"``, ``"model"``, ``"format"``, or ``""`` for a wrong call.
+        record: The error record of a wrong call; None may also mean that nothing differs.
+        fault: Why the call is malformed, when it is.
+    """
+
+    position: int
+    prediction: FunctionCall
+    gold: FunctionCall | None
+    how: str
+    record: ErrorRecord | None = None
+    fault: Fault | None = None
+
+    @property
+    def matched(self) -> bool:
+        """The call does what the gold call does."""
+        return self.how in ("rule", "response", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What a turn came to.
+
+    Args:
+        errors: The records of wrong calls in the order in which they were judged; a text where the
+            published code overwrote its list.
+        success: Position of a matched call → the observation it gets.
+        matched: The gold calls that were matched, in the order in which they were judged.
+        format_errors: Position of a malformed call → the message it gets.
+        free_called: The keys of the free calls called so far, in the sample's order.
+        judged: Every mapped call; calls without a partner are not in it.
+    """
+
+    errors: list[ErrorRecord | None] | str
+    success: dict[int, Any]
+    matched: list[FunctionCall]
+    format_errors: dict[int, dict[str, str]]
+    free_called: tuple[str, ...]
+    judged: tuple[Judged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a sample's turns are judged with.
+
+    Args:
+        functions: The sample's functions by name.
+        free: The sample's free calls: key of ``free_key`` → observation.
+        matcher: Decides equivalence.
+        embedding: Gives the vectors of the mapping.
+    """
+
+    functions: Functions
+    free: Mapping[str, Any]
+    matcher: Matcher
+    embedding: Embedding
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    position: int
+    prediction: FunctionCall
+    gold: FunctionCall
+    observation: Any
+    index: int | None
+
+
+def drop_called(gold: Sequence[Open], called: Sequence[str]) -> list[Open]:
+    """Gold without the free calls that were called before.
+
+    Positions are looked up by value before anything is dropped, so of two equal calls the first
+    position is dropped twice: where the two are no neighbours, a call between them is lost instead of
+    the second. Source: published code.
+    """
+    calls = [call for call, _ in gold]
+    positions = [calls.index(call) for call in calls if free_key(call) in called]
+    left = list(gold)
+    for position in sorted(positions, reverse=True):
+        del left[position]
+    return left
+
+
+def judge_turn(
+    predictions: Sequence[FunctionCall], gold: Sequence[Open], rules: Rules, *, called: Sequence[str] = ()
+) -> TurnResult:
+    """Map the predicted calls to the open gold calls, check and judge each pair.
+
+    Args:
+        predictions: The model's calls of this turn.
+        gold: The open gold calls; :func:`drop_called` has been applied and something is left.
+        rules: What to judge with.
+        called: The keys of the free calls called in earlier turns.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+
+    Source: published code.
+    """
+    if not gold:
+        raise OfficialFailure("NotImplementedError", "")
+    exact, free = _exact_pairs(mine := [sorted_call(call) for call in predictions], gold, rules.free)
+    pairs = exact + _similar_pairs(mine, gold, exact, rules.embedding)
+    judged: list[Judged] = []
+    errors: list[ErrorRecord | None] | str = []
+    for pair in pairs:
+        fault = check_format(pair.prediction, rules.functions)
+        if fault:
+            judged.append(Judged(pair.position, pair.prediction, pair.gold, "format", fault=fault))
+            continue
+        verdict = equivalent(pair.prediction, pair.gold, rules.matcher)
+        if verdict.failed_response:
+            errors = f"API call failed for {dict(pair.prediction)}."
+        record = None
+        if not verdict.equivalent:
+            record = verdict.veto or first_difference(pair.prediction, pair.gold)
+            if isinstance(errors, str):
+                raise OfficialFailure("AttributeError", "'str' object has no attribute 'append'")
+            errors.append(record)
+        judged.append(Judged(pair.position, pair.prediction, pair.gold, verdict.how, record))
+    known = {*called, *free}
+    observations = {pair.position: pair.observation for pair in pairs}
+    return TurnResult(
+        errors=errors,
+        success={one.position: observations[one.position] for one in judged if one.matched},
+        matched=[one.gold for one in judged if one.matched and one.gold is not None],
+        format_errors={one.position: {"error": one.fault.text} for one in judged if one.fault},
+        free_called=tuple(text for text in rules.free if text in known),
+        judged=tuple(judged),
+    )
+
+
+def _exact_pairs(
+    mine: Sequence[FunctionCall], gold: Sequence[Open], free: Mapping[str, Any]
+) -> tuple[list[_Pair], list[str]]:
+    """Pairs of equal calls and of free calls with themselves, and the texts of the latter.
+
+    Each prediction scans the unused gold calls. The first one that is not equal already lets a free
+    call match itself, even where an equal gold call follows.
+    """
+    theirs = [sorted_call(call) for call, _ in gold]
+    unused = list(range(len(gold)))
+    pairs: list[_Pair] = []
+    taken: list[str] = []
+    for position, prediction in enumerate(mine):
+        text = free_key(prediction)
+        for index in unused:
+            if prediction == theirs[index]:
+                pairs.append(_Pair(position, prediction, theirs[index], gold[index][1], index))
+                unused.remove(index)
+                break
+            if text in free:
+                pairs.append(_Pair(position, prediction, prediction, free[text], None))
+                taken.append(text)
+                break
+    return pairs, taken
+
+
+def _similar_pairs(
+    mine: Sequence[FunctionCall], gold: Sequence[Open], exact: Sequence[_Pair], embedding: Embedding
+) -> list[_Pair]:
+    """The rest of the predictions, each with its most similar gold call; some stay without one."""
+    done = {pair.position for pair in exact}
+    used = {pair.index for pair in exact}
+    rest = [position for position in range(len(mine)) if position not in done]
+    left = [index for index in range(len(gold)) if index not in used]
+    theirs = {index: sorted_call(gold[index][0]) for index in left}
+    chosen = assign(
+        [call_text(mine[position]) for position in rest],
+        [call_text(theirs[index]) for index in left],
+        embedding,
+    )
+    return [
+        _Pair(rest[row], mine[rest[row]], theirs[left[column]], gold[left[column]][1], left[column])
+        for row, column in chosen
+    ]

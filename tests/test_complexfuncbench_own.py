@@ -1,0 +1,273 @@
+"""ComplexFuncBench on records of our own: runners, judge, simulator, oddities, bad input."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from planner_eval.benchmarks.complexfuncbench import (
+    Settings,
+    analysis,
+    conversation,
+    score_corrected,
+    score_official,
+)
+from planner_eval.benchmarks.complexfuncbench.api import Answer, replay, response, successful
+from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, free_key
+from planner_eval.benchmarks.complexfuncbench.embedding import SentenceTransformer, Trigrams
+from planner_eval.benchmarks.complexfuncbench.matching import (
+    Matcher,
+    response_match,
+    value_check,
+)
+from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction, read_turns
+from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
+from planner_eval.benchmarks.complexfuncbench.scoring import prepare
+from planner_eval.benchmarks.complexfuncbench.turn import Rules, drop_called, judge_turn
+from planner_eval.datasets.complexfuncbench import read_complexfuncbench
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import InputError, ParseError
+from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.resources import folder
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[Sample]:
+    return list(read_complexfuncbench(folder("data") / "samples" / "complexfuncbench"))
+
+
+def own(samples: list[Sample], identifier: str) -> Sample:
+    return next(sample for sample in samples if sample.id == identifier)
+
+
+def said(sample: Sample) -> list[dict[str, Any]]:
+    """The annotated conversation as a model's, to be changed."""
+    return deepcopy(json.loads(gold_prediction(sample.gold)))
+
+
+def message_of(sample: Sample, talk: Any, runner: str = "gpt") -> Any:
+    report = score_official([(sample, json.dumps(talk))], runner=runner)
+    text = str(report.rows[0].figures[0].value) if report.rows[0].figures else report.rows[0].error
+    return json.loads(text) if text and text[0] in "[{" else text
+
+
+def test_own_gold_is_perfect(samples: list[Sample]) -> None:
+    records = [(sample, gold_prediction(sample.gold)) for sample in samples]
+    for runner in RUNNERS:
+        report = score_official(records, runner=runner)
+        assert all(row.ok for row in report.rows)
+        assert report.value("Overall Call Accuracy") == 100
+        assert report.figure("Overall Success Rate").numerator == len(samples)
+    corrected = score_corrected(records)
+    assert corrected.value("Success Rate") == corrected.value("Call Acc") == 1.0
+    assert corrected.value("extra steps") == 0
+
+
+def test_only_recorded_answers_match_by_response(
+    samples: list[Sample],
+) -> None:
+    sample = own(samples, "Flights-0")
+    talk = said(sample)
+    call = talk[1]["function_call"][0]
+    call["arguments"]["adults"] = 1
+    record = {"error_type": "param_hallucination", "content": "Parameter adults is hallucinated."}
+    assert message_of(sample, talk) == [record]
+    body = sample.gold[4]["content"][0]
+    with_more = Settings(api=lambda steps: replay(steps, [(call, body)]))
+    assert score_official([(sample, json.dumps(talk))], settings=with_more).rows[0].ok
+    assert score_corrected([(sample, json.dumps(talk))], settings=with_more).rows[0].ok
+
+
+def test_model_based_matching_asks_the_judge(samples: list[Sample]) -> None:
+    sample = own(samples, "Car-Rental-0")
+    talk = said(sample)
+    talk[0]["function_call"][0]["arguments"]["query"] = "airport of Graz"
+    asked = []
+
+    def reply(request: JudgeRequest) -> str:
+        asked.append(request)
+        if request.task != "complexfuncbench.same_call":
+            return '{"reason": "", "score": 2}'
+        return '{"reason": "same place", "is_equal": true}' if request.attempt else "hm"
+
+    with_judge = Settings(judge=ScriptedJudge(reply))
+    report = score_official([(sample, json.dumps(talk))], settings=with_judge)
+    assert report.rows[0].ok
+    assert [r.attempt for r in asked if r.task == "complexfuncbench.same_call"] == [0, 1]
+    assert report.value("Complete Score") == report.value("Correct Score") == 2
+    assert score_corrected([(sample, json.dumps(talk))], settings=with_judge).value("Completeness") == 2
+    assert not score_official([(sample, json.dumps(talk))]).rows[0].ok
+
+
+def test_judge_that_gives_up_is_a_row(samples: list[Sample]) -> None:
+    sample = samples[0]
+    records = [(sample, gold_prediction(sample.gold))]
+    dead = Settings(judge=ScriptedJudge(lambda request: None))
+    for report in (score_official(records, settings=dead), score_corrected(records, settings=dead)):
+        assert report.n == 1
+        assert "no answer" in (report.rows[0].error or "")
+    vague = Settings(judge=ScriptedJudge(lambda request: "no idea"))
+    assert score_official(records, settings=vague).figure("Complete Score").error
+    figure = score_corrected(records, settings=vague).figure("Completeness")
+    assert (figure.value, figure.note[:9]) == (None, "1 answers")
+
+
+def test_runners_differ_where_the_published_ones_do(samples: list[Sample]) -> None:
+    sample = own(samples, "Cross-0")
+    talk = said(sample)
+    talk[1]["function_call"].append({"name": "Search_Trains", "arguments": {"to": "Bergen"}})
+    ended = message_of(sample, talk, "gpt")
+    assert ended["error_type"] == "decode_error"
+    assert ended["content"].startswith("namespace(name='Search_Trains', arguments='{\"to\": ")
+    assert message_of(sample, talk, "claude")["error_type"] == "name_error"
+    assert message_of(sample, talk, "qwen") == "Success."
+    silent = said(sample)[:1]
+    assert message_of(sample, silent, "gpt")["error_type"] == "unknown_error"
+    assert message_of(sample, silent, "qwen") == "NotImplementedError: LLM response is None"
+
+
+def test_error_of_the_last_turn_fails_the_gpt_runner_only(samples: list[Sample]) -> None:
+    sample = own(samples, "Cross-1")
+    talk = said(sample)
+    looked_up = talk[0]["function_call"].pop()  # a free call, left for the last turn
+    talk[1]["function_call"].append({**looked_up, "arguments": {"query": "Blue Grotto caves"}})
+    record = {"error_type": "value_error", "content": "Parameter query value do not equal to golden."}
+    assert message_of(sample, talk, "gpt") == [record]
+    assert message_of(sample, talk, "qwen") == "Success."
+
+
+def test_simulator_answers_and_may_be_looped_for_ever(samples: list[Sample]) -> None:
+    sample = own(samples, "Hotels-0")
+    steps, rules = prepare(sample, Settings())
+    state = conversation.start(steps, rules, RUNNERS["qwen"])
+    wrong = {"name": "Search_Hotel_Destination", "arguments": {}}
+    state = conversation.answer(state, [wrong, *steps[1].calls])
+    assert state.outcome is None
+    fault, found = state.replies
+    assert fault["error"].endswith("requires parameters ['query'], but [] do not provide {'query'}")
+    assert found == steps[1].observations[0]
+
+    outcome, talk = conversation.run(
+        lambda messages: [wrong],
+        sample.gold[:1],
+        conversation.start(steps, rules, RUNNERS["claude"]),
+        max_turns=7,
+    )
+    assert outcome.message["error_type"] == "exceed_max_length"  # type: ignore[index,call-overload]
+    assert outcome.real_turn_num == 7
+    assert talk[2] == {"role": "observation", "content": [conversation.GENERAL_ERROR]}
+
+
+def test_published_oddities(samples: list[Sample]) -> None:
+    gold = [({"name": "Taxi_Search_Location", "arguments": {"query": "A"}}, 0)]
+    other = [({"name": "Get_Filter", "arguments": {}}, 1)]
+    called = [free_key(gold[0][0])]
+    assert drop_called(gold + gold + other, called) == other
+    assert drop_called(gold + other + gold, called) == gold  # the call between them is lost
+    hotel = {"name": "Search_Hotels", "arguments": {"search_type": "hotel"}}
+    assert conversation.only_free([*other, (hotel, 0)])
+    assert conversation.only_free([])
+    with pytest.raises(OfficialFailure, match="KeyError: 'search_type'"):
+        conversation.only_free([({"name": "Search_Hotels", "arguments": {}}, 0)])
+    with pytest.raises(OfficialFailure, match="KeyError: 'f'"):
+        value_check({"name": "f", "arguments": {}}, {"name": "f", "arguments": {}}, {})
+    with pytest.raises(OfficialFailure, match="NotImplementedError"):
+        judge_turn([], [], Rules({}, {}, Matcher(replay([])), Trigrams()))
+
+
+def test_api_failures_match_officially_and_not_in_the_paper() -> None:
+    def refuses(call: Any) -> Answer:
+        return Answer({"status": False, "message": "no such hotel", "timestamp": call["arguments"]["n"]})
+
+    one, two = ({"name": "f", "arguments": {"n": n}} for n in (1, 2))
+    assert response_match(one, two, refuses)
+    assert successful(refuses, one) is None
+    assert response(lambda call: Answer("x", 404), one) is None
+    assert response(lambda call: Answer(["x"]), one) == ["x"]
+
+
+def test_figures_4_to_6(samples: list[Sample]) -> None:
+    assert analysis.error_types(
+        [
+            "Success.",
+            [{"error_type": "value_error", "content": ""}, None],
+            {"error_type": "func_hallucination", "content": ""},
+            "API call failed for x.",
+        ]
+    ) == {
+        "func_error": 1,
+        "param_missing": 0,
+        "hallucination": 0,
+        "value_error": 1,
+        "stop_early": 0,
+        "other": 2,
+    }
+    sample = own(samples, "Hotels-0")
+    talk = said(sample)
+    talk[2]["function_call"][0]["arguments"].update(categories_filter="meal::1", adults=2)
+    report = score_corrected([(sample, json.dumps(talk[:3] + talk[-1:]))])
+    figures = {figure.name: (figure.numerator, figure.denominator) for figure in report.figures}
+    assert figures["error share value_error"] == (1, 2)
+    assert figures["error share stop_early"] == (1, 2)
+    assert figures["error rate filter"] == (1, 1)
+    assert figures["error rate date"] == (0, 2)
+    assert figures["extra steps"] == (-1, 1)
+
+
+# ---------------------------------------------------------------- bad input
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "parse.syntax"),
+        ('[{"role": "assistant", "content": "x"', "parse.syntax"),
+        ("42", "parse.shape"),
+        ('{"answer": []}', "parse.shape"),
+        ('["hello"]', "parse.shape"),
+        ('[{"role": "assistant", "function_call": [{"arguments": {}}]}]', "parse.shape"),
+        ('[{"role": "assistant", "tool_calls": "f()"}]', "parse.shape"),
+        ("[" * 100_000, "parse.limit"),
+        ('[{"role": "assistant", "content": ' + "9" * 5000 + "}]", "parse.limit"),
+    ],
+)
+def test_unreadable_prediction_is_a_row(samples: list[Sample], text: str, code: str) -> None:
+    with pytest.raises(ParseError):
+        read_turns(text)
+    records = [(samples[0], text), (samples[1], gold_prediction(samples[1].gold))]
+    for report in (score_official(records), score_corrected(records)):
+        assert [row.error for row in report.rows] == [code, None]
+    assert score_corrected(records).value("Success Rate") == 0.5
+
+
+def test_unreadable_arguments_end_the_official_talk_only(samples: list[Sample]) -> None:
+    sample = own(samples, "Attraction-0")
+    good = said(sample)
+    call = {"id": "1", "type": "function", "function": {"name": "Get_Availability", "arguments": "{slug:"}}
+    talk = [{"role": "assistant", "content": None, "tool_calls": [call]}, *good]
+    assert message_of(sample, talk)["error_type"] == "decode_error"
+    assert score_corrected([(sample, json.dumps({"messages": talk}))]).rows[0].ok
+
+
+def test_gold_of_another_benchmark_is_a_row() -> None:
+    for gold in (None, {"API": []}, [1], [{"role": "user"}], [{"function_call": [{"name": "f"}]}]):
+        records = [(Sample("x", gold=gold), "[]")]
+        for report in (score_official(records), score_corrected(records)):
+            assert "sample 'x'" in (report.rows[0].error or "")
+    with pytest.raises(InputError, match="choose one of gpt"):
+        score_official([], runner="gemini")
+
+
+def test_no_value_check_without_its_lists_is_said(samples: list[Sample]) -> None:
+    bare = Sample("Hotels-0", "", samples[0].tools, samples[0].gold)
+    report = score_official([(bare, gold_prediction(bare.gold))])
+    assert "exact_match_values.json" in report.figure("Overall Call Accuracy").note
+
+
+def test_sentence_transformers_are_an_extra() -> None:
+    try:
+        import sentence_transformers  # noqa: F401
+    except ImportError:
+        with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
+            SentenceTransformer()
