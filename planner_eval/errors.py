@@ -158,5 +158,16 @@ CODES: dict[str, str] = {
     "dataset.tool_result": "a recorded tool result is not JSON",
     "dataset.repeated_id": "two records of a data set have one id",
     "dataset.no_answer": "a recorded conversation ends before its final answer",
+    "dataset.text": "a gold value or name holds characters that trip simple readers",
+    "dataset.mismatch": "two fields of a record tell different stories of one call",
+    "dataset.repeated_call": "a gold plan holds the same line several times",
+    "dataset.repeated_query": "two records ask for the same thing in the same words",
+    "dataset.repeated_spec": "a list of tools describes one name several times",
+    "dataset.unknown_output": "a gold call names an output that its tool does not return",
+    "dataset.encoded": "a field holds JSON as text instead of data",
+    "dataset.answer": "a gold answer is written in another notation than the data set's",
+    "dataset.layout": "tools are described in a layout that the published code cannot use",
+    "dataset.embedded_reference": "a reference stands inside a longer text",
+    "dataset.dollar": "a text begins with a dollar sign and is no reference",
 }
 """Every diagnostic code with its meaning in one line."""

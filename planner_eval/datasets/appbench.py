@@ -1,0 +1,194 @@
+"""AppBench's instructions: one app or several, one API or several (ss, sm, ms, mm).
+
+The folder is laid out as published: ``test_ss.json`` … ``test_mm.json``. A ``catalogue.json`` beside
+them, made from the literal descriptions in the published app classes, gives the tools.
+
+Source: repository ruleGreen/AppBench at 81539ee; paper section 3.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from planner_eval.catalog import Catalog, as_catalog
+from planner_eval.check import check
+from planner_eval.datasets.files import load_json
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import CatalogError, DatasetError, ParseError
+from planner_eval.model import Diagnostic, Plan, Ref, Unresolved
+from planner_eval.read import parse
+
+PARTS = ("ss", "sm", "ms", "mm")
+"""Single or multiple app × single or multiple API, in the order of the paper's tables."""
+
+_OUTPUT = {
+    "used_app": list,
+    "used_api": list,
+    "result_arguments": list,
+    "api_results": list,
+    "user_aware_arguments": dict,
+}
+
+
+def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
+    """The instructions of all parts that the folder holds, or of one, in the order of the paper.
+
+    ``gold`` is the record's ``output`` as released, ``category`` the part, ``id`` the part and the
+    record's position (``mm-10``). ``extra`` holds ``diagnostics``: what is irregular in the record, in
+    its gold plan, and against the catalogue.
+
+    Args:
+        folder: Holds the files.
+        part: One of :data:`PARTS`; None for all that are there.
+
+    Raises:
+        DatasetError: none of the files is there, one cannot be read, or is no list of records.
+    """
+    if part is not None and part not in PARTS:
+        raise DatasetError(f"AppBench has no part {part!r}; it has {', '.join(PARTS)}")
+    found = [part] if part else [name for name in PARTS if _file(folder, name).is_file()]
+    if not found:
+        raise DatasetError(f"{folder}: none of {', '.join(f'test_{name}.json' for name in PARTS)} is here")
+    tools, catalog = _tools(folder)
+    for name in found:
+        path = _file(folder, name)
+        records = load_json(path)
+        if not isinstance(records, list):
+            raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
+        seen: dict[str, str] = {}
+        for position, record in enumerate(records):
+            yield _sample(record, f"{name}-{position}", name, (tools, catalog), seen)
+
+
+def _file(folder: Path, part: str) -> Path:
+    return folder / f"test_{part}.json"
+
+
+def _tools(folder: Path) -> tuple[Any, Catalog | None]:
+    path = folder / "catalogue.json"
+    if not path.is_file():
+        return None, None
+    data = load_json(path)
+    try:
+        return data, as_catalog(data, "appbench", name="AppBench's catalogue")
+    except CatalogError as problem:
+        raise DatasetError(f"{path}: {problem}") from None
+
+
+def _sample(
+    record: Any, identity: str, part: str, offer: tuple[Any, Catalog | None], seen: dict[str, str]
+) -> Sample:
+    whole = isinstance(record, dict)
+    gold = record.get("output") if whole else record
+    query = record.get("input") if whole else None
+    tools, catalog = offer
+    diagnostics = list(record_findings(gold, query))
+    if isinstance(query, str) and seen.setdefault(query, identity) != identity:
+        text = f"the instruction is that of {seen[query]}"
+        diagnostics.append(Diagnostic("dataset.repeated_query", text, "info"))
+    diagnostics += plan_findings(gold, catalog)
+    extra = {"diagnostics": tuple(diagnostics)}
+    return Sample(identity, query if isinstance(query, str) else "", tools, gold, "appbench", part, extra)
+
+
+def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
+    """What is irregular in one record's fields, apart from the plan that they hold.
+
+    Args:
+        gold: The record's ``output``.
+        query: The record's ``input``.
+
+    >>> gold = {"used_app": ["A"], "used_api": [{"f": {}}], "result_arguments": [["x"]],
+    ...         "api_results": ["x = f()", "x = f()"], "user_aware_arguments": {}}
+    >>> [found.code for found in record_findings(gold)]
+    ['dataset.length', 'dataset.repeated_call']
+    """
+    if not isinstance(query, str):
+        yield Diagnostic("dataset.record", "input is no text", "error")
+    if not isinstance(gold, dict):
+        yield Diagnostic("dataset.record", "output is no object", "error")
+        return
+    wrong = [key for key, kind in _OUTPUT.items() if not isinstance(gold.get(key), kind)]
+    if wrong:
+        yield Diagnostic(
+            "dataset.record", f"output lacks {', '.join(wrong)}, or they have another shape", "error"
+        )
+        return
+    lists = ("api_results", "used_app", "used_api", "result_arguments")
+    sizes = {key: len(gold[key]) for key in lists}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{size} in {key}" for key, size in sizes.items())
+        yield Diagnostic("dataset.length", f"entries: {shown}; the lines of api_results are the plan")
+    for line, count in Counter(map(str, gold["api_results"])).items():
+        if count > 1:
+            yield Diagnostic("dataset.repeated_call", f"{count} identical lines: {line[:80]}", "info")
+
+
+def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
+    """What is irregular in the gold plan: how it reads, its texts, its parallel fields, the catalogue."""
+    try:
+        plan = parse(gold, dialect="appbench")
+    except ParseError as problem:
+        yield Diagnostic("dataset.record", f"the gold plan cannot be read: {problem.reason}", "error")
+        return
+    yield from plan.diagnostics
+    yield from _text_findings(plan)
+    if isinstance(gold, dict):
+        yield from _mismatches(plan, gold)
+    if catalog is not None:
+        yield from check(plan, catalog)
+        yield from _unknown_returns(plan, catalog)
+
+
+def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
+    """Values and names that trip simple readers of the notation."""
+    for position, call in enumerate(plan.calls):
+        for name, value in call.arguments:
+            trap = re.search("['#]", value) if isinstance(value, str) else None
+            if trap:
+                text = f"{name} holds {trap.group()!r} unescaped: {value}"
+                yield Diagnostic("dataset.text", text, "info", position, name)
+        for name in call.returns:
+            if keyword.iskeyword(name):
+                text = f"the returned name {name} is a word of Python"
+                yield Diagnostic("dataset.text", text, "info", position)
+
+
+def _mismatches(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Where the record's parallel fields tell another story than its lines."""
+    fields = (gold.get(key) for key in ("used_api", "result_arguments"))
+    lists = [field if isinstance(field, list) else [] for field in fields]
+    for position, (call, used, returned) in enumerate(zip(plan.calls, *lists, strict=False)):
+        if list(call.returns) != returned:
+            yield Diagnostic(
+                "dataset.mismatch", f"result_arguments differ from {call.name}'s line", call=position
+            )
+        name, given = next(iter(used.items()), ("", {})) if isinstance(used, dict) else ("", {})
+        if name != call.name:
+            yield Diagnostic("dataset.mismatch", f"used_api says {name}, the line {call.name}", call=position)
+        if not isinstance(given, dict):
+            continue
+        written = {key: value for key, value in call.arguments if not isinstance(value, (Ref, Unresolved))}
+        for key in sorted(given.keys() ^ dict(call.arguments).keys()):
+            where = "used_api" if key in given else "the line"
+            yield Diagnostic("dataset.mismatch", f"only {where} gives {key}", call=position, argument=key)
+        for key, value in written.items():
+            if key in given and str(given[key]) != str(value):
+                text = f"used_api gives {key}={given[key]!r}, the line {value!r}"
+                yield Diagnostic("dataset.mismatch", text, call=position, argument=key)
+
+
+def _unknown_returns(plan: Plan, catalog: Catalog) -> Iterator[Diagnostic]:
+    """Returned names that the tool does not have; references to them are found by the check."""
+    for position, call in enumerate(plan.calls):
+        tools = catalog.find(call.name, call.app)
+        known = {field.name for tool in tools for field in tool.returns.fields}
+        for name in call.returns:
+            if tools and name not in known:
+                text = f"{call.tool} returns no {name}"
+                yield Diagnostic("dataset.unknown_output", text, "info", position)
