@@ -72,6 +72,15 @@ class Diff:
         return tuple(edit for edit in self.edits if edit.cause is None)
 
     @property
+    def first(self) -> tuple[Plan, int] | None:
+        """The first divergent call in topological order: its plan (gold where it has it) and position."""
+        for edit in self.roots:
+            for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
+                if place is not None and place.call is not None:
+                    return plan, place.call
+        return None
+
+    @property
     def exact(self) -> bool:
         """Whether the pairing is proved optimal."""
         return self.alignment.exact

@@ -235,7 +235,7 @@ class _Finder:
                         f"{call_name(self.pred, pred)} is written before "
                         f"{call_name(self.pred, producer)}, whose output it needs"
                     )
-                    yield Edit("order.broken", said, Place(pred), Place(gold), producer, None)
+                    yield Edit("order.broken", said, Place(pred), Place(gold))
 
 
 def _named(value: Value, plan: Plan) -> str:

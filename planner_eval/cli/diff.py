@@ -1,0 +1,114 @@
+"""planeval diff: is the prediction the gold plan, and if not, what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from planner_eval.cli.options import emit, note, output, reading
+
+if TYPE_CHECKING:
+    from planner_eval.evaluate import Row
+    from planner_eval.files import Pairing, Record
+
+    Pairs = tuple[tuple[Record | None, Record | None], ...]
+
+DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
+
+
+@click.command("diff")
+@click.argument("pred", metavar="PRED")
+@click.argument("gold", metavar="GOLD")
+@reading
+@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
+@click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([*WRITTEN, *DRAWN]),
+    help="How to write the result; by the suffix of -o when left out, else text.",
+)
+@output
+def command(pred: str, gold: str, form: str | None, output: str | None, **options: str | None) -> int:
+    """Compare predicted plans with gold plans, and say what differs, where and why.
+
+    PRED and GOLD are a plan each, or files of records, which are paired by id or else by position;
+    - is standard input. Labels, the order of independent calls and of arguments make no difference.
+    Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
+    """
+    from planner_eval.evaluate import JUDGED, evaluate
+    from planner_eval.files import pair, read_file
+
+    form = form or _by_suffix(output)
+    dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
+    fields = {"id_field": options["id_field"], "text_field": options["text_field"]}
+    left, right = read_file(pred, **fields), read_file(gold, **fields, gold=True)
+    pairing = pair(left, right)
+    gold_dialect = options["gold_from"] or dialect
+    rows = list(evaluate(_chosen(pairing, wanted), pred_dialect=dialect, gold_dialect=gold_dialect))
+    many = (left.many or right.many) and wanted is None
+    if form in DRAWN:
+        emit(_drawn(rows, form), output)
+    else:
+        emit(_written(rows, form, many=many, only=only), output)
+    if dialect is None:
+        _say_how(rows, pairing, many=many)
+    if not any(row.state in JUDGED for row in rows):
+        return 3
+    return 0 if all(row.state == "same" for row in rows) and not pairing.repeated else 1
+
+
+def _by_suffix(output: str | None) -> str:
+    suffix = output.rpartition(".")[2].lower() if output and "." in output else ""
+    return {"mmd": "mermaid", "gv": "dot", "xml": "junit"}.get(suffix) or (
+        suffix if suffix in (*WRITTEN, *DRAWN) else "text"
+    )
+
+
+def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:
+    if wanted is None:
+        return pairing.pairs
+    chosen = tuple(p for p in pairing.pairs if any(r is not None and r.id == wanted for r in p))
+    if chosen:
+        return chosen
+    from planner_eval.errors import InputError
+
+    raise InputError(f"no record has the id {wanted!r}")
+
+
+def _drawn(rows: list[Row], form: str) -> str | bytes:
+    from planner_eval.errors import InputError
+    from planner_eval.render import render
+
+    found = [row.diff for row in rows if row.diff is not None]
+    if len(rows) != 1:
+        raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
+    if not found:
+        raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
+    drawn: str | bytes = render(found[0], format=form)
+    return drawn
+
+
+def _written(rows: list[Row], form: str, *, many: bool, only: str | None) -> str:
+    from planner_eval.rows import summary, write_rows
+
+    shown = [row for row in rows if row.state != "same"] if only and many else rows
+    text = write_rows(shown, form, many=many)
+    if form == "text" and only and many:
+        text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
+    return text
+
+
+def _say_how(rows: list[Row], pairing: Pairing, *, many: bool) -> None:
+    """Which notations were taken, and how records were paired."""
+    if many:
+        repeated = f"; {len(pairing.repeated)} left out, for their id is taken" if pairing.repeated else ""
+        note(f"paired by {pairing.by}{repeated}")
+    for side in ("pred", "gold"):
+        plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
+        names = sorted({plan.dialect or "?" for plan in plans})
+        if names:
+            note(f"{side} read as {', '.join(names)}")

@@ -1,0 +1,158 @@
+"""Pairs of records, read and compared: one row a pair, whatever became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.diff import Diff, Edit, Place, diff
+from planner_eval.errors import ParseError
+from planner_eval.files import Record
+from planner_eval.model import Plan, Span
+
+STATES = {
+    "same": "the plans mean the same",
+    "different": "the plans differ",
+    "unreadable": "the prediction cannot be read; it counts as wrong",
+    "absent": "gold has a record for which there is no prediction; it counts as wrong",
+    "gold_unreadable": "the gold plan cannot be read; nothing can be said",
+    "gold_absent": "there is no gold plan for this prediction; nothing can be said",
+}
+"""What can become of a pair."""
+
+JUDGED = ("same", "different", "unreadable", "absent")
+"""The states that count in every denominator: there was a readable gold plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one pair of records.
+
+    Args:
+        id: The records' id, or their position counted from 1.
+        state: One of :data:`STATES`.
+        diff: The comparison, where both plans could be read.
+        pred: The prediction, where it could be read.
+        gold: The gold plan, where it could be read.
+        error: Why a plan could not be read.
+    """
+
+    id: str
+    state: str
+    diff: Diff | None = None
+    pred: Plan | None = None
+    gold: Plan | None = None
+    error: str | None = None
+
+
+def evaluate(
+    pairs: Iterable[tuple[Record | None, Record | None]],
+    *,
+    pred_dialect: str | None = None,
+    gold_dialect: str | None = None,
+) -> Iterator[Row]:
+    """Read and compare pairs of records.
+
+    Args:
+        pairs: (prediction, gold), None for a missing partner; see :func:`planner_eval.files.pair`.
+        pred_dialect: The notation of the predictions; recognised when None.
+        gold_dialect: The notation of the gold plans; recognised when None.
+
+    Returns:
+        One row a pair, in order.
+    """
+    for position, (pred, gold) in enumerate(pairs):
+        yield _row(position, pred, gold, (pred_dialect, gold_dialect))
+
+
+def _row(
+    position: int,
+    pred: Record | None,
+    gold: Record | None,
+    dialects: tuple[str | None, str | None],
+) -> Row:
+    known = gold or pred
+    name = known.id if known is not None and known.id is not None else str(position + 1)
+    wanted, problem = _read(gold, dialects[1])
+    if gold is None or wanted is None:
+        plan, _ = _read(pred, dialects[0])
+        return Row(name, "gold_absent" if gold is None else "gold_unreadable", pred=plan, error=problem)
+    plan, problem = _read(pred, dialects[0])
+    if pred is None or plan is None:
+        return Row(name, "absent" if pred is None else "unreadable", gold=wanted, error=problem)
+    found = diff(plan, wanted)
+    return Row(name, "same" if found.same else "different", found, plan, wanted)
+
+
+def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str | None]:
+    if record is None:
+        return None, None
+    try:
+        return record.plan(dialect=dialect), None
+    except ParseError as error:
+        return None, f"{record.where}: {error}"
+
+
+def span_of(plan: Plan, place: Place) -> Span | None:
+    """Where a place stands in the plan's text, in characters, as far as the reader kept places."""
+    if place.call is None:
+        return None
+    call = plan.calls[place.call]
+    if place.argument is not None:
+        for at, (name, _) in enumerate(call.arguments[: len(call.spans)]):
+            if name == place.argument:
+                return call.spans[at]
+    return call.span
+
+
+def row_data(row: Row) -> dict[str, Any]:
+    """A row as JSON data; plans and values in the interchange notation ``plan``."""
+    data: dict[str, Any] = {"id": row.id, "state": row.state}
+    if row.error is not None:
+        data["error"] = row.error
+    if row.diff is not None:
+        data |= diff_data(row.diff)
+    return data
+
+
+def diff_data(found: Diff) -> dict[str, Any]:
+    """A comparison as JSON data."""
+    return {
+        "same": found.same,
+        "exact": found.exact,
+        "pairs": [list(pair) for pair in found.alignment.pairs],
+        "missing": list(found.alignment.missing),
+        "extra": list(found.alignment.extra),
+        "edits": [_edit_data(edit, found) for edit in found.edits],
+    }
+
+
+def _edit_data(edit: Edit, found: Diff) -> dict[str, Any]:
+    from planner_eval.dialects.plan import value_data
+
+    data: dict[str, Any] = {"code": edit.code, "message": edit.message}
+    for side, plan, place, value in (
+        ("pred", found.pred, edit.pred, edit.pred_value),
+        ("gold", found.gold, edit.gold, edit.gold_value),
+    ):
+        if place is not None:
+            data[side] = _place_data(plan, place)
+            data[f"{side}_value"] = value_data(value, plan)
+    if edit.cause is not None:
+        data["cause"] = edit.cause
+    return data
+
+
+def _place_data(plan: Plan, place: Place) -> dict[str, Any]:
+    data: dict[str, Any] = {"call": place.call}
+    if place.call is not None:
+        data["id"] = plan.calls[place.call].id
+    if place.argument is not None:
+        data["argument"] = place.argument
+    if place.at:
+        data["at"] = list(place.at)
+    span = span_of(plan, place)
+    if span is not None:
+        data["span"] = list(span)
+    return data
