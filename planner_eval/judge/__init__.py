@@ -4,10 +4,15 @@ Whatever wants a model's opinion takes a :class:`Judge` and calls ``ask``; it ne
 whether an endpoint, a cache of earlier answers or a function of a test replies.
 
     from planner_eval.judge import Judge, JudgeReply, JudgeRequest   # the interface; imports nothing heavy
+    from planner_eval.judge import open_judge                        # endpoint, cache or both, by name
     from planner_eval.judge.endpoint import Endpoint                 # an OpenAI-compatible server
     from planner_eval.judge.cache import Cache                       # SQLite; replay without a network
     from planner_eval.judge import prompts                           # what the papers ask a judge for
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from planner_eval.judge.protocol import (
     Judge,
@@ -19,4 +24,48 @@ from planner_eval.judge.protocol import (
     request_key,
 )
 
-__all__ = ["Judge", "JudgeReply", "JudgeRequest", "Message", "ScriptedJudge", "Usage", "request_key"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "Judge",
+    "JudgeReply",
+    "JudgeRequest",
+    "Message",
+    "ScriptedJudge",
+    "Usage",
+    "open_judge",
+    "request_key",
+]
+
+
+def open_judge(
+    model: str,
+    *,
+    base_url: str | None = None,
+    cache: Path | None = None,
+    replay: bool = False,
+    prices: tuple[float, float] | None = None,
+) -> Judge:
+    """The judge that a user describes: an endpoint, with or without a cache, or a cache alone.
+
+    Args:
+        model: The model that judges; when replaying, the one that judged.
+        base_url: The OpenAI-compatible server; None for the ``openai`` package's default.
+        cache: The file that keeps the answers.
+        replay: Answer from the cache alone, without a network.
+        prices: What a million tokens of questions and of answers cost.
+
+    Raises:
+        InputError: a replay without a cache.
+    """
+    from planner_eval.errors import InputError
+    from planner_eval.judge.cache import Cache
+    from planner_eval.judge.endpoint import Endpoint, Prices
+
+    if replay:
+        if cache is None:
+            raise InputError("a replay needs the cache whose answers it replays")
+        return Cache(cache, model=model)
+    endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None)
+    return Cache(cache, endpoint, model=model) if cache else endpoint
