@@ -8,6 +8,7 @@ quote ends a text only before a comma, a closing bracket, a further ``#name=`` o
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
@@ -15,6 +16,7 @@ from planner_eval.dialects.jsontext import Places
 from planner_eval.errors import ParseError, WriteError
 from planner_eval.model import (
     Diagnostic,
+    Path,
     Plan,
     RawCall,
     RawPlan,
@@ -180,6 +182,13 @@ def _note_number(value: Value, argument: str, call: int, span: Span, notes: list
         notes.append(Diagnostic("argument.bare_number", message, "warning", call, argument, span))
 
 
+@lru_cache(maxsize=4096)
+def _returned_names(written: str) -> tuple[tuple[str, ...], tuple[tuple[str, Path], ...]]:
+    """The names of `a, b, c`, and what each binds; the same tools return the same names all the time."""
+    names = tuple(name.strip() for name in written.split(","))
+    return names, tuple((name, (name,)) for name in names)
+
+
 def _call(
     app: str | None,
     returned: str | None,
@@ -188,8 +197,7 @@ def _call(
     span: Span,
     spans: list[Span],
 ) -> RawCall:
-    returns = tuple(r.strip() for r in returned.split(",")) if returned else ()
-    binds = tuple((r, (r,)) for r in returns)
+    returns, binds = _returned_names(returned) if returned else ((), ())
     return RawCall(name, tuple(arguments), app, None, binds, returns, span, tuple(spans))
 
 
