@@ -4,6 +4,7 @@ Source: paper "CallNavi: A Study and Challenge on Function Calling Routing and I
 Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 """
 
+from planner_eval.benchmarks.callnavi.corrected import score_corrected
 from planner_eval.benchmarks.callnavi.official import score_official
 
-__all__ = ["score_official"]
+__all__ = ["score_corrected", "score_official"]

@@ -5,12 +5,16 @@ Source: paper sections 5.1 (repair) and 5.2 (GPT score).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.benchmarks.callnavi.washing import Reader
 from planner_eval.errors import JudgeError
 from planner_eval.judge import Judge
-from planner_eval.judge.prompts import callnavi_rating, callnavi_repair
+from planner_eval.judge.prompts import callnavi_rating, callnavi_repair, read_rating
+
+ATTEMPTS = 3
+"""How often a rating is asked for before the answer counts as unrated."""
 
 
 def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
@@ -43,3 +47,22 @@ def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
         return float(text.replace("[", "").replace("]", ""))
     except (JudgeError, ValueError) as problem:
         return f"{type(problem).__name__}: {problem}"
+
+
+def ask_clean_rating(judge: Judge, gold: Any, predicted: Any) -> float | None:
+    """The judge's rating, 0 to 1, asked for again where there is none; None in the end.
+
+    >>> from planner_eval.judge import ScriptedJudge
+    >>> judge = ScriptedJudge(lambda request: "[[0.5]]" if request.attempt else "[[7]]")
+    >>> ask_clean_rating(judge, {}, {})
+    0.5
+    """
+    request = callnavi_rating(gold, predicted)
+    for attempt in range(ATTEMPTS):
+        try:
+            rating = read_rating(judge.ask(replace(request, attempt=attempt)).text)
+        except JudgeError:
+            return None
+        if rating is not None:
+            return rating
+    return None

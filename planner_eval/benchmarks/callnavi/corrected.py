@@ -1,0 +1,199 @@
+"""CallNavi's scores as its paper defines them.
+
+What is put right, and by which section of the paper:
+
+* Syntax validity is what the text as written is: one object, no more (5.1). The published code first
+  turns every apostrophe into a quote, deletes fences, and takes any value.
+* Structural accuracy asks for the right parameter names (5.1): missing and added ones are wrong. The
+  published code never looks at added ones.
+* AST exact match asks for identical content but for placeholders (5.1), at any depth. The published
+  code knows them only as whole values, and takes ``{}`` for one as well.
+* Values keep their type in the tree that is compared (5.1): ``True`` is not ``1``.
+* Ratios are over the questions that were asked (4.1, Table 4), not over constants that the released data
+  does not have.
+* Routing is an exact match of lists of names (6.3); case and stray blanks inside a name matter.
+* A rating lies between 0 and 1 (5.2, appendix B.2); what is no rating is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.benchmarks.callnavi.asking import ask_clean_rating, ask_repair
+from planner_eval.benchmarks.callnavi.official import (
+    DIFFICULTIES,
+    TASKS,
+    gold_problem,
+    macro,
+    score_stability,
+)
+from planner_eval.benchmarks.callnavi.reading import plan_of, read_answer, read_route
+from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
+from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import ParseError
+from planner_eval.judge import Judge
+from planner_eval.model import Plan, Value
+
+
+class Compared(NamedTuple):
+    """One answer compared with its gold plan.
+
+    Args:
+        sample: The question.
+        valid: The text is one object of the notation asked for.
+        verdict: What agrees; its error says why nothing could be compared.
+        rating: The judge's rating, 0 to 1; None without a judge or without a usable answer of it.
+    """
+
+    sample: Sample
+    valid: bool
+    verdict: Verdict
+    rating: float | None
+
+
+def score_corrected(
+    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Report:
+    """The paper's figures, under the names of the official ones, and one row a record.
+
+    Args:
+        records: Samples with the text that a model answered, in any dialect that is known.
+        task: ``"parameters"``, ``"routing"`` or ``"stability"``, as for the official scores.
+        notation: ``"json"`` or ``"yaml"``: what counts as valid.
+        judge: Gives the GPT score, and repairs answers that cannot be read otherwise.
+
+    Raises:
+        ValueError: an unknown task or notation.
+
+    >>> gold = {"API": ["pay"], "parameters": [{"card": {"number": "$$$"}}]}
+    >>> sample = Sample("q1", gold=gold, extra={"difficulty": "hard"})
+    >>> text = '{"API": ["pay"], "parameters": [{"card": {"number": 7}}]}'
+    >>> score_corrected([(sample, text)]).value("ast_hard")
+    1.0
+    """
+    if task not in TASKS or notation not in ("json", "yaml"):
+        raise ValueError(f"task {task!r} is not one of {TASKS}, or {notation!r} is neither json nor yaml")
+    if task == "routing":
+        return _score_routing(records)
+    if task == "stability":
+        return score_stability(records, variant="corrected")
+    compared = [compare(sample, text, notation=notation, judge=judge) for sample, text in records]
+    figures = tuple(_figures(compared, judge is not None))
+    return Report("callnavi", "corrected", len(compared), figures, tuple(map(_row, compared)))
+
+
+def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Compared:
+    """One answer read, repaired where needed, and compared."""
+    problem = gold_problem(sample)
+    if problem:
+        return Compared(sample, False, Verdict(error=problem), None)
+    gold = plan_of(sample.gold)
+    answer = read_answer(text, notation=notation)
+    plan = answer.plan
+    if plan is None and judge is not None:
+        plan = _repaired_by(judge, text, sample.tools, notation)
+    rating = (
+        None if judge is None else ask_clean_rating(judge, sample.gold, text if plan is None else shown(plan))
+    )
+    verdict = Verdict(error=answer.code) if plan is None else judge_plan(gold, plan)
+    return Compared(sample, answer.valid, verdict, rating)
+
+
+def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Plan | None:
+    value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
+    try:
+        return plan_of(value)
+    except ParseError:
+        return None
+
+
+def shown(plan: Plan) -> dict[str, Any]:
+    """The plan in CallNavi's own form, for the judge."""
+    return {"API": [call.name for call in plan.calls], "parameters": [dict(c.arguments) for c in plan.calls]}
+
+
+def judge_plan(gold: Plan, predicted: Plan) -> Verdict:
+    """The three verdicts on a plan; each implies the one before it.
+
+    >>> gold = plan_of({"API": ["pay"], "parameters": [{"sum": 5, "to": "$$$"}]})
+    >>> judge_plan(gold, plan_of({"API": ["pay"], "parameters": [{"sum": 5.0, "to": "Ann"}]})).ast
+    True
+    >>> judge_plan(gold, plan_of({"API": ["pay"], "parameters": [{"sum": 5, "to": 1, "note": ""}]}))
+    Verdict(order=True, structure=False, ast=False, error=None)
+    """
+    if [call.name for call in gold.calls] != [call.name for call in predicted.calls]:
+        return Verdict()
+    pairs = [(g.arguments, p.arguments) for g, p in zip(gold.calls, predicted.calls, strict=True)]
+    if any(sorted(key for key, _ in g) != sorted(key for key, _ in p) for g, p in pairs):
+        return Verdict(True)
+    values = all(fits(value, dict(p)[key]) for g, p in pairs for key, value in g)
+    return Verdict(True, True, values)
+
+
+def fits(gold: Value, predicted: Value) -> bool:
+    """Whether a predicted value is the gold value, placeholders aside.
+
+    >>> fits({"day": "$$$", "n": 1}, {"n": 1.0, "day": "Monday"}), fits(1, True), fits("1", 1)
+    (True, False, False)
+    """
+    if gold == PLACEHOLDER:
+        return True
+    if isinstance(gold, dict) and isinstance(predicted, dict):
+        return gold.keys() == predicted.keys() and all(fits(gold[key], predicted[key]) for key in gold)
+    if isinstance(gold, list) and isinstance(predicted, list):
+        return len(gold) == len(predicted) and all(map(fits, gold, predicted))
+    if isinstance(gold, bool) or isinstance(predicted, bool):
+        return gold is predicted
+    return bool(gold == predicted)
+
+
+def _figures(compared: Sequence[Compared], has_judge: bool) -> Iterable[Figure]:
+    n = len(compared)
+    yield ratio("syntax", sum(record.valid for record in compared), n)
+    yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
+    yield ratio("structure", sum(record.verdict.structure for record in compared), n)
+    for name in ("order", "ast"):
+        flags = [(r.sample.extra.get("difficulty"), getattr(r.verdict, name)) for r in compared]
+        yield from by_difficulty(flags, prefix=f"{name}_")
+
+
+def by_difficulty(flags: Sequence[tuple[Any, bool]], *, prefix: str = "") -> Iterable[Figure]:
+    """The share of true flags by difficulty, over all, and the mean of the difficulties (Table 4)."""
+    shares = []
+    for level in DIFFICULTIES:
+        mine = [flag for difficulty, flag in flags if difficulty == level]
+        shares.append(ratio(f"{prefix}{level}", sum(mine), len(mine)))
+    yield from shares
+    yield ratio(f"{prefix}overall", sum(flag for _, flag in flags), len(flags))
+    yield macro(f"{prefix}macro", shares)
+
+
+def _rating_figure(compared: Sequence[Compared]) -> Figure:
+    ratings = [record.rating for record in compared if record.rating is not None]
+    missing = len(compared) - len(ratings)
+    note = f"{missing} answers without a usable rating are left out" if missing else ""
+    return ratio("gpt", sum(ratings), len(ratings), note=note)
+
+
+def _row(compared: Compared) -> Row:
+    sample, valid, verdict, rating = compared
+    figures = [Figure("syntax", float(valid))]
+    figures += [Figure(name, float(getattr(verdict, name))) for name in ("order", "structure", "ast")]
+    if rating is not None:
+        figures.append(Figure("gpt", rating))
+    return Row(sample.id, verdict.ast, tuple(figures), verdict.error)
+
+
+def _score_routing(records: Records) -> Report:
+    rows, flags = [], []
+    for sample, text in records:
+        problem = gold_problem(sample)
+        names = read_route(text)
+        hit = problem is None and names == sample.gold["API"]
+        error = problem or (None if names is not None else "parse.shape")
+        rows.append(Row(sample.id, hit, (Figure("match", float(hit)),), error))
+        flags.append((sample.extra.get("difficulty"), hit))
+    return Report("callnavi", "corrected", len(rows), tuple(by_difficulty(flags)), tuple(rows))

@@ -1,0 +1,170 @@
+"""An answer to CallNavi as a plan: strictly where it is what was asked for, else by careful repair.
+
+Source: paper section 5.1: an answer that is not valid is repaired before its structure is judged.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.callnavi.washing import read_yaml
+from planner_eval.dialects.base import DEFAULT_LIMITS
+from planner_eval.dialects.jsontext import Repeated, loads
+from planner_eval.errors import ParseError
+from planner_eval.model import Arguments, Call, Plan
+from planner_eval.read import parse
+
+MAX_LITERAL_CHARS = 256 * 2**10
+"""Longer texts are not tried as Python literals: the parser needs 400 times their size."""
+_FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer says.
+
+    Args:
+        plan: Its calls in order; None where it cannot be read as calls.
+        valid: The text as a whole is an object of the notation asked for.
+        code: Why there is no plan: the code of a diagnostic.
+    """
+
+    plan: Plan | None
+    valid: bool
+    code: str | None = None
+
+
+def read_answer(text: str, *, notation: str = "json") -> Answer:
+    r"""The answer's calls, and whether it is valid as it stands.
+
+    Args:
+        text: What the model wrote.
+        notation: ``"json"`` or ``"yaml"``.
+
+    >>> read_answer('{"API": ["pay"], "parameters": [{"to": "Ann\'s"}]}').plan.calls[0].arguments
+    (('to', "Ann's"),)
+    >>> fenced = read_answer("```json\n{'API': ['pay'], 'parameters': [{}]}\n```")
+    >>> fenced.valid, [call.name for call in fenced.plan.calls]
+    (False, ['pay'])
+    """
+    try:
+        value = _strict(text, notation)
+    except ParseError:
+        return _repaired(text)
+    try:
+        return Answer(plan_of(value), isinstance(value, dict))
+    except ParseError as problem:
+        return Answer(None, isinstance(value, dict), problem.code)
+
+
+def _strict(text: str, notation: str) -> Any:
+    """The text as one value of the notation."""
+    if notation == "yaml":
+        washed = read_yaml(text)
+        if washed.error or not isinstance(washed.value, dict) or not washed.valid:
+            raise ParseError("no YAML mapping")
+        return washed.value
+    if len(text) > DEFAULT_LIMITS.chars:
+        raise ParseError("too long", code="parse.limit")
+    values = loads(text, DEFAULT_LIMITS)
+    if len(values) != 1:
+        raise ParseError("several values in a row")
+    return values[0]
+
+
+def _repaired(text: str) -> Answer:
+    """The calls of a text that is not what was asked for: fenced, a Python literal, or any dialect."""
+    fenced = _FENCE.search(text)
+    for candidate in (fenced[1], text) if fenced else (text,):
+        for reader in (_json, _literal):
+            try:
+                return Answer(plan_of(reader(candidate.strip())), False)
+            except ParseError:
+                continue
+    try:
+        return Answer(parse(text), False)
+    except ParseError as problem:
+        return Answer(None, False, problem.code)
+
+
+def _json(text: str) -> Any:
+    return _strict(text, "json")
+
+
+def _literal(text: str) -> Any:
+    """A Python literal (single quotes, True, None); parsed into a tree of constants, never evaluated."""
+    if len(text) > MAX_LITERAL_CHARS:
+        raise ParseError("too long for a literal", code="parse.limit")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise ParseError("no Python literal") from None
+
+
+def plan_of(value: Any) -> Plan:
+    """The plan of a decoded answer: CallNavi's own object, or calls in any structure that is known.
+
+    A missing parameter object means no parameters, and a single object may stand without its list, as
+    in the paper's appendix A.
+
+    Args:
+        value: ``{"API": [name, …], "parameters": [{key: value}, …]}``, or other data.
+
+    Raises:
+        ParseError: the data holds no calls.
+
+    >>> [call.arguments for call in plan_of({"API": ["a", "b"], "parameters": [{"x": 1}]}).calls]
+    [(('x', 1),), ()]
+    """
+    if not isinstance(value, dict) or "API" not in value:
+        return parse(value) if isinstance(value, (dict, list)) else _refuse("no object")
+    names, entries = value["API"], value.get("parameters", [])
+    if isinstance(names, str):
+        names = [names]
+    if isinstance(entries, dict):
+        entries = [entries]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        _refuse("API is no list of names")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        _refuse("parameters is no list of objects")
+    if len(entries) > len(names):
+        _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")
+    entries = [*entries, *({} for _ in names[len(entries) :])]
+    calls = zip(names, entries, strict=True)
+    return Plan(tuple(Call(f"c{n}", name, _arguments(entry)) for n, (name, entry) in enumerate(calls, 1)))
+
+
+def _arguments(entry: dict[str, Any]) -> Arguments:
+    return tuple(entry.pairs if isinstance(entry, Repeated) else entry.items())
+
+
+def _refuse(reason: str) -> Any:
+    raise ParseError(reason, code="parse.shape")
+
+
+def read_route(text: str) -> list[str] | None:
+    """The API names of an answer that names APIs only; None where it names none.
+
+    A list in JSON or as a Python literal, fenced or not, or names with commas between them.
+
+    >>> read_route("['pay', 'list']"), read_route("pay, list"), read_route("I would call pay.")
+    (['pay', 'list'], ['pay', 'list'], None)
+    """
+    fenced = _FENCE.search(text)
+    body = (fenced[1] if fenced else text).strip()
+    for reader in (_json, _literal):
+        try:
+            value = reader(body)
+        except ParseError:
+            continue
+        names = value.get("API") if isinstance(value, dict) else value
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            return names
+    names = [name.strip() for name in body.removeprefix("[").removesuffix("]").split(",")]
+    return names if all(name.isidentifier() for name in names) else None

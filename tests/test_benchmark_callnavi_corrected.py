@@ -1,0 +1,240 @@
+"""CallNavi's corrected scores: laws, what each correction changes, and the released data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.benchmarks.callnavi import score_corrected
+from planner_eval.benchmarks.callnavi.corrected import compare
+from planner_eval.benchmarks.callnavi.reading import read_answer, read_route
+from planner_eval.benchmarks.callnavi.verdicts import Verdict
+from planner_eval.datasets.callnavi import read_callnavi
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import JudgeError
+from planner_eval.judge import JudgeRequest, ScriptedJudge
+
+names = st.sampled_from(["findFlight", "payFlight", "listCards", "getRate"])
+leaves = st.one_of(
+    st.sampled_from(["$$$", "Oslo", "O'Hare", "", "5"]), st.integers(-9, 9), st.booleans(), st.none()
+)
+values = st.recursive(
+    leaves, lambda v: st.lists(v, max_size=2) | st.dictionaries(st.text("ab", max_size=2), v, max_size=2)
+)
+parameters = st.dictionaries(st.sampled_from(["to", "sum", "card"]), values, max_size=3)
+plans = st.lists(st.tuples(names, parameters), min_size=1, max_size=4)
+
+
+def record(calls: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    return {"API": [name for name, _ in calls], "parameters": [entry for _, entry in calls]}
+
+
+def sample(gold: Any, difficulty: str = "easy") -> Sample:
+    return Sample("q", gold=gold, dialect="callnavi", extra={"difficulty": difficulty})
+
+
+def scores(gold: Any, predicted: Any) -> list[float]:
+    report = score_corrected([(sample(gold), json.dumps(predicted))])
+    return [float(report.value(name) or 0) for name in ("structure", "order_overall", "ast_overall")]
+
+
+# ---------------------------------------------------------------- laws
+@given(plans)
+def test_gold_against_gold_is_perfect(calls: list[tuple[str, dict[str, Any]]]) -> None:
+    gold = record(calls)
+    assert scores(gold, gold) == [1, 1, 1]
+    assert score_corrected([(sample(gold), yaml.safe_dump(gold))], notation="yaml").value("ast_easy") == 1
+    assert score_corrected([(sample(gold), repr(gold))]).value("ast_easy") == 1
+    assert score_corrected([(sample(gold), json.dumps(gold["API"]))], task="routing").value("easy") == 1
+
+
+@given(plans, st.data())
+def test_dropping_a_call_never_raises_a_score(
+    calls: list[tuple[str, dict[str, Any]]], data: st.DataObject
+) -> None:
+    gold = record(calls)
+    kept = list(calls)
+    before = scores(gold, gold)
+    while kept:
+        del kept[data.draw(st.integers(0, len(kept) - 1))]
+        after = scores(gold, record(kept))
+        assert all(a <= b for a, b in zip(after, before, strict=True))
+        before = after
+
+
+@given(plans, plans)
+def test_each_verdict_implies_the_one_before(
+    calls: list[tuple[str, dict[str, Any]]], others: list[tuple[str, dict[str, Any]]]
+) -> None:
+    verdict = compare(sample(record(calls)), json.dumps(record(others))).verdict
+    assert verdict.order >= verdict.structure >= verdict.ast
+
+
+@given(plans)
+def test_the_order_of_keys_changes_nothing(calls: list[tuple[str, dict[str, Any]]]) -> None:
+    turned = [(name, dict(reversed(entry.items()))) for name, entry in calls]
+    assert scores(record(calls), record(turned)) == [1, 1, 1]
+
+
+@given(st.text(max_size=200))
+def test_no_text_raises(text: str) -> None:
+    for notation in ("json", "yaml"):
+        report = score_corrected([(sample(record([("pay", {})])), text)], notation=notation)
+        assert len(report.rows) == 1
+    score_corrected([(sample(record([("pay", {})])), text)], task="routing")
+
+
+# ---------------------------------------------------------------- what each correction changes
+GOLD = {"API": ["pay"], "parameters": [{"to": "Ann", "card": {"number": "$$$"}, "when": {}}]}
+
+
+def pay(**changes: Any) -> str:
+    return json.dumps({"API": ["pay"], "parameters": [GOLD["parameters"][0] | changes]})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (pay(card={"number": 7}), Verdict(True, True, True)),
+        (pay(card={"number": 7, "pin": 1}), Verdict(True, True, False)),
+        (pay(when="now"), Verdict(True, True, False)),
+        (pay(note="more"), Verdict(True)),
+        (pay().replace('"to"', '"To"'), Verdict(True)),
+        (pay().replace("pay", "PAY"), Verdict()),
+        (pay().replace("Ann", "Ann's"), Verdict(True, True, False)),
+        ('{"API": ["pay"], "parameters": [{"to": "Ann", "to": "Bob"}]}', Verdict(True)),
+        ('{"API": ["pay"], "parameters": [null]}', Verdict(error="parse.shape")),
+        ('{"API": ["pay"], "parameters": [{}, {}]}', Verdict(error="parse.shape")),
+        ("null", Verdict(error="parse.shape")),
+        ("", Verdict(error="parse.empty")),
+    ],
+)
+def test_verdicts(text: str, expected: Verdict) -> None:
+    assert compare(sample(GOLD), text).verdict == expected
+
+
+def test_true_is_not_one() -> None:
+    gold = record([("pay", {"n": 1, "flag": True})])
+    assert scores(gold, record([("pay", {"n": 1.0, "flag": True})])) == [1, 1, 1]
+    assert scores(gold, record([("pay", {"n": True, "flag": 1})])) == [1, 1, 0]
+
+
+def test_no_parameters_may_be_written_in_two_ways() -> None:
+    none, empty = {"API": ["list"], "parameters": []}, {"API": ["list"], "parameters": [{}]}
+    assert scores(none, empty) == scores(empty, none) == [1, 1, 1]
+    paper = {"API": ["pay"], "parameters": {"to": "Ann"}}
+    assert scores(record([("pay", {"to": "Ann"})]), paper) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        (json.dumps(GOLD), True),
+        (json.dumps({"API": ["pay"], "parameters": [{"to": "it's"}]}), True),
+        (f"```json\n{json.dumps(GOLD)}\n```", False),
+        (f"Here it is:\n```\n{GOLD}\n```\nGood luck!", False),
+        (repr(GOLD), False),
+    ],
+)
+def test_valid_is_what_the_text_is_as_written(text: str, valid: bool) -> None:
+    answer = read_answer(text)
+    assert answer.valid is valid
+    assert answer.plan is not None
+    assert [call.name for call in answer.plan.calls] == ["pay"]
+
+
+def test_values_that_are_no_objects_are_not_valid() -> None:
+    assert not any(read_answer(text).valid for text in ("[]", "42", "null", '"API"', "{} {}", ""))
+    assert read_answer("API: [pay]\nparameters: [{to: Ann}]", notation="yaml").valid
+    assert not read_answer("I would pay.", notation="yaml").valid
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "{'a':" * 5000, "9" * 5000, "'" * 300_000, "\\", "'\\d'", "(" * 999]
+)
+def test_hostile_texts_are_data(text: str) -> None:
+    for notation in ("json", "yaml"):
+        assert read_answer(text, notation=notation).valid is False
+    read_route(text)
+
+
+def test_ratios_are_over_the_questions_asked() -> None:
+    report = score_corrected([(sample(GOLD, "hard"), pay()), (sample(GOLD, "easy"), "{}")])
+    assert report.value("ast_hard") == 1
+    assert report.value("ast_overall") == 0.5
+    assert (report.value("ast_medium"), report.value("ast_macro")) == (None, None)
+    assert report.figure("ast_overall").denominator == 2
+
+
+def test_routing_is_an_exact_match() -> None:
+    gold = {"API": ["pay", "list"], "parameters": [{}, {}]}
+
+    def hit(text: str) -> float | str | None:
+        return score_corrected([(sample(gold), text)], task="routing").value("overall")
+
+    right = ("['pay', 'list']", '["pay","list"]', "pay, list", "[pay, list]", "```json\n['pay', 'list']\n```")
+    assert [hit(text) for text in right] == [1] * 5
+    assert [hit(text) for text in ("['Pay', 'list']", "pay list", "['list', 'pay']", "['pay']", "")] == [
+        0
+    ] * 5
+
+
+def test_a_rating_is_asked_for_until_it_is_one() -> None:
+    def reply(request: JudgeRequest) -> str:
+        return "[[0.75]]" if request.attempt == 2 else "[[75]]"
+
+    report = score_corrected([(sample(GOLD), pay())], judge=ScriptedJudge(reply))
+    assert report.value("gpt") == 0.75
+    stubborn = score_corrected([(sample(GOLD), pay())], judge=ScriptedJudge(lambda request: "[[75]]"))
+    assert (stubborn.value("gpt"), stubborn.figure("gpt").denominator) == (None, 0)
+    assert "1 answers without a usable rating" in stubborn.figure("gpt").note
+
+
+def test_a_judge_repairs_what_cannot_be_read() -> None:
+    def reply(request: JudgeRequest) -> str:
+        return pay() if request.task == "callnavi.repair" else "[[1.000]]"
+
+    report = score_corrected([(sample(GOLD), "please pay Ann!")], judge=ScriptedJudge(reply))
+    assert [report.value(name) for name in ("syntax", "ast_easy", "gpt")] == [0, 1, 1]
+
+    def fail(request: JudgeRequest) -> str:
+        raise JudgeError("gone")
+
+    failed = score_corrected([(sample(GOLD), "please pay Ann!")], judge=ScriptedJudge(fail))
+    assert failed.value("ast_easy") == 0
+
+
+def test_gold_of_another_benchmark_is_a_row_that_says_so() -> None:
+    for task in ("parameters", "routing"):
+        (row,) = score_corrected([(sample([1]), pay())], task=task).rows
+        assert row.error
+        assert "not a CallNavi record" in row.error
+
+
+# ---------------------------------------------------------------- the released data
+def test_released_gold_against_itself_is_perfect(reference: Path) -> None:
+    samples = list(read_callnavi(reference / "datasets" / "callnavi"))
+    for notation, write in (("json", json.dumps), ("yaml", yaml.safe_dump), ("json", repr)):
+        report = score_corrected([(s, str(write(s.gold))) for s in samples], notation=notation)
+        assert all(row.ok and row.error is None for row in report.rows)
+        for name in (
+            "structure",
+            "order_macro",
+            "ast_easy",
+            "ast_medium",
+            "ast_hard",
+            "ast_overall",
+            "ast_macro",
+        ):
+            assert report.value(name) == 1
+        assert report.value("syntax") == (0 if write is repr else 1)
+    routing = score_corrected([(s, str(s.gold["API"])) for s in samples], task="routing")
+    assert [routing.value(name) for name in ("easy", "medium", "hard", "overall", "macro")] == [1] * 5
+    stable = score_corrected([(s, "same") for s in samples for _ in range(5)], task="stability")
+    assert [stable.value("election"), stable.value("levenshtein")] == [1, 1]
