@@ -11,10 +11,13 @@ Source:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-Tool = Callable[..., Any]
+TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    Tool: TypeAlias = Callable[..., Any]
 
 
 def _int_log(x: Any, base: Any = math.e) -> Any:

@@ -1,0 +1,86 @@
+"""Fits the arguments that a plan gives to the parameters that a function has.
+
+`inspect.signature` would do, but importing `inspect` costs more than starting a whole worker.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class CallFailed(Exception):
+    """One call cannot be made or gave nothing; `kind` is stable, the message is for people."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and named values for a call by argument name.
+
+    Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
+
+    Raises:
+        CallFailed: ``repeated-argument``, ``unknown-argument`` or ``missing-argument``.
+    """
+    named = dict(given)
+    if len(named) < len(given):
+        raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(n for n, _ in given)}")
+    code, skipped, defaults = _signature(function)
+    if code is None:
+        return ([], named) if not _are_positions(named) else (_by_position(named), {})
+    positional = list(code.co_varnames[skipped : code.co_argcount])
+    keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+    unknown = [name for name in named if name not in positional and name not in keyword]
+    if unknown and _are_positions(named):
+        return _checked_positions(named, positional, len(defaults), code), {}
+    if unknown and not code.co_flags & 0x08:
+        takes = ", ".join(positional + keyword) or "no arguments"
+        raise CallFailed("unknown-argument", f"no argument is named {unknown[0]!r}; the tool takes {takes}")
+    required = positional[: len(positional) - len(defaults)]
+    required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
+    missing = [name for name in required if name not in named]
+    if missing:
+        raise CallFailed("missing-argument", f"the argument {missing[0]!r} is missing")
+    only_positional = positional[: max(0, code.co_posonlyargcount - skipped)]
+    return [named.pop(name) for name in only_positional if name in named], named
+
+
+def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
+    """The code object, how many leading parameters are bound already, the defaults."""
+    skipped = 0
+    if not hasattr(function, "__code__"):
+        if not hasattr(function, "__func__"):  # not a method: an object with __call__, or written in C
+            function = getattr(type(function), "__call__", None)  # noqa: B004
+        else:
+            function = function.__func__
+        skipped = 1
+    code = getattr(function, "__code__", None)
+    return code, skipped, getattr(function, "__defaults__", None) or ()
+
+
+def _are_positions(named: dict[str, Any]) -> bool:
+    return bool(named) and all(name.startswith("arg_") and name[4:].isdecimal() for name in named)
+
+
+def _by_position(named: dict[str, Any]) -> list[Any]:
+    ordered = sorted(named.items(), key=lambda pair: int(pair[0][4:]))
+    for expected, (name, _) in enumerate(ordered):
+        if int(name[4:]) != expected:
+            raise CallFailed("missing-argument", f"the argument 'arg_{expected}' is missing")
+    return [value for _, value in ordered]
+
+
+def _checked_positions(named: dict[str, Any], positional: list[str], defaults: int, code: Any) -> list[Any]:
+    ordered = _by_position(named)
+    if len(ordered) < len(positional) - defaults:
+        lacking = f"the argument 'arg_{len(ordered)}' ({positional[len(ordered)]}) is missing"
+        raise CallFailed("missing-argument", lacking)
+    if len(ordered) > len(positional) and not code.co_flags & 0x04:
+        raise CallFailed(
+            "unknown-argument", f"the tool takes {len(positional)} arguments, found {len(ordered)}"
+        )
+    return ordered

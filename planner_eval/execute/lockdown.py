@@ -1,0 +1,199 @@
+"""The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to itself.
+
+Nothing here starts or watches a process; see `worker` (the child's side) and `sandbox` (the parent's).
+Linux does the work; elsewhere only the resource limits hold, and the report says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+import sys
+
+from planner_eval.execute.syscalls import ARCHITECTURES, seccomp_filter
+
+TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    Report: TypeAlias = dict[str, tuple[bool, str]]
+    """Layer → whether it is in force, and what was found."""
+
+LAYERS = ("limits", "capabilities", "landlock", "seccomp")
+"""In the order in which they are applied."""
+
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_CAPABILITY_VERSION = 0x20080522
+
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_READ = _READ_FILE | _READ_DIR
+_REMOVE_DIR = 1 << 4
+_OWN_FOLDER = _READ | (1 << 1) | _REMOVE_DIR | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 14)
+"""Read, write, remove and make regular files and folders, truncate; no links, devices or sockets."""
+_HANDLED = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""Landlock ABI → every file-system right that it knows."""
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def _syscall(number: int, *arguments: Any) -> int:
+    result = int(_LIBC.syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent goes; leave at once where it has gone already."""
+    if sys.platform == "linux":
+        _LIBC.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def set_limits(limits: dict[str, int]) -> str:
+    """Set resource limits, hard and soft; the names are those of `resource` without ``RLIMIT_``."""
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}", None)
+        if kind is None:
+            continue
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+    return ", ".join(limits)
+
+
+def drop_capabilities() -> str:
+    """Give up every capability, so that root is bound by the limits too."""
+    head = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
+    _syscall(_CAPSET[os.uname().machine], head, bytes(24))
+    return "dropped"
+
+
+def landlock_abi() -> int:
+    """The version of Landlock that this kernel offers; 0 where it offers none."""
+    if sys.platform != "linux" or os.uname().machine not in ARCHITECTURES:
+        return 0
+    try:
+        return _syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    except OSError:
+        return 0
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there cannot be read
+    try:
+        if not os.path.isdir(path):
+            rights &= ~_READ_DIR
+        rule = struct.pack("=Qi", rights, place)
+        _syscall(_LANDLOCK_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint32(0))
+    finally:
+        os.close(place)
+
+
+def restrict_files(rules: dict[str, Any]) -> str:
+    """Confine this process with Landlock: read some places, list others, write in one folder.
+
+    Args:
+        rules: ``read``: files and folders that may be read; ``names``: folders whose names may be
+            listed, without their files' contents; ``folder``: the one folder that may be written, or
+            None; ``around``: the folder from which that one may be removed, or None.
+
+    Returns:
+        The Landlock version in force, in words.
+
+    Raises:
+        OSError: the kernel has no Landlock or refuses it.
+    """
+    abi = landlock_abi()
+    if abi < 1:
+        raise OSError("this kernel offers no Landlock (Linux 5.13 or newer, enabled at boot)")
+    handled = _HANDLED[min(abi, 5)]
+    attributes = struct.pack("=QQQ", handled, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    ruleset = _syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    try:
+        for path in rules["read"]:
+            _allow(ruleset, path, _READ)
+        for path in rules["names"]:
+            _allow(ruleset, path, _READ_DIR)
+        if rules["around"] is not None:
+            _allow(ruleset, rules["around"], _REMOVE_DIR)
+        if rules["folder"] is not None:
+            _allow(ruleset, rules["folder"], _OWN_FOLDER & handled)
+        _no_new_privileges()
+        _syscall(_LANDLOCK_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    finally:
+        os.close(ruleset)
+    return f"ABI {abi}"
+
+
+def _no_new_privileges() -> None:
+    if _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "the kernel refuses no_new_privs")
+
+
+def prepared_filter(role: str, *, threads: bool) -> bytes:
+    """The seccomp filter for a role on this machine; empty where there is no table for the machine."""
+    machine = os.uname().machine if sys.platform == "linux" else ""
+    return seccomp_filter(machine, role, threads=threads) if machine in ARCHITECTURES else b""
+
+
+def restrict_syscalls(program: bytes) -> str:
+    """Confine this process to the system calls that the filter `program` allows.
+
+    Raises:
+        OSError: the kernel refuses, or the filter is empty.
+    """
+    machine = os.uname().machine
+    if not program:
+        raise OSError(f"no table of system calls for {machine}")
+    held = ctypes.create_string_buffer(program, len(program))
+    head = struct.pack("@HP", len(program) // 8, ctypes.addressof(held))
+    _no_new_privileges()
+    _syscall(_SECCOMP[machine], ctypes.c_uint(1), ctypes.c_uint(0), head)
+    return machine
+
+
+def lock_down(
+    limits: dict[str, int], rules: dict[str, Any], program: bytes, *, again: bool = False
+) -> Report:
+    """Apply every layer that this machine offers to this process, on top of those that it has.
+
+    Args:
+        limits: As in `set_limits`.
+        rules: ``read``, ``names`` and ``folder`` as in `restrict_files`.
+        program: From `prepared_filter`.
+        again: A parent process has been locked down already: what is inherited whole is left out.
+
+    Returns:
+        Each layer of `LAYERS` with whether it is in force; a layer that fails does not stop the next.
+    """
+    steps: dict[str, Callable[[], str]] = {
+        "limits": lambda: set_limits(limits),
+        "capabilities": drop_capabilities,
+        "landlock": lambda: restrict_files(rules),
+        "seccomp": lambda: restrict_syscalls(program),
+    }
+    if again:
+        del steps["capabilities"]
+    report: Report = {}
+    for layer, apply in steps.items():
+        if layer != "limits" and sys.platform != "linux":
+            report[layer] = (False, f"{sys.platform} has none")
+            continue
+        try:
+            report[layer] = (True, apply())
+        except (OSError, KeyError, ValueError) as error:
+            report[layer] = (False, str(error))
+    return report

@@ -1,0 +1,290 @@
+"""The parent's side of isolation: starts workers, bounds what they say and how long they take, ends them.
+
+A `Sandbox` belongs to one set of tools and one level:
+
+* ``strict``: each plan in a fresh confined process, forked from a lean server;
+* ``process``: one confined process for many plans, for tools that we ship and that are pure;
+* ``inline``: no isolation, in this process, for one's own tools.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.errors import ExecutionError
+from planner_eval.execute import core, load
+from planner_eval.execute.channel import Server, Vanished, Worker
+from planner_eval.execute.source import ToolSource
+from planner_eval.execute.wire import decode
+
+LEVELS = ("strict", "process", "inline")
+REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "process": ("limits",), "inline": ()}
+"""The layers without which a level refuses to run; a level uses every other layer that there is."""
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one plan may use.
+
+    Args:
+        seconds: Wall time, per plan.
+        memory: Address space in bytes.
+        file_size: The largest file in bytes.
+        disk_size: All files of the plan's own folder together, in bytes.
+        output_size: All values that the plan sends back, in bytes of JSON.
+        value_size: One such value, in characters of JSON; a larger one is described.
+        open_files: Open descriptors.
+        read: Further files and folders that the tools may read.
+    """
+
+    seconds: float = 10.0
+    memory: int = 512 * MEGABYTE
+    file_size: int = 10 * MEGABYTE
+    disk_size: int = 64 * MEGABYTE
+    output_size: int = 8 * MEGABYTE
+    value_size: int = 1_000_000
+    open_files: int = 64
+    read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one plan.
+
+    Args:
+        rows: The calls that were reported, see `core.Row`; values decoded.
+        ended: None where the plan ran to its end, else why not, as (kind, message).
+        state: What the tools say of their state afterwards.
+        seconds: Wall time in the worker.
+    """
+
+    rows: tuple[core.Row, ...]
+    ended: tuple[str, str] | None = None
+    state: Any = None
+    seconds: float = 0.0
+
+
+class Sandbox:
+    """Tools, ready to run plans, at a level of isolation; use it as a context manager.
+
+    Args:
+        source: From `planner_eval.execute.tool_source`.
+        level: ``"strict"``, ``"process"`` or ``"inline"``; None takes the source's own default.
+        limits: What one plan may use; inline enforces nothing.
+        threads: Whether tools may start threads (concurrent calls need them).
+        jobs: How many plans may run side by side under ``strict``; None: one a processor, at most 4.
+
+    Raises:
+        ExecutionError: the level is unknown, or needs a process while the tools are objects of this one.
+
+    >>> from planner_eval.execute import tool_source
+    >>> with Sandbox(tool_source("nestful"), level="process") as box:
+    ...     box.level
+    'process'
+    """
+
+    def __init__(
+        self,
+        source: ToolSource,
+        *,
+        level: str | None = None,
+        limits: Limits | None = None,
+        threads: bool = False,
+        jobs: int | None = None,
+    ) -> None:
+        self.source = source
+        self.level = level or source.level
+        self.limits = limits or Limits()
+        self.threads = threads
+        self.jobs = jobs or min(4, _cpus())
+        self.layers: tuple[tuple[str, bool, str], ...] = ()
+        self._backend: Server | Worker | None = None
+        self._owner = os.getpid()
+        self._tools: Any = None
+        if self.level not in LEVELS:
+            raise ExecutionError(f"no isolation level is named {self.level!r}; there are {', '.join(LEVELS)}")
+        if source.objects is not None and self.level != "inline":
+            raise ExecutionError(
+                "tools given as Python objects run in this process: say isolation='inline', "
+                "or name them as 'package.module:attribute' to run them in a worker"
+            )
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every worker; nothing of them is left."""
+        if self._backend is not None and self._owner == os.getpid():
+            self._backend.close()
+        self._backend = None
+
+    # ------------------------------------------------------------ running
+    def run(self, program: dict[str, Any]) -> Reply:
+        """Run one program of `compile_plan`."""
+        return next(self.map([program]))
+
+    def map(self, programs: Iterable[dict[str, Any]]) -> Iterator[Reply]:
+        """Run programs and give their replies in order, sending some ahead.
+
+        Raises:
+            ExecutionError: the tools do not load, or fewer layers hold than the level asks for.
+        """
+        if self.level == "inline":
+            yield from (self._inline(program) for program in programs)
+            return
+        waiting: deque[dict[str, Any]] = deque()
+        backend = self._started()
+        source = iter(programs)
+        try:
+            while True:
+                while len(waiting) < backend.ahead and (program := next(source, None)) is not None:
+                    waiting.append(program)
+                    backend.send(self._request(program))
+                if not waiting:
+                    return
+                yield self._reply(backend, waiting.popleft())
+        finally:
+            if waiting:  # somebody stopped half-way: the replies under way belong to nobody
+                self.close()
+
+    def _request(self, program: dict[str, Any]) -> dict[str, Any]:
+        limits = self.limits
+        return {
+            "program": program,
+            "seconds": limits.seconds,
+            "value_size": limits.value_size,
+            "state": program["state"],
+            "layers": not self.layers,
+        }
+
+    def _inline(self, program: dict[str, Any]) -> Reply:
+        started = time.perf_counter()
+        rows: list[core.Row] = []
+        if self._tools is None or self.source.stateful:
+            try:
+                self._tools = (
+                    self.source.objects if self.source.objects is not None else load.load(self.source.data)
+                )
+            except load.LoadError as error:
+                raise ExecutionError(str(error)) from error
+        core.run({**program, "inline": True}, self._tools, rows.append)
+        state = load.state_of(self._tools) if program["state"] else None
+        return Reply(tuple(rows), None, state, time.perf_counter() - started)
+
+    def _started(self) -> Server | Worker:
+        if self._owner != os.getpid():  # after a fork the workers are the other process's
+            self._backend, self._owner = None, os.getpid()
+        if self._backend is None:
+            kind = Server if self.level == "strict" else Worker
+            self._backend = kind(self._setup(), self.limits)
+        return self._backend
+
+    def _setup(self) -> dict[str, Any]:
+        limits = self.limits
+        kernel = {"AS": limits.memory, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "CORE": 0}
+        if self.level == "strict":
+            kernel["CPU"] = math.ceil(limits.seconds) + 1
+        if not self.threads:
+            kernel["NPROC"] = 0
+        return {
+            "parent": os.getpid(),
+            "source": self.source.data,
+            "limits": kernel,
+            "read": [*self.source.read, *map(os.path.abspath, limits.read)],
+            "names": list(self.source.names),
+            "required": list(REQUIRED[self.level]),
+            "threads": self.threads,
+            "jobs": self.jobs,
+            "output_size": limits.output_size,
+            "disk_size": limits.disk_size,
+        }
+
+    # ------------------------------------------------------------ reading replies
+    def _reply(self, backend: Server | Worker, program: dict[str, Any]) -> Reply:
+        try:
+            raw = backend.receive()
+        except Vanished as error:
+            self.close()
+            raise ExecutionError(str(error)) from error
+        read = _Lines(len(program["calls"]))
+        trouble = read.all(raw.output)
+        if read.layers:
+            self.layers = read.layers
+        if read.refused is not None:
+            self.close()
+            raise ExecutionError(self._refusal(*read.refused))
+        ended = raw.ended or trouble or (None if read.complete else ("worker-died", "the worker ended early"))
+        return Reply(tuple(read.rows), ended, read.state, raw.seconds)
+
+    def _refusal(self, kind: str, message: str) -> str:
+        if kind != "isolation":
+            return message
+        lower = LEVELS[LEVELS.index(self.level) + 1]
+        return (
+            f"isolation level {self.level!r} asks for {', '.join(REQUIRED[self.level])}; "
+            f"not in force here: {message}. Nothing was run. `planeval doctor` shows every layer; "
+            f"if you trust these tools, ask for --isolation {lower}"
+        )
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Lines:
+    """The lines of one plan's output, checked one by one: a worker may lie."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+        self.rows: list[core.Row] = []
+        self.seen: set[int] = set()
+        self.layers: tuple[tuple[str, bool, str], ...] = ()
+        self.refused: tuple[str, str] | None = None
+        self.state: Any = None
+        self.complete = False
+
+    def all(self, output: bytes) -> tuple[str, str] | None:
+        """Read every line; the trouble, if one of them is no message."""
+        for line in output.split(b"\n")[:-1]:
+            try:
+                self.line(json.loads(line))
+            except (ValueError, TypeError, RecursionError, IndexError):
+                return ("worker-lied", f"the worker sent something that is no message: {line[:80]!r}")
+        return None
+
+    def line(self, data: Any) -> None:
+        head = data[0]
+        if self.complete:
+            raise ValueError("a line after the last")
+        if head == "layers":
+            self.layers = tuple((str(name), ok is True, str(text)) for name, ok, text in data[1])
+        elif head == "refused":
+            self.refused = (str(data[1]), str(data[2])[:2000])
+        elif head == "end":
+            self.state, self.complete = decode(data[1]), True
+        else:
+            self.rows.append(self.row(*data))
+
+    def row(
+        self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any
+    ) -> core.Row:
+        if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
+            raise ValueError(f"no call has the position {position!r}")
+        if status not in ("ok", "failed", "skipped") or type(attempts) is not int:
+            raise ValueError(f"no status: {status!r}")
+        self.seen.add(position)
+        decoded = decode(value) if status == "ok" else (str(value[0])[:200], str(value[1])[:1000])
+        arguments = None if given is None else [(str(name), decode(item)) for name, item in given]
+        return position, status, decoded, float(seconds), attempts, arguments

@@ -1,0 +1,288 @@
+"""Hostile tools: each returns normally only where its attack worked. Given to workers as a tools file.
+
+Run as a script (``attacks.py NAME [JSON arguments]``) an attack meets no confinement: the tests' control.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+
+# ---------------------------------------------------------------- network
+def tcp_connect(port: int) -> str:
+    with socket.create_connection(("127.0.0.1", port), timeout=2):
+        return "connected"
+
+
+def udp_send(port: int) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
+        channel.sendto(b"x", ("127.0.0.1", port))
+    return "sent"
+
+
+def unix_socketpair() -> str:
+    for end in socket.socketpair():
+        end.close()
+    return "made"
+
+
+# ---------------------------------------------------------------- files
+def read_file(path: str) -> str:
+    with open(path) as file:
+        return file.read()[:20]
+
+
+def list_folder(path: str) -> list[str]:
+    return os.listdir(path)
+
+
+def write_file(path: str) -> str:
+    with open(path, "w") as file:
+        file.write("was here")
+    return "written"
+
+
+def write_in_own_folder() -> str:
+    with open("notes.txt", "w") as file:
+        file.write("a" * 100_000)
+    with tempfile.TemporaryFile() as file:
+        file.write(b"b")
+    os.mkdir("inner")
+    os.rename("notes.txt", "kept.txt")
+    return f"{os.path.getsize('kept.txt')} bytes"
+
+
+def large_file() -> str:
+    with open("large", "wb") as file:
+        for _ in range(20):
+            file.write(bytes(1 << 20))
+    return "20 MB written"
+
+
+def many_files() -> str:
+    for number in range(1_000_000):
+        with open(f"{number}", "wb") as file:
+            file.write(bytes(1 << 20))
+    return "1 TB written"
+
+
+def open_by_ctypes(path: str) -> str:
+    import ctypes
+
+    descriptor = ctypes.CDLL(None).open(path.encode(), os.O_RDONLY)
+    if descriptor < 0:
+        raise PermissionError(path)
+    return os.read(descriptor, 20).decode()
+
+
+def change_mode(path: str) -> str:
+    os.chmod(path, 0o777)
+    return "changed"
+
+
+def empty_by_truncating_open(path: str) -> str:
+    os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
+    return "emptied"
+
+
+def symlink_out(path: str) -> str:
+    os.symlink(path, "link")
+    with open("link") as file:
+        return file.read()[:20]
+
+
+# ---------------------------------------------------------------- processes
+def fork_forty() -> str:
+    for _ in range(40):
+        if os.fork() == 0:
+            time.sleep(1)
+            os._exit(0)
+    return "forked"
+
+
+def two_hundred_threads() -> str:
+    for _ in range(200):
+        threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
+    return "started"
+
+
+def execute_program() -> str:
+    if os.spawnv(os.P_WAIT, "/bin/true", ["true"]) != 0:
+        raise PermissionError("the program did not run")
+    return "ran"
+
+
+def replace_by_program() -> str:
+    os.execv("/bin/true", ["true"])
+
+
+def signal_process(pid: int, number: int) -> str:
+    os.kill(pid, number)
+    return "signalled"
+
+
+def signal_by_descriptor(pid: int) -> str:
+    import fcntl
+
+    read_end, write_end = os.pipe()
+    fcntl.fcntl(read_end, fcntl.F_SETOWN, pid)
+    os.close(write_end)
+    return "owned"
+
+
+def environment_of(pid: int) -> str:
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return f"{len(file.read())} bytes"
+
+
+def memory_of(pid: int) -> str:
+    import ctypes
+
+    class Piece(ctypes.Structure):
+        _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    mine = ctypes.create_string_buffer(8)
+    here = Piece(ctypes.addressof(mine), 8)
+    there = Piece(ctypes.addressof(mine), 8)  # after a fork the same address is likely mapped; errno tells
+    done = libc.process_vm_readv(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+    if done < 0 and ctypes.get_errno() in (1, 3, 38):
+        raise PermissionError(ctypes.get_errno(), "process_vm_readv")
+    return "asked"
+
+
+def limit_process(pid: int) -> str:
+    import resource
+
+    resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+    return "limited"
+
+
+# ---------------------------------------------------------------- resources
+def allocate_4_gb() -> str:
+    return f"{len(bytearray(4 << 30))} bytes"
+
+
+def touch_1_gb() -> str:
+    pieces = [b"x" * (1 << 20) for _ in range(1024)]
+    return f"{len(pieces)} MB"
+
+
+def memory_without_mapping() -> str:
+    descriptor = os.memfd_create("hidden")
+    return f"descriptor {descriptor}"
+
+
+def spin_forever() -> None:
+    while True:
+        pass
+
+
+def huge_power() -> str:
+    return str(9**9**8)
+
+
+def sleep_forever() -> None:
+    while True:
+        time.sleep(1000)
+
+
+def segfault() -> None:
+    import ctypes
+
+    ctypes.string_at(8)
+
+
+# ---------------------------------------------------------------- against the parent that listens
+def flood_output() -> None:
+    while True:
+        os.write(3, b"[" + b"x" * 65536 + b"\n")
+        os.write(1, b"x" * 65536)
+
+
+def lie() -> None:
+    os.write(3, b'["end",null]\n[0,"ok",1,0.0,1,null]\n')
+
+
+def lie_about_another_call() -> None:
+    os.write(3, b'[7,"ok",1,0.0,1,null]\n')
+
+
+def deep_lie() -> None:
+    os.write(3, b'[0,"ok",' + b"[" * 100_000 + b"]" * 100_000 + b",0.0,1,null]\n")
+
+
+def close_and_sleep() -> None:
+    os.close(3)
+    while True:
+        time.sleep(1000)
+
+
+def leave() -> None:
+    os._exit(0)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def swallow_everything() -> None:
+    while True:
+        try:
+            while True:
+                time.sleep(0.001)
+        except BaseException:
+            continue
+
+
+def unpicklable() -> Any:
+    return threading.Lock()
+
+
+def gigabyte_text() -> str:
+    return "x" * (1 << 30)
+
+
+def long_text() -> str:
+    return "x" * 5_000_000
+
+
+def bad_repr() -> Any:
+    class Bad:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    return Bad()
+
+
+def deep_folders() -> str:
+    for _ in range(2000):
+        os.mkdir("inner")
+        os.chdir("inner")
+    return "2000 deep"
+
+
+def locked_folder() -> str:
+    os.makedirs("locked/inner")
+    with open("locked/inner/file", "w") as file:
+        file.write("x")
+    os.umask(0o777)
+    os.mkdir("locked/inner/shut")
+    os.mkdir("shut")
+    return "made"
+
+
+def not_a_number() -> float:
+    return float("nan")
+
+
+if __name__ == "__main__":
+    outcome = globals()[sys.argv[1]](**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
+    print("WORKED", outcome)

@@ -1,0 +1,46 @@
+"""Runs attacks in a strict sandbox and prints what became of each; a process of its own, of any user.
+
+Usage: run_attacks.py FOLDER SECONDS NAME=JSON …
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from planner_eval.errors import ExecutionError
+from planner_eval.execute import Limits, Sandbox, execute, tool_source
+from planner_eval.model import Call, Plan
+
+
+def main() -> None:
+    """Read the attacks from the command line, print one JSON object."""
+    source = tool_source(str(Path(__file__).with_name("attacks.py")))
+    limits = Limits(seconds=float(sys.argv[2]))
+    found = {"uid": os.getuid(), "results": {}}
+    try:
+        with Sandbox(source, level="strict", limits=limits, jobs=1) as box:
+            for attack in sys.argv[3:]:
+                name, _, given = attack.partition("=")
+                arguments = json.loads(given.replace('"PARENT"', str(os.getpid())) or "{}")
+                trace = execute(Plan((Call("c1", name, tuple(arguments.items())),)), box)
+                call = trace.calls[0]
+                found["results"][attack] = {
+                    "status": call.status,
+                    "kind": call.error.kind if call.error else None,
+                    "message": call.error.message if call.error else repr(call.value)[:200],
+                    "ended": trace.ended.kind if trace.ended else None,
+                    "seconds": trace.seconds,
+                }
+            found["layers"] = box.layers
+    except ExecutionError as error:
+        found["refused"] = str(error)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,428 @@
+"""The attack table: what hostile tools may try, and that nothing comes of it under level strict."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.errors import ExecutionError
+from planner_eval.execute import Limits, Sandbox, execute, execute_many, tool_source
+from planner_eval.model import Call, Plan, Ref
+
+HERE = Path(__file__).parent / "sandbox"
+ATTACKS_FILE = HERE / "attacks.py"
+RUNNER = HERE / "run_attacks.py"
+SECONDS = 1.5
+NOBODY = 65534
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation: strict needs Linux")
+
+
+class Scene:
+    """What the attacks aim at: open to everybody, so that only the sandbox can be in the way."""
+
+    def __init__(self, folder: Path, tcp: int, udp: int) -> None:
+        self.folder, self.tcp, self.udp = folder, tcp, udp
+        self.secret = folder / "secret.txt"
+        self.temporary = folder / "temporary"
+
+    def arguments(self, attack: str) -> str:
+        given: dict[str, Any] = {
+            "tcp_connect": {"port": self.tcp},
+            "udp_send": {"port": self.udp},
+            "read_passwd": {"path": "/etc/passwd"},
+            "list_folder": {"path": str(self.folder)},
+            "write_file": {"path": str(self.folder / "written.txt")},
+            "signal_process": {"pid": "PARENT", "number": 0},
+        }
+        if attack in ("read_file", "open_by_ctypes", "change_mode", "symlink_out"):
+            return json.dumps({"path": str(self.secret)})
+        if attack == "empty_by_truncating_open":
+            return json.dumps({"path": str(ATTACKS_FILE)})
+        if attack in ("environment_of", "memory_of", "signal_by_descriptor", "limit_process"):
+            return json.dumps({"pid": "PARENT"})
+        return json.dumps(given.get(attack, {}))
+
+    def named(self, attack: str) -> str:
+        return f"{'read_file' if attack == 'read_passwd' else attack}={self.arguments(attack)}"
+
+
+TABLE = {  # row of the published table → the attacks that stand for it here
+    "TCP connect": ["tcp_connect"],
+    "UDP send": ["udp_send"],
+    "unix socketpair": ["unix_socketpair"],
+    "read /etc/passwd, a secret file": ["read_passwd", "read_file"],
+    "list the temp folder": ["list_folder"],
+    "write outside work dir": ["write_file"],
+    "fork x 40": ["fork_forty"],
+    "200 threads": ["two_hundred_threads"],
+    "exec": ["execute_program", "replace_by_program"],
+    "allocate 4 GB / touch 1 GB": ["allocate_4_gb", "touch_1_gb"],
+    "spin forever / 9**9**8": ["spin_forever", "huge_power"],
+    "sleep forever": ["sleep_forever"],
+    "signal the parent": ["signal_process"],
+    "parent's environment / memory": ["environment_of", "memory_of"],
+    "20 MB file in work dir": ["large_file"],
+    "open by ctypes": ["open_by_ctypes"],
+    "segfault": ["segfault"],
+}
+FURTHER = [
+    "many_files",
+    "change_mode",
+    "empty_by_truncating_open",
+    "symlink_out",
+    "signal_by_descriptor",
+    "limit_process",
+    "memory_without_mapping",
+]
+ALLOWED = "write_in_own_folder"
+ROWS = [(row, attack) for row, attacks in TABLE.items() for attack in attacks]
+EVERYTHING = [attack for _, attack in ROWS] + FURTHER + [ALLOWED]
+UNCONTROLLED = {
+    "spin_forever",
+    "huge_power",
+    "sleep_forever",
+    "allocate_4_gb",
+    "touch_1_gb",
+    "many_files",
+    "segfault",
+}
+"""Attacks that would hurt the machine that runs the tests, were they let loose."""
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    folder = Path(tempfile.mkdtemp(prefix="attacked-"))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+    ):
+        udp.bind(("127.0.0.1", 0))
+        made = Scene(folder, tcp.getsockname()[1], udp.getsockname()[1])
+        made.secret.write_text("a secret")
+        made.temporary.mkdir()
+        for path in (folder, made.secret, made.temporary):
+            path.chmod(0o777)
+        yield made
+    shutil.rmtree(folder)
+
+
+def python_for(user: int) -> str | None:
+    """A Python that the user may start, new enough for the package; None where there is none."""
+    for candidate in (sys.executable, "/usr/local/bin/python3", "/usr/bin/python3"):
+        check = "import sys; sys.path.insert(0, sys.argv[1]); import planner_eval.execute.sandbox"
+        command = [candidate, "-c", check, str(HERE.parents[1])]
+        with contextlib.suppress(OSError):
+            if (
+                subprocess.run(
+                    command, user=user, group=user, extra_groups=[], capture_output=True
+                ).returncode
+                == 0
+            ):
+                return candidate
+    return None
+
+
+def run_as(user: str, scene: Scene, attacks: list[str], **more: Any) -> dict[str, Any]:
+    python: str | None = sys.executable
+    if user == "root" and os.geteuid() != 0:
+        pytest.skip("isolation: not root, so nothing can be tried as root")
+    if user == "ordinary" and os.geteuid() == 0:
+        python = python_for(NOBODY)
+        if python is None:
+            pytest.skip(
+                "isolation: no Python here that an ordinary user may start and that sees this package"
+            )
+        more = {**more, "user": NOBODY, "group": NOBODY, "extra_groups": []}
+    command = [str(python), "-B", str(RUNNER), ".", str(SECONDS), *map(scene.named, attacks)]
+    environment = {**os.environ, "TMPDIR": str(scene.temporary), "SECRET_TOKEN": "a secret"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=scene.folder, **more)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module", params=["root", "ordinary"])
+def outcome(request: pytest.FixtureRequest, scene: Scene) -> dict[str, Any]:
+    found = run_as(request.param, scene, EVERYTHING)
+    if "refused" in found:
+        pytest.skip(f"isolation: {found['refused']}")
+    assert (found["uid"] == 0) == (request.param == "root")
+    return found
+
+
+@pytest.mark.parametrize(("row", "attack"), ROWS)
+def test_attack_of_the_table_is_blocked(outcome: dict[str, Any], scene: Scene, row: str, attack: str) -> None:
+    assert outcome["results"][scene.named(attack)]["status"] == "failed", row
+
+
+@pytest.mark.parametrize("attack", FURTHER)
+def test_further_attack_is_blocked(outcome: dict[str, Any], scene: Scene, attack: str) -> None:
+    assert outcome["results"][scene.named(attack)]["status"] == "failed"
+
+
+def test_writing_in_the_own_folder_works(outcome: dict[str, Any], scene: Scene) -> None:
+    assert outcome["results"][scene.named(ALLOWED)]["message"] == "'100000 bytes'"
+
+
+def test_each_attack_failed_for_the_reason_it_should(outcome: dict[str, Any], scene: Scene) -> None:
+    expected = {
+        "spin_forever": "timeout",
+        "huge_power": "timeout",
+        "sleep_forever": "timeout",
+        "segfault": "worker-died",
+        "allocate_4_gb": "MemoryError",
+        "touch_1_gb": "MemoryError",
+        "two_hundred_threads": "RuntimeError",
+        "large_file": "OSError",
+        "many_files": "disk-limit",
+    }
+    for attack in EVERYTHING:
+        if attack != ALLOWED:
+            kind = outcome["results"][scene.named(attack)]["kind"]
+            assert kind == expected.get(attack, "PermissionError"), attack
+
+
+def test_nothing_is_left_behind(outcome: dict[str, Any], scene: Scene) -> None:
+    assert outcome["results"]
+    assert list(scene.temporary.iterdir()) == []
+    assert not (scene.folder / "written.txt").exists()
+    assert scene.secret.read_text() == "a secret"
+    assert processes_in(scene.temporary) == []
+
+
+@pytest.mark.parametrize("attack", sorted(set(EVERYTHING) - UNCONTROLLED))
+def test_without_a_sandbox_the_attack_works(scene: Scene, tmp_path: Path, attack: str) -> None:
+    name, _, arguments = scene.named(attack).partition("=")
+    if attack == "empty_by_truncating_open":
+        arguments = json.dumps({"path": str(tmp_path / "emptied")})
+        (tmp_path / "emptied").write_text("full")
+    command = [sys.executable, str(ATTACKS_FILE), name, arguments.replace('"PARENT"', str(os.getpid()))]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    (scene.folder / "written.txt").unlink(missing_ok=True)
+    worked = done.returncode == 0 if attack == "replace_by_program" else "WORKED" in done.stdout
+    assert worked, done.stderr
+
+
+def test_a_segfault_without_a_sandbox_ends_the_process() -> None:
+    done = subprocess.run([sys.executable, str(ATTACKS_FILE), "segfault"], capture_output=True)
+    assert done.returncode == -signal.SIGSEGV
+
+
+def processes_in(folder: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdecimal() and os.readlink(process / "cwd").startswith(str(folder)):
+                found.append(process.name)
+    return found
+
+
+# ---------------------------------------------------------------- what a plan may cost
+@pytest.fixture(scope="module")
+def box() -> Iterator[Sandbox]:
+    with Sandbox(tool_source(str(ATTACKS_FILE)), limits=Limits(seconds=SECONDS)) as sandbox:
+        try:
+            execute(one("not_a_number"), sandbox)
+        except ExecutionError as error:
+            pytest.skip(f"isolation: {error}")
+        yield sandbox
+
+
+def one(tool: str, **arguments: Any) -> Plan:
+    return Plan((Call("c1", tool, tuple(arguments.items())), Call("c2", tool, (("x", Ref(0)),))))
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind", "ended"),
+    [
+        ("flood_output", "output-limit", "output-limit"),
+        ("lie", "worker-lied", "worker-lied"),
+        ("lie_about_another_call", "worker-lied", "worker-lied"),
+        ("deep_lie", "worker-lied", "worker-lied"),
+        ("close_and_sleep", "worker-died", "worker-died"),
+        ("leave", "worker-died", "worker-died"),
+        ("interrupt", "KeyboardInterrupt", None),
+        ("swallow_everything", "timeout", "timeout"),
+        ("gigabyte_text", "MemoryError", None),
+    ],
+)
+def test_a_hostile_plan_costs_one_row(box: Sandbox, tool: str, kind: str, ended: str | None) -> None:
+    started = time.monotonic()
+    traces = list(execute_many([one("not_a_number"), one(tool), one("not_a_number")], box))
+    assert time.monotonic() - started < SECONDS + 2
+    before, hostile, after = traces
+    assert [call.status for call in hostile.calls] == ["failed", "skipped"]
+    assert hostile.calls[0].error is not None
+    assert hostile.calls[0].error.kind == kind
+    assert (hostile.ended.kind if hostile.ended else None) == ended
+    for trace in (before, after):
+        assert repr(trace.calls[0].value) == "nan"
+
+
+@pytest.mark.parametrize(
+    ("tool", "shown"),
+    [
+        ("unpicklable", "Opaque('_thread.lock', '<unlocked _thread.lock object>')"),
+        ("bad_repr", "Opaque('attacks.bad_repr.<locals>.Bad', '(repr raises RuntimeError)')"),
+        ("long_text", "Opaque('str', 'a text of 5,000,000 characters, more than the output limit')"),
+    ],
+)
+def test_what_json_cannot_carry_is_described(box: Sandbox, tool: str, shown: str) -> None:
+    trace = execute(Plan((Call("c1", tool),)), box)
+    assert trace.ok
+    assert repr(trace.result) == shown
+
+
+def test_folders_made_to_stay_are_removed(scene: Scene) -> None:
+    found = run_as("root" if os.geteuid() == 0 else "ordinary", scene, ["deep_folders", "locked_folder"])
+    if "refused" in found:
+        pytest.skip(f"isolation: {found['refused']}")
+    assert list(scene.temporary.iterdir()) == []
+
+
+def test_each_plan_starts_afresh_under_strict(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text("count = 0\ndef up():\n    global count\n    count += 1\n    return count\n")
+    plan = Plan((Call("a", "up"), Call("b", "up")))
+    assert [trace.result for trace in execute_many([plan, plan], str(tools))] == [2, 2]
+    assert [trace.result for trace in execute_many([plan, plan], str(tools), isolation="process")] == [2, 4]
+
+
+def test_process_replaces_a_worker_that_a_plan_killed() -> None:
+    plans = [one("not_a_number"), one("segfault"), one("leave"), one("sleep_forever"), one("not_a_number")]
+    source = tool_source(str(ATTACKS_FILE))
+    with Sandbox(source, level="process", limits=Limits(seconds=0.5)) as sandbox:
+        kinds = [trace.ended.kind if trace.ended else None for trace in execute_many(plans, sandbox)]
+    assert kinds == [None, "worker-died", "worker-died", "timeout", None]
+
+
+# ---------------------------------------------------------------- the parent
+STARTER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from planner_eval.execute import Limits, Sandbox, tool_source
+from planner_eval.execute.run import Options, program_for
+from planner_eval.model import Call, Plan
+box = Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60))
+backend = box._started()
+backend.send(box._request(program_for(Plan((Call("c1", "sleep_forever"),)), Options())))
+print(backend.pipe.process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("level", ["strict", "process"])
+def test_a_killed_parent_leaves_no_process_and_no_file(scene: Scene, level: str) -> None:
+    command = [sys.executable, "-c", STARTER, str(HERE.parents[1]), str(ATTACKS_FILE), level]
+    environment = {**os.environ, "TMPDIR": str(scene.temporary)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        time.sleep(0.3)
+        assert Path(f"/proc/{worker}").exists()
+        if level == "strict":
+            assert len(processes_in(scene.temporary)) >= 1
+        parent.kill()
+    patience = time.monotonic() + 5
+    while time.monotonic() < patience and (alive(worker) or list(scene.temporary.iterdir())):
+        time.sleep(0.05)
+    assert not alive(worker)
+    assert processes_in(scene.temporary) == []
+    assert list(scene.temporary.iterdir()) == []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Scene) -> None:
+    from planner_eval.execute.lockdown import prepared_filter, restrict_syscalls
+
+    without_landlock = _filter_without(444)
+    if not prepared_filter("worker", threads=False):
+        pytest.skip("isolation: no seccomp table for this machine")
+    user = "root" if os.geteuid() == 0 else "ordinary"
+    found = run_as(user, scene, ["read_file"], preexec_fn=lambda: restrict_syscalls(without_landlock))
+    assert "'strict' asks for limits, capabilities, landlock, seccomp" in found["refused"]
+    assert "landlock (this kernel offers no Landlock" in found["refused"]
+    assert "--isolation process" in found["refused"]
+    assert found["results"] == {}
+
+
+def _filter_without(number: int) -> bytes:
+    import struct
+
+    def op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+        return struct.pack("=HBBI", code, yes, no, value)
+
+    return op(0x20, 0) + op(0x15, number, 0, 1) + op(0x06, 0x00050026) + op(0x06, 0x7FFF0000)
+
+
+def test_objects_of_this_process_run_inline_and_only_when_that_is_said() -> None:
+    source = tool_source({"double": lambda x: 2 * x})
+    plan = Plan((Call("a", "double", (("x", 4),)),))
+    assert execute(plan, source).result == 8
+    with pytest.raises(ExecutionError, match="isolation='inline'"):
+        execute(plan, source, isolation="strict")
+
+
+def test_the_server_stays_lean() -> None:
+    from planner_eval.execute import channel
+
+    probe = channel._START.replace("main()", "print(*sorted(sys.modules))")
+    root = str(HERE.parents[1])
+    done = subprocess.run(
+        [sys.executable, "-P", "-s", "-S", "-c", probe, root], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert not loaded & {
+        "networkx",
+        "numpy",
+        "click",
+        "json",
+        "re",
+        "typing",
+        "dataclasses",
+        "inspect",
+        "enum",
+    }
+
+
+def test_system_call_numbers_agree_with_this_machines_headers() -> None:
+    from planner_eval.execute import syscalls
+
+    headers = {
+        0: ["/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm/unistd_64.h"],
+        1: ["/usr/include/asm-generic/unistd.h"],
+    }
+    checked = 0
+    for column, paths in headers.items():
+        text = next((Path(path).read_text() for path in paths if Path(path).is_file()), "")
+        words = (line.split() for line in text.splitlines() if line.startswith("#define __NR"))
+        known = {w[1].replace("__NR3264_", "").replace("__NR_", ""): w[2] for w in words if len(w) > 2}
+        known.setdefault("newfstatat", known.get("fstatat", ""))
+        for table in (syscalls._ALLOWED, syscalls._CHECKED, syscalls._SERVER_ONLY):
+            for name, number in syscalls.numbers(table, column).items():
+                if known.get(name, "").isdecimal():
+                    assert int(known[name]) == number, (name, column)
+                    checked += 1
+    if not checked:
+        pytest.skip("isolation: no kernel headers on this machine to compare with")
+    assert checked > 100
