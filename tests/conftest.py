@@ -37,6 +37,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     found = reference_folder()
     state = "found" if found else "not found"
     terminalreporter.write_line(f"reference material: {state}; {missed} tests skipped for want of it")
+    unconfined = sum("isolation: " in str(report.longrepr) for report in skipped)
+    terminalreporter.write_line(f"isolation: {unconfined} tests skipped for want of a layer or of root")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
