@@ -213,7 +213,15 @@ def test_dialog_divides_by_the_published_constant() -> None:
     assert report.value("dialog call pass rate") == 0.5
     assert report.value("dialog slot pass rate") == 1
     assert report.value("dialog avg(micro)") == 2 / 200
+    assert report.value("dialog avg(macro)") == 0.75
     assert [row.ok for row in report.rows] == [True, False, True]
+
+
+def test_the_paper_s_sums_count_kinds_of_tool_lists_without_a_pass() -> None:
+    right, wrong = (item(n, part="singlecall", tools_type="exact") for n in (1, 2))
+    other = Sample("other", gold=right.gold, category="4_close", extra=right.extra)
+    report = score_official([(right, RIGHT), (wrong, WRONG), (other, WRONG)])
+    assert [report.value(f"singlecall {name}") for name in ("SUM", "AVG")] == [1, 0.5]
 
 
 def test_without_a_judge_conversational_answers_are_undecided() -> None:

@@ -83,7 +83,7 @@ def _singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample
             extra |= {"diagnostics": findings, "tools_type": tools["type"]}
             findings = ()
             id_ = f"singlecall-{serial}-{tools['type']}"
-            yield Sample(id_, query["content"], tools["content"], gold, "openai", tools["type"], extra)
+            yield Sample(id_, query["content"], tools["content"], gold, "json", tools["type"], extra)
 
 
 def _dialog(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
@@ -93,7 +93,7 @@ def _dialog(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
         extra |= {"dialog_num": record["dialog_num"], "turn_num": turn["turn_num"]}
         extra["diagnostics"] = (*_message_findings(turn["query"]), *_gold_findings(kind, acceptable, gold))
         query = _last_user_text(turn["query"])
-        yield Sample(f"dialog-{turn['serial_num']}", query, record["tools"], gold, "openai", kind, extra)
+        yield Sample(f"dialog-{turn['serial_num']}", query, record["tools"], gold, "json", kind, extra)
 
 
 def _calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
@@ -103,7 +103,7 @@ def _calldecision(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Samp
     extra["diagnostics"] = (*_message_findings(messages), *_gold_findings(kind, acceptable, gold))
     id_ = f"calldecision-{record['serial_num']}"
     query, tools = _last_user_text(messages), record["input_tools"]
-    yield Sample(id_, query, tools, gold, "openai", record["category"], extra)
+    yield Sample(id_, query, tools, gold, "json", record["category"], extra)
 
 
 _READERS = {"singlecall": _singlecall, "dialog": _dialog, "calldecision": _calldecision}

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-NO_ALTERNATIVES = frozenset({"61c8df42060accee", "c8bcc2aa10758591", "984597481d628267"})
+GOLD_ALONE = "61c8df42060accee"
+"""Digest of the sentence of the released data which says that gold alone is right."""
+NO_ALTERNATIVES = frozenset({GOLD_ALONE, "c8bcc2aa10758591", "984597481d628267"})
 """Digests of the three sentences that the published code takes for "no alternatives": that gold alone is
 right, that "tomorrow" must be said, that no year may be made up. The data's texts stay out of here."""
 SKIPPED = "skip evaluation"
@@ -68,7 +70,7 @@ def read_acceptable(acceptable: Any) -> Any:
     value = acceptable
     if isinstance(value, str) and value:
         value = _quoted_or_json(value)
-    if value is None or (isinstance(value, str) and _digest(value) in NO_ALTERNATIVES):
+    if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES):
         return {}
     return json.loads(value) if isinstance(value, str) else value
 
@@ -80,7 +82,8 @@ def _quoted_or_json(text: str) -> Any:
         return json.loads(f'"{text}"')
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """A short stable digest of a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

@@ -20,7 +20,9 @@ from planner_eval.benchmarks.functionchat.scores import (
     Scores,
     common_scores,
     dialog_scores,
+    macro,
     singlecall_scores,
+    totals,
 )
 from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read_verdict
 from planner_eval.benchmarks.report import Figure, Records, Report, Row
@@ -186,8 +188,20 @@ def _part_figures(part: str, judged: Sequence[Judged]) -> Iterable[Figure]:
         yield Figure(f"{part} total", None, error=scores.error, note="the published run ends here")
     for name, value in scores.score.items():
         yield Figure(f"{part} {name}", value)
+    yield from _of_the_paper(part, scores)
     undecided = sum(not is_decided(record.verdict) for record in members)
     yield Figure(f"{part} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
+
+
+def _of_the_paper(part: str, scores: Scores) -> Iterable[Figure]:
+    """The averages of the paper's tables that the published code leaves to its reader."""
+    score = scores.score
+    if part == "singlecall":
+        kinds = [name.removesuffix(" total") for name in score if name.endswith(" total")]
+        yield from totals([int(score.get(f"{kind} pass cnt", 0)) for kind in kinds])
+    elif score:
+        rates = [Figure(name, value) for name, value in score.items() if name.endswith(" pass rate")]
+        yield macro(f"{part} avg(macro)", rates)
 
 
 def _row(judged: Judged) -> Row:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
+from planner_eval.benchmarks.report import Figure, ratio
 
 DIALOG_ITEMS = 200
 """The constant that the dialog average divides by."""
@@ -127,3 +128,25 @@ def _decided(group: Group) -> int:
 
 def _share(passed: int, of: int) -> float:
     return passed / of if of else 0.0
+
+
+def macro(name: str, rates: Sequence[Figure]) -> Figure:
+    """The mean of the rates, as in the paper's Table 4; the published code does not compute it.
+
+    >>> macro("avg(macro)", [ratio("call", 1, 2), ratio("slot", 1, 1)]).value
+    0.75
+    """
+    values = [float(rate.value) for rate in rates if rate.value is not None]
+    value = sum(values) / len(values) if values else None
+    return Figure(name, value, note="mean of the rates; in the paper's Table 4 only")
+
+
+def totals(passed: Sequence[int]) -> Iterable[Figure]:
+    """SUM and AVG of the paper's Table 3, from the items passed under each kind of tool list.
+
+    >>> [figure.value for figure in totals([87, 87, 90, 88, 86])]
+    [438, 87.6]
+    """
+    note = "items passed; in the paper's Table 3 only"
+    yield Figure("singlecall SUM", sum(passed), note=note)
+    yield ratio("singlecall AVG", sum(passed), len(passed), note=note)

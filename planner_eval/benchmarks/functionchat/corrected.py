@@ -1,0 +1,172 @@
+"""FunctionChat-Bench's scores as its paper defines them.
+
+What is put right, and by which part of the paper:
+
+* The criteria of appendix B decide every item. What they settle without a reading of meaning is settled
+  by rule: a missing, unknown or second call, other argument names, other types, words where a call is
+  due and the reverse. The judge is asked only where meaning decides, and the published shortcut, which
+  looks at the first call only and skips the check of some alternatives, is not taken.
+* "Only gold is right" means equal, case and blanks included (appendix B, tool call).
+* An integer given as a float is wrong where an integer is declared (section 6.2).
+* A verdict is the judge's last line, alone and unmistakable (appendix B); another one is asked for.
+* Rates are over all items of a type (section 5, Tables 3 and 4): an undecided item is not passed, and
+  the macro average is the mean of the four rates.
+
+Call decision is not in the paper; its categories are treated like the output types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from planner_eval.benchmarks.functionchat.official import judge_request, sample_problem
+from planner_eval.benchmarks.functionchat.reading import Answer, answer_of, read_answer
+from planner_eval.benchmarks.functionchat.rules import rule
+from planner_eval.benchmarks.functionchat.scores import macro, totals
+from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.datasets.functionchat import FILES, OUTPUT_TYPES
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import JudgeError
+from planner_eval.judge import Judge
+
+ATTEMPTS = 3
+"""How often a verdict is asked for before an item counts as undecided."""
+_MICRO = {"dialog": "avg(micro)"}
+_WORDS = {"pass": PASS, "fail": FAIL, "통과": PASS, "합격": PASS, "성공": PASS, "불합격": FAIL, "실패": FAIL}
+
+
+class Decided(NamedTuple):
+    """One item and its verdict.
+
+    Args:
+        sample: The item.
+        called: The answer holds a call.
+        verdict: ``"pass"``, ``"fail"`` or None: undecided.
+        by: ``"rule"``, ``"judge"`` or ``"nobody"``.
+        reason: Why, in a word or two.
+        error: Why there is no verdict.
+    """
+
+    sample: Sample
+    called: bool
+    verdict: str | None
+    by: str
+    reason: str
+    error: str | None = None
+
+
+def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
+    """The paper's figures of each part that the records come from, and one row a record.
+
+    Args:
+        records: Samples of the FunctionChat reader with what a model answered: the JSON of an assistant
+            message, calls in any dialect, or plain words.
+        judge: Decides where meaning does. Without one such items are undecided, and not passed.
+
+    >>> gold = {"name": "weather", "arguments": '{"city": "Seoul"}'}
+    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
+    ...     "messages": [], "acceptable_arguments": None}
+    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
+    >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
+    'more than one call'
+    """
+    decided = [decide(sample, text, judge=judge) for sample, text in records]
+    figures = [figure for part in FILES for figure in _part_figures(part, decided)]
+    return Report("functionchat", "corrected", len(decided), tuple(figures), tuple(map(_row, decided)))
+
+
+def decide(sample: Sample, text: str, *, judge: Judge | None = None) -> Decided:
+    """The verdict on one answer: by rule where the criteria settle it, else by the judge."""
+    problem = sample_problem(sample) or _gold_problem(sample)
+    if problem:
+        return Decided(sample, False, None, "nobody", "no gold", problem)
+    answer = read_answer(text)
+    ruling = rule(sample, answer)
+    called = bool(answer.calls) or answer.code is not None
+    if ruling.verdict is not None:
+        return Decided(sample, called, ruling.verdict, "rule", ruling.reason, answer.code)
+    if judge is None:
+        return Decided(sample, called, None, "nobody", ruling.reason)
+    try:
+        verdict = _ask(judge, sample, answer)
+    except JudgeError as failure:
+        return Decided(sample, called, None, "nobody", ruling.reason, f"JudgeError: {failure}")
+    return Decided(sample, called, verdict, "judge" if verdict else "nobody", ruling.reason)
+
+
+def _gold_problem(sample: Sample) -> str | None:
+    if sample.extra.get("type_of_output") not in OUTPUT_TYPES:
+        return (
+            f"type_of_output {sample.extra.get('type_of_output')!r} is not one of {', '.join(OUTPUT_TYPES)}"
+        )
+    if sample.extra["type_of_output"] == "call" and not answer_of(sample.gold).calls:
+        return "a call is due, but gold holds none"
+    return None
+
+
+def _ask(judge: Judge, sample: Sample, answer: Answer) -> str | None:
+    message = answer.message if isinstance(answer.message, dict) else {"tool_calls": answer.message}
+    request = judge_request(sample, message | {"tool_calls": _calls(answer)})
+    for attempt in range(ATTEMPTS):
+        verdict = read_last_word(judge.ask(replace(request, attempt=attempt)).text)
+        if verdict:
+            return verdict
+    return None
+
+
+def _calls(answer: Answer) -> list[dict[str, object]]:
+    """The calls of an answer in OpenAI's form, whatever form they came in."""
+    return [
+        {
+            "function": {
+                "name": c.name,
+                "arguments": json.dumps(dict(c.arguments), ensure_ascii=False, default=str),
+            }
+        }
+        for c in answer.calls
+    ]
+
+
+def read_last_word(text: str) -> str | None:
+    r"""``"pass"`` or ``"fail"`` if that is all that the last line says.
+
+    >>> [read_last_word(text) for text in ("So it does not pass.\n\nfail\nFail.", "불합격", "pass/fail")]
+    ['fail', 'fail', None]
+    """
+    lines = text.strip().splitlines()
+    return _WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
+
+
+def _part_figures(part: str, decided: Sequence[Decided]) -> Iterable[Figure]:
+    members = [record for record in decided if record.sample.extra.get("part") == part]
+    if not members:
+        return
+    groups: dict[str, list[Decided]] = {}
+    for record in members:
+        groups.setdefault(record.sample.category, []).append(record)
+    passed = {name: _passed(mine) for name, mine in groups.items()}
+    rates = [ratio(f"{part} {name} pass rate", passed[name], len(mine)) for name, mine in groups.items()]
+    yield from rates
+    yield ratio(f"{part} {_MICRO.get(part, 'total_pass_rate')}", sum(passed.values()), len(members))
+    if part == "singlecall":
+        yield from totals(list(passed.values()))
+    else:
+        yield macro(f"{part} avg(macro)", rates)
+    right = sum(record.called == (record.sample.extra["type_of_output"] == "call") for record in members)
+    note = "a call where one is due, words where they are due; not in the paper"
+    yield ratio(f"{part} call decision", right, len(members), note=note)
+    open_items = sum(record.verdict is None for record in members)
+    yield ratio(f"{part} undecided", open_items, len(members), note="items without a verdict; not passed")
+
+
+def _passed(decided: Iterable[Decided]) -> int:
+    return sum(record.verdict == PASS for record in decided)
+
+
+def _row(decided: Decided) -> Row:
+    figures = (Figure("verdict", decided.verdict), Figure("by", decided.by), Figure("reason", decided.reason))
+    return Row(decided.sample.id, decided.verdict == PASS, figures, decided.error)

@@ -1,0 +1,159 @@
+"""What FunctionChat-Bench's criteria decide without a judge, and what they leave to one.
+
+Source: paper section 4 and the criteria of appendix B; section 6.2 on types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from planner_eval.benchmarks.functionchat.matching import GOLD_ALONE, digest, same_value
+from planner_eval.benchmarks.functionchat.reading import Answer, answer_of
+from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
+from planner_eval.datasets.alternatives import is_instruction, read_alternatives
+from planner_eval.datasets.sample import Sample
+from planner_eval.model import Call
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+class Ruling(NamedTuple):
+    """What the rules say of one answer.
+
+    Args:
+        verdict: ``"pass"``, ``"fail"``, or None where meaning decides, which only a judge can tell.
+        reason: Why, in a word or two that can be counted.
+    """
+
+    verdict: str | None
+    reason: str
+
+
+def rule(sample: Sample, answer: Answer) -> Ruling:
+    """What the criterion of the sample's output type says of an answer by itself.
+
+    Args:
+        sample: Of the FunctionChat reader.
+        answer: What the model said.
+    """
+    if answer.code:
+        return Ruling(FAIL, "unreadable call")
+    if sample.extra["type_of_output"] == "call":
+        return _rule_call(sample, answer)
+    return _rule_words(sample, answer)
+
+
+def _rule_words(sample: Sample, answer: Answer) -> Ruling:
+    """Words are due: a call is wrong, the reference itself is right, a judge reads anything else."""
+    if answer.calls:
+        return Ruling(FAIL, "call instead of words")
+    if not answer.content:
+        return Ruling(FAIL, "nothing said")
+    if answer.content == str(sample.gold.get("content", "")).strip():
+        return Ruling(PASS, "the reference")
+    return Ruling(None, "words")
+
+
+def _rule_call(sample: Sample, answer: Answer) -> Ruling:
+    if not answer.calls:
+        return Ruling(FAIL, "no call")
+    if len(answer.calls) > 1:
+        return Ruling(FAIL, "more than one call")
+    (call,), gold = answer.calls, answer_of(sample.gold).calls[0]
+    if call.name != gold.name:
+        return Ruling(FAIL, "other function")
+    given, wanted = [key for key, _ in call.arguments], [key for key, _ in gold.arguments]
+    if sorted(given) != sorted(wanted):
+        return Ruling(FAIL, "other arguments")
+    alternatives = read_alternatives(sample.extra["acceptable_arguments"])
+    if isinstance(alternatives, str) and digest(alternatives) == GOLD_ALONE:
+        exact = all(_equal(value, dict(call.arguments)[key]) for key, value in gold.arguments)
+        return Ruling(PASS, "right") if exact else Ruling(FAIL, "other value")
+    return rule_values(call, gold, alternatives, declared_types(sample.tools, gold.name))
+
+
+def rule_values(call: Call, gold: Call, alternatives: Any, types: Mapping[str, str]) -> Ruling:
+    """Whether the values of a call with the right name and arguments are right.
+
+    Args:
+        call: The predicted call.
+        gold: The right call, with the same argument names.
+        alternatives: By argument; a sentence, which only a judge can follow; or None.
+        types: Declared JSON type by argument.
+
+    >>> gold, call = Call("c1", "f", (("city", "Seoul"),)), Call("c1", "f", (("city", "SEOUL"),))
+    >>> rule_values(call, gold, None, {}).verdict, rule_values(call, gold, "Say it loudly.", {})
+    ('pass', Ruling(verdict=None, reason='other value'))
+    """
+    given, open_question = dict(call.arguments), False
+    for key, wanted in gold.arguments:
+        listed = alternatives.get(key) if isinstance(alternatives, dict) else None
+        value = given[key]
+        if _equal(value, wanted) or _is_listed(value, listed):
+            continue
+        if not _has_type(value, types.get(key)):
+            return Ruling(FAIL, "other type")
+        if _same_number(value, wanted) or (same_text(value, wanted) and not isinstance(alternatives, str)):
+            continue
+        if not isinstance(value, str) or not isinstance(wanted, str):
+            return Ruling(FAIL, "other value")
+        open_question = True
+    return Ruling(None, "other value") if open_question else Ruling(PASS, "right")
+
+
+def declared_types(tools: Any, name: str) -> dict[str, str]:
+    """The declared type of each parameter of a tool in OpenAI's schema; {} where it is not on offer.
+
+    >>> parameters = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    >>> declared_types([{"function": {"name": "f", "parameters": parameters}}], "f")
+    {'n': 'integer'}
+    """
+    functions = [tool.get("function") for tool in tools or () if isinstance(tool, dict)]
+    for function in functions:
+        if isinstance(function, dict) and function.get("name") == name:
+            properties = (function.get("parameters") or {}).get("properties") or {}
+            return {key: schema["type"] for key, schema in properties.items() if "type" in schema}
+    return {}
+
+
+def _has_type(value: Any, declared: str | None) -> bool:
+    allowed = _TYPES.get(declared or "")
+    if allowed is None:
+        return True
+    return isinstance(value, allowed) and (declared == "boolean" or not isinstance(value, bool))
+
+
+def _is_listed(value: Any, listed: Any) -> bool:
+    """Whether a value is one of an argument's alternatives; an instruction is none."""
+    options = (
+        listed if isinstance(listed, list) else [] if listed is None or is_instruction(listed) else [listed]
+    )
+    return any(_equal(value, option) or same_text(value, option) for option in options)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Equality that keeps types apart: 3 is neither 3.0 nor True."""
+    return json.dumps(a, sort_keys=True, default=repr) == json.dumps(b, sort_keys=True, default=repr)
+
+
+def _same_number(a: Any, b: Any) -> bool:
+    """Equality of two numbers that are no booleans; the declared type has been checked."""
+    return all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (a, b)) and bool(a == b)
+
+
+def same_text(a: Any, b: Any) -> bool:
+    """Whether two texts differ in blanks and case alone.
+
+    >>> same_text("New York", "newyork"), same_text(3, 3)
+    (True, False)
+    """
+    return isinstance(a, str) and isinstance(b, str) and same_value(a, b)
