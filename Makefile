@@ -15,8 +15,16 @@ $(VENV)/.ready: pyproject.toml Makefile planner_eval/_version.py
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
 	touch $@
 
+# diff answers 1 where plans differ, as all of these do; anything above 1 is a failure.
 demo: $(VENV)/.ready
-	$(BIN)/python tests/demo.py
+	@mkdir -p out
+	$(BIN)/planeval diff data/demo/pred.json data/demo/gold.json || test $$? -eq 1
+	$(BIN)/planeval diff data/demo/pred.jsonl data/demo/gold.jsonl || test $$? -eq 1
+	$(BIN)/planeval diff data/demo/pred.json data/demo/gold.json --format svg -o out/diff.svg || test $$? -eq 1
+	$(BIN)/planeval render data/demo/gold.json
+	$(BIN)/planeval render data/demo/gold.json --format png -o out/gold.png
+	$(BIN)/planeval stats data/demo/gold.jsonl
+	@echo "Drawings: out/diff.svg, out/gold.png"
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
