@@ -165,6 +165,7 @@ CODES: dict[str, str] = {
     "dataset.list_argument": "operands stand where the tool takes one list",
     "dataset.operands": "an operation has more or fewer operands than its function takes",
     "dataset.number": "an operand is no number that can be read",
+    "dataset.value": "a formula has no value: a division by zero, a negative root, a number too large",
     "dataset.thousands": "a number has thousands separators",
     "dataset.constant": "a constant is spelled otherwise than the others",
     "dataset.options_list": "the options are the text of a Python list",

@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import parse
-from planner_eval.datasets.mathqa import (
+from planner_eval.datasets.formulas import (
     Node,
+    compute,
     plan_of_steps,
     plan_of_tree,
-    read_mathqa,
     read_steps,
     read_tree,
 )
+from planner_eval.datasets.mathqa import read_mathqa
 from planner_eval.datasets.sample import Sample
 from planner_eval.errors import CODES, DatasetError
 
@@ -33,7 +34,11 @@ COUNTS = {
         {"open_end": 230, "shared": 129, "options_list": 52, "unknown_tool": 5},
     ),
 }
-ODD_NUMBERS = {"test": {"thousands": 5, "number": 3}, "challenge_test": {"number": 1}}
+ODD_NUMBERS = {
+    "test": {"thousands": 5, "number": 3, "value": 11},
+    "challenge_test": {"number": 1, "value": 2},
+}
+"""Values: five divisions by zero, four negative roots, a factorial of a fraction, a number too large."""
 
 
 def by_code(samples: list[Sample]) -> Counter[str]:
@@ -123,6 +128,9 @@ def test_repeated_subexpressions_stay_in_the_tree_and_are_shared_in_the_steps(tm
             ["list_argument"],
         ),
         ({"annotated_formula": "sine(12)", "linear_formula": "sine(n0)"}, ["unknown_tool"]),
+        ({"annotated_formula": "inverse(0)", "linear_formula": "inverse(0)"}, ["value"]),
+        ({"annotated_formula": "power(9, 9000000)", "linear_formula": "power(9,9000000)"}, ["value"]),
+        ({"annotated_formula": "factorial(12345)", "linear_formula": "factorial(12345)"}, ["value"]),
     ],
 )
 def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], expected: list[str]) -> None:
@@ -145,6 +153,23 @@ def test_bad_files(tmp_path: Path) -> None:
         list(read_mathqa(tmp_path))
     (tmp_path / "test.json").write_text("[7]")
     assert codes(next(read_mathqa(tmp_path)))[0] == "record"
+
+
+@pytest.mark.parametrize(
+    ("formula", "error"),
+    [
+        ("divide(1, 0)", ZeroDivisionError),
+        ("sqrt(negate(4))", ValueError),
+        ("factorial(0.5)", TypeError),
+        ("add(3,5, 1)", TypeError),
+        ("sine(1)", LookupError),
+        ("power(10, power(10, 10))", OverflowError),
+        ("power(power(10, 100000), 100)", OverflowError),
+    ],
+)
+def test_what_cannot_be_computed(formula: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        compute(read_tree(formula))
 
 
 def test_deep_formula_is_no_problem() -> None:

@@ -10,32 +10,32 @@ Source: repository shaigue/mathqa at 175079e, folder ``data/MathQA``; NESTful pa
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from planner_eval.datasets.files import load_json
+from planner_eval.datasets.formulas import (
+    LISTED,
+    Node,
+    compute,
+    nodes,
+    numbers,
+    plan_of_steps,
+    plan_of_tree,
+    read_steps,
+    read_tree,
+    value,
+)
 from planner_eval.datasets.sample import Sample
 from planner_eval.errors import DatasetError
 from planner_eval.model import Diagnostic
 
 SPLITS = ("test", "challenge_test", "train", "dev")
 _FIELDS = ("Problem", "Rationale", "options", "correct", "annotated_formula", "linear_formula", "category")
-_TOKEN = re.compile(r"([a-z_0-9]++)\(|([^(), ]++(?:,[^(), ]++)*+)|(\))|(, )")
-_STEP = re.compile(r"\s*([a-z_0-9]++)\((.*)\)\s*", re.DOTALL)
-_NUMBER = re.compile(r"\d++(?:,\d++)*+(?:\.\d++)?|\.\d++")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _MOJIBAKE = re.compile(r"[âã]\s?[^a-z0-9\s.,]|\ufffd")
 _COMMUTATIVE = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
-_LISTED = frozenset({"max_number", "min_number"})
-"""Functions that take one list in NESTful and several operands here."""
-
-_NAMED = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
-
-Node = tuple[Any, ...]
-"""A call of the tree: (operation, operand, …); an operand is a token or a node."""
 
 
 def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
@@ -90,140 +90,6 @@ def _sample(split: str, position: int, record: Mapping[str, Any]) -> Sample:
     return Sample(f"{split}-{position}", text["Problem"], None, gold, "nestful", text["category"], extra)
 
 
-# ---------------------------------------------------------------- text to tree and steps
-def read_tree(formula: str) -> Node:
-    """The tree of a nested formula; operands that are no calls stay text.
-
-    A comma without a blank after it belongs to the operand: ``1,000`` is one.
-
-    Raises:
-        ValueError: the text is no nested call; says where.
-
-    >>> read_tree("add(const_100, divide(1,000, 2))")
-    ('add', 'const_100', ('divide', '1,000', '2'))
-    """
-    stack: list[list[Any]] = [[]]
-    at = 0
-    while at < len(formula):
-        match = _TOKEN.match(formula, at)
-        if match is None or (match[3] and len(stack) == 1):
-            raise ValueError(f"formula: found {formula[at : at + 20]!r} at character {at}")
-        at = match.end()
-        if match[1]:
-            stack.append([match[1]])
-        elif match[2]:
-            stack[-1].append(match[2])
-        elif match[3]:
-            stack[-2].append(tuple(stack.pop()))
-    if len(stack) != 1 or len(stack[0]) != 1 or not isinstance(stack[0][0], tuple):
-        raise ValueError("formula: expected one nested call with all its brackets closed")
-    return stack[0][0]
-
-
-def read_steps(text: str, given: Sequence[str]) -> list[Node]:
-    """The steps of a linear formula; ``#k`` stays text, ``nk`` becomes the k-th given number.
-
-    Args:
-        text: Steps between bars; a bar may stand at the end.
-        given: The numbers of the problem; an ``nk`` beyond them stays as it is.
-
-    Raises:
-        ValueError: a step is no call, or refers to a step that is not before it.
-
-    >>> read_steps("add(n1,const_100)|divide(#0,n0)|", ["5", "31.1"])
-    [('add', '31.1', 'const_100'), ('divide', '#0', '5')]
-    """
-    steps: list[Node] = []
-    for number, step in enumerate(text.removesuffix("|").split("|")):
-        match = _STEP.fullmatch(step)
-        if match is None:
-            raise ValueError(f"step {number}: {step[:40]!r} is no call")
-        operands = [operand.strip() for operand in match[2].split(",")]
-        for operand in operands:
-            if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
-                raise ValueError(f"step {number}: {operand!r} is no earlier step")
-        steps.append((match[1], *(_given(operand, given) for operand in operands)))
-    return steps
-
-
-def _given(operand: str, given: Sequence[str]) -> str:
-    digits = operand[1:]
-    if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(given):
-        return given[int(digits)]
-    return operand
-
-
-def numbers(problem: str) -> list[str]:
-    """The numbers of a problem's text as written, in order: what ``n0``, ``n1`` … stand for.
-
-    >>> numbers("rs . 1,000 at 14 % for 2.5 years")
-    ['1,000', '14', '2.5']
-    """
-    return _NUMBER.findall(problem)
-
-
-def value(token: str) -> int | float | str:
-    """An operand as a value; text that is no number stays text.
-
-    >>> [value(t) for t in ("5", "31.1", "1,000", "const_100", "const_0_25", "const_2.0", "3,5")]
-    [5, 31.1, 1000, 100, 0.25, 2.0, '3,5']
-    """
-    if token in _NAMED:
-        return _NAMED[token]
-    written = token.removeprefix("const_").replace("_", ".") if token.startswith("const_") else token
-    if _THOUSANDS.fullmatch(written):
-        written = written.replace(",", "")
-    try:
-        return int(written) if written.isdecimal() and len(written) < 4000 else float(written)
-    except ValueError:
-        return token
-
-
-# ---------------------------------------------------------------- tree and steps to plans
-def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
-    """The NESTful plan of a tree: calls in post-order, labels in order, one output ``result``.
-
-    >>> for call in plan_of_tree(read_tree("add(20, multiply(divide(25, const_100), 80))")): print(call)
-    {'name': 'divide', 'label': '$var_1', 'arguments': {'arg_0': 25, 'arg_1': 100}}
-    {'name': 'multiply', 'label': '$var_2', 'arguments': {'arg_0': '$var_1.result$', 'arg_1': 80}}
-    {'name': 'add', 'label': '$var_3', 'arguments': {'arg_0': 20, 'arg_1': '$var_2.result$'}}
-    """
-    calls: list[dict[str, Any]] = []
-    done: dict[int, str] = {}
-    stack: list[tuple[Node, bool]] = [(tree, False)]
-    while stack:
-        node, ready = stack.pop()
-        if not ready:
-            stack.append((node, True))
-            stack += [(operand, False) for operand in reversed(node[1:]) if isinstance(operand, tuple)]
-            continue
-        operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
-        done[id(node)] = _reference(len(calls))
-        calls.append(_call(node[0], operands, len(calls)))
-    return calls
-
-
-def plan_of_steps(steps: Sequence[Node]) -> list[dict[str, Any]]:
-    """The NESTful plan of a step list: one call a step, ``#k`` as a reference to step k."""
-    return [
-        _call(
-            step[0], [_reference(int(o[1:])) if o.startswith("#") else value(o) for o in step[1:]], position
-        )
-        for position, step in enumerate(steps)
-    ]
-
-
-def _reference(position: int) -> str:
-    return f"$var_{position + 1}.result$"
-
-
-def _call(name: str, operands: list[Any], position: int) -> dict[str, Any]:
-    if name in _LISTED:
-        operands = [operands]
-    arguments = {f"arg_{number}": operand for number, operand in enumerate(operands)}
-    return {"name": name, "label": f"$var_{position + 1}", "arguments": arguments}
-
-
 def options(text: str) -> dict[str, str]:
     """The offered answers by letter; the text may be that of a Python list.
 
@@ -252,25 +118,37 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
         found.append(Diagnostic("dataset.mojibake", "the rationale was decoded with a wrong codec", "info"))
     if tree is None or steps is None:
         return found
-    nodes = list(_nodes(tree))
-    if len(nodes) != len(steps):
-        message = f"{len(nodes)} operations in the formula, {len(steps)} in the step list"
+    calls = list(nodes(tree))
+    if len(calls) != len(steps):
+        message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
         found.append(Diagnostic("dataset.shared", message, "info"))
     if not _agree(tree, steps):
         found.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
-    for name in dict.fromkeys(node[0] for node in nodes):
-        found += _name_findings(name, [node for node in nodes if node[0] == name])
-    for token in dict.fromkeys(operand for node in nodes for operand in node[1:] if isinstance(operand, str)):
-        found += _token_findings(token)
+    about = [one for name, same in _by_name(calls).items() for one in _name_findings(name, same)]
+    for token in dict.fromkeys(operand for node in calls for operand in node[1:] if isinstance(operand, str)):
+        about += _token_findings(token)
+    runs = all(
+        one.code not in ("dataset.unknown_tool", "dataset.operands", "dataset.number") for one in about
+    )
+    return [*found, *about, *(_value_findings(tree) if runs else ())]
+
+
+def _by_name(calls: Sequence[Node]) -> dict[str, list[Node]]:
+    found: dict[str, list[Node]] = {}
+    for call in calls:
+        found.setdefault(call[0], []).append(call)
     return found
 
 
-def _nodes(tree: Node) -> Iterator[Node]:
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += [operand for operand in node[1:] if isinstance(operand, tuple)]
+def _value_findings(tree: Node) -> Iterator[Diagnostic]:
+    try:
+        found = compute(tree)
+        if not isinstance(found, complex) and abs(float(found)) != float("inf"):
+            return
+        message = "the result is no finite real number"
+    except (ArithmeticError, ValueError, TypeError) as problem:
+        message = str(problem)
+    yield Diagnostic("dataset.value", f"the formula has no value that can be compared: {message}")
 
 
 def _agree(tree: Node, steps: Sequence[Node]) -> bool:
@@ -286,7 +164,7 @@ def _agree(tree: Node, steps: Sequence[Node]) -> bool:
     for step in steps:
         made.append(key(step[0], [made[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]]))
     done: dict[int, tuple[str, int]] = {}
-    for node in reversed(list(_nodes(tree))):
+    for node in reversed(list(nodes(tree))):
         done[id(node)] = key(node[0], [done[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]])
     return bool(made) and done[id(tree)] == made[-1]
 
@@ -301,7 +179,7 @@ def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
 
     from planner_eval.tools.nestful_basic import OFFICIAL
 
-    if name in _LISTED:
+    if name in LISTED:
         yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
     elif name not in OFFICIAL:
         yield Diagnostic("dataset.unknown_tool", f"{name} is none of NESTful's functions")

@@ -1,0 +1,209 @@
+"""MathQA's two notations, and what they compute.
+
+A *tree* is ``(operation, operand, …)``; an operand is a tree or a token of the text. A nested formula
+is one tree; a list of steps is trees whose operands are tokens, among them ``#k`` for step k.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Node = tuple[Any, ...]
+"""A call: (operation, operand, …)."""
+
+LISTED = frozenset({"max_number", "min_number"})
+"""Functions that take one list in NESTful and several operands here."""
+
+_TOKEN = re.compile(r"([a-z_0-9]++)\(|([^(), ]++(?:,[^(), ]++)*+)|(\))|(, )")
+_STEP = re.compile(r"\s*([a-z_0-9]++)\((.*)\)\s*", re.DOTALL)
+_NUMBER = re.compile(r"\d++(?:,\d++)*+(?:\.\d++)?|\.\d++")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_NAMED = {"const_pi": math.pi, "const_deg_to_rad": math.pi / 180}
+_BITS = 1_000_000
+"""A result of more bits is not computed."""
+
+
+# ---------------------------------------------------------------- text to tree and steps
+def read_tree(formula: str) -> Node:
+    """The tree of a nested formula; operands that are no calls stay text.
+
+    A comma without a blank after it belongs to the operand: ``1,000`` is one.
+
+    Raises:
+        ValueError: the text is no nested call; says where.
+
+    >>> read_tree("add(const_100, divide(1,000, 2))")
+    ('add', 'const_100', ('divide', '1,000', '2'))
+    """
+    stack: list[list[Any]] = [[]]
+    at = 0
+    while at < len(formula):
+        match = _TOKEN.match(formula, at)
+        if match is None or (match[3] and len(stack) == 1):
+            raise ValueError(f"formula: found {formula[at : at + 20]!r} at character {at}")
+        at = match.end()
+        if match[1]:
+            stack.append([match[1]])
+        elif match[2]:
+            stack[-1].append(match[2])
+        elif match[3]:
+            stack[-2].append(tuple(stack.pop()))
+    if len(stack) != 1 or len(stack[0]) != 1 or not isinstance(stack[0][0], tuple):
+        raise ValueError("formula: expected one nested call with all its brackets closed")
+    return stack[0][0]
+
+
+def read_steps(text: str, given: Sequence[str]) -> list[Node]:
+    """The steps of a linear formula; ``#k`` stays text, ``nk`` becomes the k-th given number.
+
+    Args:
+        text: Steps between bars; a bar may stand at the end.
+        given: The numbers of the problem; an ``nk`` beyond them stays as it is.
+
+    Raises:
+        ValueError: a step is no call, or refers to a step that is not before it.
+
+    >>> read_steps("add(n1,const_100)|divide(#0,n0)|", ["5", "31.1"])
+    [('add', '31.1', 'const_100'), ('divide', '#0', '5')]
+    """
+    steps: list[Node] = []
+    for number, step in enumerate(text.removesuffix("|").split("|")):
+        match = _STEP.fullmatch(step)
+        if match is None:
+            raise ValueError(f"step {number}: {step[:40]!r} is no call")
+        operands = [operand.strip() for operand in match[2].split(",")]
+        for operand in operands:
+            if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
+                raise ValueError(f"step {number}: {operand!r} is no earlier step")
+        steps.append((match[1], *(_given(operand, given) for operand in operands)))
+    return steps
+
+
+def _given(operand: str, given: Sequence[str]) -> str:
+    digits = operand[1:]
+    if operand[:1] == "n" and digits.isdecimal() and len(digits) < 6 and int(digits) < len(given):
+        return given[int(digits)]
+    return operand
+
+
+def numbers(problem: str) -> list[str]:
+    """The numbers of a problem's text as written, in order: what ``n0``, ``n1`` … stand for.
+
+    >>> numbers("rs . 1,000 at 14 % for 2.5 years")
+    ['1,000', '14', '2.5']
+    """
+    return _NUMBER.findall(problem)
+
+
+def value(token: str) -> int | float | str:
+    """An operand as a value; text that is no number stays text.
+
+    >>> [value(t) for t in ("5", "31.1", "1,000", "const_100", "const_0_25", "const_2.0", "3,5")]
+    [5, 31.1, 1000, 100, 0.25, 2.0, '3,5']
+    """
+    if token in _NAMED:
+        return _NAMED[token]
+    written = token.removeprefix("const_").replace("_", ".") if token.startswith("const_") else token
+    if _THOUSANDS.fullmatch(written):
+        written = written.replace(",", "")
+    try:
+        return int(written) if written.isdecimal() and len(written) < 4000 else float(written)
+    except ValueError:
+        return token
+
+
+# ---------------------------------------------------------------- tree and steps to plans
+def plan_of_tree(tree: Node) -> list[dict[str, Any]]:
+    """The NESTful plan of a tree: calls in post-order, labels in order, one output ``result``.
+
+    >>> for call in plan_of_tree(read_tree("add(20, multiply(divide(25, const_100), 80))")): print(call)
+    {'name': 'divide', 'label': '$var_1', 'arguments': {'arg_0': 25, 'arg_1': 100}}
+    {'name': 'multiply', 'label': '$var_2', 'arguments': {'arg_0': '$var_1.result$', 'arg_1': 80}}
+    {'name': 'add', 'label': '$var_3', 'arguments': {'arg_0': 20, 'arg_1': '$var_2.result$'}}
+    """
+    calls: list[dict[str, Any]] = []
+    done: dict[int, str] = {}
+    stack: list[tuple[Node, bool]] = [(tree, False)]
+    while stack:
+        node, ready = stack.pop()
+        if not ready:
+            stack.append((node, True))
+            stack += [(operand, False) for operand in reversed(node[1:]) if isinstance(operand, tuple)]
+            continue
+        operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        done[id(node)] = _reference(len(calls))
+        calls.append(_call(node[0], operands, len(calls)))
+    return calls
+
+
+def plan_of_steps(steps: Sequence[Node]) -> list[dict[str, Any]]:
+    """The NESTful plan of a step list: one call a step, ``#k`` as a reference to step k."""
+    return [
+        _call(
+            step[0], [_reference(int(o[1:])) if o.startswith("#") else value(o) for o in step[1:]], position
+        )
+        for position, step in enumerate(steps)
+    ]
+
+
+def _reference(position: int) -> str:
+    return f"$var_{position + 1}.result$"
+
+
+def _call(name: str, operands: list[Any], position: int) -> dict[str, Any]:
+    if name in LISTED:
+        operands = [operands]
+    arguments = {f"arg_{number}": operand for number, operand in enumerate(operands)}
+    return {"name": name, "label": f"$var_{position + 1}", "arguments": arguments}
+
+
+# ---------------------------------------------------------------- what a tree computes
+def nodes(tree: Node) -> Iterator[Node]:
+    """The calls of a tree, each before the calls among its operands."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += [operand for operand in node[1:] if isinstance(operand, tuple)]
+
+
+def compute(tree: Node) -> Any:
+    """What a formula computes with NESTful's functions and a real square root.
+
+    Raises:
+        ArithmeticError: a division by zero, or a result too large to be written.
+        ValueError: a function has no value there.
+        TypeError: an operand is no number, or of the wrong kind.
+        LookupError: an operation is none of NESTful's functions.
+
+    >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
+    270.0
+    """
+    from planner_eval.tools.nestful_basic import OFFICIAL
+
+    done: dict[int, Any] = {}
+    for node in reversed(list(nodes(tree))):
+        operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
+        if any(isinstance(operand, str) for operand in operands):
+            raise TypeError(f"{node[0]}: an operand is no number")
+        _check_size(node[0], operands)
+        function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL[node[0]]
+        done[id(node)] = function(operands) if node[0] in LISTED else function(*operands)
+    return done[id(tree)]
+
+
+def _check_size(name: str, operands: Sequence[Any]) -> None:
+    """Refuse what would take long or fill the memory.
+
+    Raises:
+        OverflowError: the result could have more than a million bits.
+    """
+    numbers = [abs(operand) for operand in operands]
+    large = name in ("factorial", "choose", "permutation") and max(numbers, default=0) > 1000
+    if name == "power" and len(numbers) == 2 and isinstance(operands[0], int) and numbers[0] > 1:
+        large = operands[1] * operands[0].bit_length() > _BITS  # a negative exponent gives a small float
+    if large or any(isinstance(operand, int) and operand.bit_length() > _BITS for operand in operands):
+        raise OverflowError(f"{name} of these operands is too large")
