@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from planner_eval.benchmarks.callnavi import score_official
 from planner_eval.benchmarks.callnavi.stability import edit_distance, election, levenshtein_score
+from planner_eval.benchmarks.callnavi.tables import table1, table2
 from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
 from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
 from planner_eval.benchmarks.report import Report
@@ -345,3 +346,34 @@ def test_the_reader_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     (tmp_path / "Questions" / "hotel.json").write_text('[{"id": 1,}]')
     with pytest.raises(DatasetError, match=r"hotel\.json: line 1, column 1"):
         list(read_callnavi(tmp_path))
+
+
+# ---------------------------------------------------------------- the paper's tables
+def test_table_1_and_2_cells(samples: dict[str, Sample]) -> None:
+    found = list(samples.values())
+    one = {cell.column: cell for cell in table1(found)}
+    assert [one[name].value for name in ("Domains", "Questions", "Multi-Call")] == [10, 729, 272]
+    assert (one["Max API Candidates"].value, one["Max API Candidates"].agrees) == (101, False)
+    cells = table2(found)
+    assert len(cells) == 11 * 5
+    assert {(c.row, c.column): c.value for c in cells if not c.agrees} == {
+        ("Banking", "API Functions"): 96,
+        ("Banking", "Medium"): 27,
+        ("Banking", "Hard"): 18,
+        ("Healthcare", "API Functions"): 21,
+        ("Human Resources", "API Functions"): 21,
+        ("Telecommunications", "API Functions"): 101,
+        ("Overall", "API Functions"): 587,
+        ("Overall", "Medium"): 187,
+        ("Overall", "Hard"): 86,
+    }
+    assert all(c.note.startswith("the released data has") for c in cells if not c.agrees)
+
+
+def test_tables_of_a_part_say_so() -> None:
+    few = [Sample("h", tools=[1, 2], gold=GOLD, category="hr", extra={"difficulty": "hard"})]
+    cells = {(cell.row, cell.column): cell for cell in table2(few)}
+    assert cells["Human Resources", "API Functions"].value == 2
+    assert cells["Banking", "Easy"].value is None
+    assert cells["Human Resources", "Hard"].note == "1 of 35 questions at hand"
+    assert table1(few)[1].note == "1 of 729 questions at hand"

@@ -15,6 +15,7 @@ from planner_eval.benchmarks.functionchat import score_official, tsv
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import Judged, judge_record, part_scores
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, payload
+from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.datasets.functionchat import read_functionchat
 from planner_eval.datasets.sample import Sample
@@ -368,3 +369,16 @@ def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
     path.write_text("{}\n{\n")
     with pytest.raises(DatasetError, match=r"line 1: not a dialog record|line 2: not JSON"):
         list(read_functionchat(tmp_path))
+
+
+# ---------------------------------------------------------------- the paper's tables
+def test_every_cell_of_tables_1_and_2_agrees(samples: list[Sample]) -> None:
+    cells = [*table1(samples), *table2(samples)]
+    assert len(cells) == 10 + 3 + 5 + 6
+    assert [cell for cell in cells if cell.agrees is not True or cell.note] == []
+
+
+def test_tables_of_a_part_say_so() -> None:
+    assert all(cell.value is None for cell in [*table1([]), *table2([])])
+    (cell, *_) = table2([item(1, dialog_num=1)])
+    assert (cell.value, cell.note) == (1, "1 of 200 items at hand")

@@ -1,0 +1,120 @@
+"""The paper's tables of the data, each printed cell beside the recomputed one.
+
+Source: CallNavi paper, Tables 1 (its own row) and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.benchmarks.report import Cell
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+
+_COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
+_TABLE_2 = {
+    "bank": ("Banking", 91, 115, 70, 28, 17),
+    "shopping": ("Shopping", 81, 65, 41, 17, 7),
+    "logistics": ("Logistics", 46, 65, 40, 17, 8),
+    "aviation": ("Aviation", 48, 80, 44, 24, 12),
+    "hospital": ("Healthcare", 20, 47, 31, 10, 6),
+    "gov": ("Public Services", 82, 85, 50, 27, 8),
+    "hr": ("Human Resources", 20, 35, 21, 13, 1),
+    "hotel": ("Hotel Industry", 49, 65, 40, 19, 6),
+    "insurance": ("Insurance", 42, 60, 40, 11, 9),
+    "telecommunications": ("Telecommunications", 100, 112, 79, 22, 11),
+}
+_OVERALL = (579, 729, 456, 188, 85)
+
+
+def table1(samples: Iterable[Sample]) -> list[Cell]:
+    """CallNavi's own row of Table 1.
+
+    Args:
+        samples: Of the CallNavi reader; any part of the data.
+
+    Source: CallNavi paper, Table 1.
+
+    >>> [cell.published for cell in table1([])]
+    ['10', '729', '115', None, None]
+    """
+    found = list(samples)
+    lists = [len(sample.tools or ()) for sample in found]
+    several = [sample for sample in found if len(_names(sample)) > 1]
+    nested = [sample for sample in several if _has_later_placeholder(sample)]
+    largest = float(max(lists)) if lists else None
+    counts: list[tuple[str, str | None, float | None, str]] = [
+        ("Domains", "10", float(len({sample.category for sample in found})), ""),
+        ("Questions", "729", float(len(found)), ""),
+        ("Max API Candidates", "115", largest, "115 is the number of banking questions"),
+        ("Multi-Call", None, float(len(several)), 'printed as "Yes": questions with several calls'),
+        (
+            "Nested",
+            None,
+            float(len(nested)),
+            'printed as "Yes": such with a placeholder after the first call',
+        ),
+    ]
+    return [
+        Cell("Table 1", "CallNavi", column, published, value, len(found), 729, _note(note, len(found), 729))
+        for column, published, value, note in counts
+    ]
+
+
+def table2(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 2: functions, questions and difficulties of each domain and overall.
+
+    Args:
+        samples: Of the CallNavi reader; any part of the data.
+
+    Returns:
+        The table row by row; a value is None where no question of the domain is at hand.
+
+    Source: CallNavi paper, Table 2.
+
+    >>> cell = table2([])[0]
+    >>> (cell.row, cell.column, cell.published, cell.note)
+    ('Banking', 'API Functions', '91', '0 of 115 questions at hand')
+    """
+    domains: dict[str, list[Sample]] = {domain: [] for domain in _TABLE_2}
+    for sample in samples:
+        domains.setdefault(sample.category, []).append(sample)
+    cells: list[Cell] = []
+    for domain, (title, *published) in _TABLE_2.items():
+        cells += _row(title, published, _counts([domains[domain]]), len(domains[domain]))
+    everything = [found for found in domains.values() if found]
+    cells += _row("Overall", _OVERALL, _counts(everything), sum(map(len, everything)))
+    return cells
+
+
+def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
+    """Functions, questions, and questions by difficulty."""
+    functions = sum(len(found[0].tools or ()) for found in domains if found)
+    levels = [sample.extra.get("difficulty") for found in domains for sample in found]
+    return (functions, len(levels), *(levels.count(level) for level in ("easy", "medium", "hard")))
+
+
+def _row(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
+    of = published[1]
+    for column, printed, count in zip(_COLUMNS, published, counts, strict=True):
+        differs = "" if count == printed else f"the released data has {count}"
+        value = float(count) if n else None
+        yield Cell("Table 2", title, column, str(printed), value, n, of, _note(differs, n, of))
+
+
+def _note(note: str, n: int, of: int) -> str:
+    return note if n == of else f"{n} of {of} questions at hand"
+
+
+def _names(sample: Sample) -> Sequence[Any]:
+    names = sample.gold.get("API") if isinstance(sample.gold, dict) else None
+    return names if isinstance(names, list) else ()
+
+
+def _has_later_placeholder(sample: Sample) -> bool:
+    return any(
+        d.code in ("dataset.placeholder", "dataset.placeholder_nested") and (d.call or 0) > 0
+        for d in sample.extra.get("diagnostics", ())
+    )

@@ -1,0 +1,102 @@
+"""The paper's tables of the data, each printed cell beside the recomputed one.
+
+Source: FunctionChat-Bench paper, Tables 1 and 2, sections 3.1 and 3.2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+from planner_eval.benchmarks.report import Cell
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+
+_LISTS = {"exact": "1", "4_random": "4", "4_close": "4", "8_random": "8", "8_close": "8"}
+_TYPES = {
+    "call": ("Tool Call", "70"),
+    "completion": ("Answer Completion", "71"),
+    "slot": ("Slot Question", "36"),
+    "relevance": ("Relevance Detection", "23"),
+}
+_SINGLECALL_ITEMS, _DIALOG_ITEMS = 500, 200
+
+
+def table1(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 1 and section 3.1: the single calls by kind of tool list.
+
+    Args:
+        samples: Of the FunctionChat reader; other parts are passed over.
+
+    Source: FunctionChat-Bench paper, Table 1 and section 3.1.
+
+    >>> [cell.published for cell in table1([])[:2]]
+    ['1', '0.20']
+    """
+    found = [sample for sample in samples if sample.extra.get("part") == "singlecall"]
+    n, cells = len(found), []
+    for kind, length in _LISTS.items():
+        mine = [sample for sample in found if sample.category == kind]
+        lengths = {len(sample.tools) for sample in mine}
+        several = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
+        value = float(max(lengths)) if lengths else None
+        cells.append(_cell("Table 1", (kind, "Length"), length, value, n=n, note=several))
+        share = len(mine) / n if n else None
+        cells.append(_cell("Table 1", (kind, "Composition"), "0.20", share, n=n))
+    functions = {sample.gold["name"] for sample in found}
+    queries = {sample.extra["serial_num"] for sample in found}
+    per_function = len(queries) / len(functions) if functions else None
+    facts = (
+        ("functions", "25", len(functions)),
+        ("queries per function", "4", per_function),
+        ("items", "500", n),
+    )
+    return cells + [
+        _cell("Section 3.1", ("single call", what), p, v if n else None, n=n) for what, p, v in facts
+    ]
+
+
+def table2(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 2 and section 3.2: the turns of the dialogs by output type.
+
+    Args:
+        samples: Of the FunctionChat reader; other parts are passed over.
+
+    Source: FunctionChat-Bench paper, Table 2 and section 3.2.
+
+    >>> [cell.published for cell in table2([])[:5]]
+    ['70', '71', '36', '23', '200']
+    """
+    found = [sample for sample in samples if sample.extra.get("part") == "dialog"]
+    n = len(found)
+    counts = Counter(sample.category for sample in found)
+    rows = [(title, printed, counts[kind]) for kind, (title, printed) in _TYPES.items()]
+    cells = [
+        _cell("Table 2", (title, "Count"), printed, count if n else None, n=n)
+        for title, printed, count in [*rows, ("total", "200", n)]
+    ]
+    turns = Counter(sample.extra["dialog_num"] for sample in found)
+    calling = {sample.extra["dialog_num"] for sample in found if sample.category == "call"}
+    sizes = sorted(turns.values()) or [0]
+    facts = (
+        ("dialogs", "45", len(turns)),
+        ("fewest turns", "3", sizes[0]),
+        ("most turns", "8", sizes[-1]),
+        ("median turns", "4", median(sizes)),
+        ("average turns", "4.44", mean(sizes)),
+        ("dialogs with a call", "45", len(calling)),
+    )
+    return cells + [_cell("Section 3.2", ("dialog", what), p, v if n else None, n=n) for what, p, v in facts]
+
+
+def _cell(
+    table: str, place: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
+) -> Cell:
+    of = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
+    row, column = place
+    if n != of:
+        note = f"{n} of {of} items at hand"
+    return Cell(table, row, column, published, None if value is None else float(value), n, of, note)
