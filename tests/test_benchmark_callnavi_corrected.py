@@ -140,6 +140,11 @@ def test_no_parameters_may_be_written_in_two_ways() -> None:
         (f"```json\n{json.dumps(GOLD)}\n```", False),
         (f"Here it is:\n```\n{GOLD}\n```\nGood luck!", False),
         (repr(GOLD), False),
+        (f"Sure! {json.dumps(GOLD)} Anything else?", False),
+        (json.dumps(GOLD).replace('"', "”"), False),
+        (yaml.safe_dump(GOLD), False),
+        (f"```yaml\n{yaml.safe_dump(GOLD)}```", False),
+        (json.dumps([{"API": "pay", "parameters": GOLD["parameters"][0]}]), False),
     ],
 )
 def test_valid_is_what_the_text_is_as_written(text: str, valid: bool) -> None:
@@ -147,6 +152,7 @@ def test_valid_is_what_the_text_is_as_written(text: str, valid: bool) -> None:
     assert answer.valid is valid
     assert answer.plan is not None
     assert [call.name for call in answer.plan.calls] == ["pay"]
+    assert len(answer.plan.calls[0].arguments) in (1, 3)
 
 
 def test_values_that_are_no_objects_are_not_valid() -> None:

@@ -6,8 +6,10 @@ Source: paper section 5.1: an answer that is not valid is repaired before its st
 from __future__ import annotations
 
 import ast
+import json
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,7 @@ from planner_eval.read import parse
 
 MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
+_STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
 
@@ -77,12 +80,11 @@ def _strict(text: str, notation: str) -> Any:
 
 
 def _repaired(text: str) -> Answer:
-    """The calls of a text that is not what was asked for: fenced, a Python literal, or any dialect."""
-    fenced = _FENCE.search(text)
-    for candidate in (fenced[1], text) if fenced else (text,):
-        for reader in (_json, _literal):
+    """The calls of a text that is not what was asked for."""
+    for candidate in _candidates(text):
+        for reader in (_strict_json, _literal, _strict_yaml):
             try:
-                return Answer(plan_of(reader(candidate.strip())), False)
+                return Answer(plan_of(reader(candidate)), False)
             except ParseError:
                 continue
     try:
@@ -91,8 +93,31 @@ def _repaired(text: str) -> Answer:
         return Answer(None, False, problem.code)
 
 
-def _json(text: str) -> Any:
+def _candidates(text: str) -> Iterator[str]:
+    """What may be the answer in a longer text: a fenced block, the text itself, an object in prose."""
+    fenced = _FENCE.search(text)
+    if fenced:
+        yield fenced[1].strip()
+    yield text.strip()
+    if any(quote in text for quote in "“”‘’"):
+        yield text.translate(_STRAIGHT).strip()
+    start = text.find("{")
+    if start >= 0:
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return
+        yield text[start:end]
+
+
+def _strict_json(text: str) -> Any:
     return _strict(text, "json")
+
+
+def _strict_yaml(text: str) -> Any:
+    """A YAML mapping that names APIs; most prose is YAML too."""
+    value = _strict(text, "yaml") if "API" in text else {}
+    return value if "API" in value else _refuse("no API in a YAML mapping")
 
 
 def _literal(text: str) -> Any:
@@ -110,8 +135,8 @@ def _literal(text: str) -> Any:
 def plan_of(value: Any) -> Plan:
     """The plan of a decoded answer: CallNavi's own object, or calls in any structure that is known.
 
-    A missing parameter object means no parameters, and a single object may stand without its list, as
-    in the paper's appendix A.
+    A missing parameter object means no parameters, a single object may stand without its list, as in the
+    paper's appendix A, and each call may be an object of its own.
 
     Args:
         value: ``{"API": [name, …], "parameters": [{key: value}, …]}``, or other data.
@@ -122,6 +147,8 @@ def plan_of(value: Any) -> Plan:
     >>> [call.arguments for call in plan_of({"API": ["a", "b"], "parameters": [{"x": 1}]}).calls]
     [(('x', 1),), ()]
     """
+    if isinstance(value, list) and value and all(isinstance(call, dict) and "API" in call for call in value):
+        value = {"API": [c["API"] for c in value], "parameters": [c.get("parameters", {}) for c in value]}
     if not isinstance(value, dict) or "API" not in value:
         return parse(value) if isinstance(value, (dict, list)) else _refuse("no object")
     names, entries = value["API"], value.get("parameters", [])
@@ -158,7 +185,7 @@ def read_route(text: str) -> list[str] | None:
     """
     fenced = _FENCE.search(text)
     body = (fenced[1] if fenced else text).strip()
-    for reader in (_json, _literal):
+    for reader in (_strict_json, _literal):
         try:
             value = reader(body)
         except ParseError:
