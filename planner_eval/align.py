@@ -6,6 +6,7 @@ name where something speaks for a replacement. What is left is missing or extra.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from planner_eval.blocks import Block, solve
@@ -13,6 +14,9 @@ from planner_eval.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.model import Plan
 from planner_eval.pairing import ALONE, FREE, Matcher, Pairing, Side
 from planner_eval.replaced import pair_replaced
+
+RECONSIDERED = 60
+"""Up to this many calls of gold a pairing that breaks references is asked for again without ties."""
 
 TIES = 50
 """Up to this many equal calls it is worth asking which stands for which; more are paired as written."""
@@ -26,8 +30,8 @@ class Alignment:
         pairs: Positions (in pred, in gold), by position in gold.
         missing: Positions in gold that no call of pred stands for.
         extra: Positions in pred that stand for no call of gold.
-        exact: The pairing is proved optimal: no other that keeps equal calls together and pairs
-            calls of one name has fewer differing arguments. False where the search was bounded.
+        exact: The pairing is proved optimal: no other that pairs as many calls of one name has fewer
+            differing arguments. False where the search was bounded.
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
@@ -87,6 +91,7 @@ def match(
     pairing.exact = verdict.exact
     _pair_equal_calls(pairing)
     solve(pairing, _blocks(pairing))
+    _reconsider(pairing)
     pair_replaced(pairing)
     return Matching(_alignment(pairing), pairing)
 
@@ -139,6 +144,46 @@ def _blocks(pairing: Pairing) -> list[Block]:
         else:
             pairing.release([], block.golds, ALONE)
     return open_blocks
+
+
+def _reconsider(pairing: Pairing) -> None:
+    """Ask again without holding equal calls together, where a reference between paired calls is broken.
+
+    Two calls may be equal by mistake: made equal by one wrong reference. Only then, and only for the
+    sake of references, can another pairing be cheaper.
+    """
+    golds = range(len(pairing.gold.tools))
+    counts = Counter(pairing.pred.tools)
+    if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
+        return
+    cost = pairing.total(golds)
+    if cost <= 1 and ALONE not in pairing.to_pred:
+        return
+    if len(golds) > RECONSIDERED:
+        pairing.exact = False
+        return
+    to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
+    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
+    pairing.release(range(ours), range(theirs))
+    pairing.exact = True
+    solve(pairing, _blocks(pairing))
+    if pairing.total(golds) >= cost - 1e-3:
+        pairing.to_gold, pairing.to_pred = to_gold, to_pred
+
+
+def _astray(pairing: Pairing, gold: int, counts: Counter[tuple[str | None, str]]) -> bool:
+    """Whether a call refers to the wrong one of several calls, or to a wrong call instead of several."""
+    ours, theirs = pairing.pred.arguments(pairing.to_pred[gold]), pairing.gold.arguments(gold)
+    for name, (shape, producers, _) in theirs.items():
+        mine = ours.get(name)
+        if not producers or mine is None or mine[0] != shape:
+            continue
+        for producer, wanted in zip(mine[1], producers, strict=True):
+            if pairing.to_gold[producer] not in (wanted, ALONE) and (
+                counts[pairing.pred.tools[producer]] > 1 or counts[pairing.gold.tools[wanted]] > 1
+            ):
+                return True
+    return False
 
 
 def _alignment(pairing: Pairing) -> Alignment:

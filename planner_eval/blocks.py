@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from planner_eval.assignment import assign
 from planner_eval.pairing import ALONE, Pairing
+from planner_eval.starts import pair_as_written, pair_by_surroundings
 
 DENSE = 40_000
 """Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
@@ -21,16 +23,20 @@ PLAIN = 2_500
 """Cells from which on calls with equal arguments are paired first."""
 
 ROUNDS = 4
-NODES = 20_000
+NODES = 10_000
 """Pairs of calls that the exhaustive search tries before it gives up the proof."""
 
-TRIED = 12
+STARTS = (pair_by_surroundings, pair_as_written)
+STARTED = 400
+"""Undecided calls of gold up to which other starts are tried."""
+
+TRIED = 40
 """Undecided calls of gold up to which everything is tried."""
 
 BUCKET = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
-_CLOSE = 1e-6
+_CLOSE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +69,80 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     bound = pairing.total(touched, strict=False)
     for block in blocks:
         bound += _optimum(pairing, block)
-    best = float("inf")
-    for _ in range(ROUNDS):
-        for block in blocks:
-            _assign(pairing, block)
-        cost = pairing.total(touched)
-        if cost >= best - _CLOSE:
+    whole = _all_have_partners(pairing, blocks)
+    if whole and bound < _CLOSE and _all_else_equal(pairing, touched):
+        bound = 1.0  # the plans differ, so somewhere one argument must
+
+    def proved(cost: float) -> bool:
+        return cost <= bound + _CLOSE or (whole and ceil(cost - _CLOSE) <= ceil(bound - _CLOSE))
+
+    best = _settle(pairing, blocks, touched)
+    if proved(best):
+        return
+    pairs = _pairs(pairing, blocks)
+    for start in STARTS if len(free) <= STARTED else ():
+        _restore(pairing, blocks, [])
+        start(pairing, blocks)
+        cost = _settle(pairing, blocks, touched, from_here=True)
+        if cost < best - _CLOSE:
+            best, pairs = cost, _pairs(pairing, blocks)
+        if proved(best):
             break
-        best = cost
-        if best <= bound + _CLOSE:
-            return
+    _restore(pairing, blocks, pairs)
+    if proved(best):
+        return
     if len(free) > TRIED or not _try_all(pairing, blocks, touched):
         pairing.exact = False
 
 
+def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
+    """Solve block after block, the others held fixed, until the whole gets no cheaper; its cost."""
+    best = pairing.total(touched) if from_here else float("inf")
+    for _ in range(ROUNDS):
+        before = _pairs(pairing, blocks)
+        for block in blocks:
+            _assign(pairing, block)
+        cost = pairing.total(touched)
+        if cost >= best - _CLOSE:
+            if cost > best:
+                _restore(pairing, blocks, before)
+            break
+        best = cost
+    return best
+
+
+def _pairs(pairing: Pairing, blocks: list[Block]) -> list[tuple[int, int]]:
+    return [(pairing.to_pred[gold], gold) for block in blocks for gold in block.golds]
+
+
+def _restore(pairing: Pairing, blocks: list[Block], pairs: list[tuple[int, int]]) -> None:
+    """Bring back a pairing of the blocks."""
+    for block in blocks:
+        pairing.release(block.preds, block.golds, ALONE)
+    for pred, gold in pairs:
+        if pred >= 0:
+            pairing.pair(pred, gold)
+
+
+def _all_have_partners(pairing: Pairing, blocks: list[Block]) -> bool:
+    """Whether every call will be paired; then costs are whole numbers but for trifles."""
+    if ALONE in pairing.to_pred or ALONE in pairing.to_gold:
+        return False
+    return all(len(block.golds) == len(block.preds) for block in blocks)
+
+
+def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
+    """Whether nothing but arguments of the blocks and their consumers can tell the plans apart."""
+    ours, theirs = pairing.pred.numbered, pairing.gold.numbered
+    if len(ours.arguments) != len(theirs.arguments) or ours.forward:
+        return False
+    mine = set(touched)
+    return not pairing.total(gold for gold in range(len(theirs.arguments)) if gold not in mine)
+
+
 def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
     """Costs by gold and pred; nearly equal costs go to calls at like places in their blocks."""
-    spread = _CLOSE / (1 + len(block.golds) + len(block.preds)) ** 2
+    spread = 1e-6 / (1 + len(block.golds) + len(block.preds)) ** 2
     return [
         [
             pairing.cost(pred, gold)
@@ -110,7 +173,7 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: Iterable[int]) -> b
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
     golds = sorted(((gold, block) for block in blocks for gold in block.golds), key=lambda pair: pair[0])
     spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
-    best_pairs = [(pairing.to_pred[gold], gold) for gold, _ in golds]
+    best_pairs = _pairs(pairing, blocks)
     best = pairing.total(touched)
     for block in blocks:
         pairing.release(block.preds, block.golds)
@@ -125,19 +188,18 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: Iterable[int]) -> b
         if at == len(golds):
             whole = pairing.total(touched)
             if whole < best - _CLOSE:
-                best, best_pairs = whole, [(pairing.to_pred[gold], gold) for gold, _ in golds]
+                best, best_pairs = whole, _pairs(pairing, blocks)
             return
         gold, block = golds[at]
-        for pred in block.preds:
-            if pairing.to_gold[pred] >= 0 or nodes <= 0:
-                continue
-            nodes -= 1
-            step = cost + pairing.cost(pred, gold) + pairing.broken(pred, gold)
-            if step + rest[at + 1] < best - _CLOSE:
+        free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
+        nodes -= len(free)
+        steps = sorted((pairing.cost(pred, gold) + pairing.broken(pred, gold), pred) for pred in free)
+        for step, pred in steps:
+            if nodes > 0 and cost + step + rest[at + 1] < best - _CLOSE:
                 pairing.pair(pred, gold)
-                descend(at + 1, step)
+                descend(at + 1, cost + step)
                 pairing.release([pred], [gold])
-        if spare[id(block)]:
+        if spare[id(block)] and nodes > 0:
             spare[id(block)] -= 1
             pairing.release([], [gold], ALONE)
             descend(at + 1, cost)
@@ -145,11 +207,7 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: Iterable[int]) -> b
             spare[id(block)] += 1
 
     descend(0, 0.0)
-    for block in blocks:
-        pairing.release(block.preds, block.golds, ALONE)
-    for pred, gold in best_pairs:
-        if pred >= 0:
-            pairing.pair(pred, gold)
+    _restore(pairing, blocks, best_pairs)
     return nodes > 0
 
 

@@ -22,6 +22,13 @@ Matcher: TypeAlias = Callable[[Call | None, str, Any, Any], bool]
 
 FREE, ALONE = -1, -2
 
+NEAR = 1 - 1e-4
+"""What an argument counts that differs only in case and blanks: a whole one, unless all else is equal."""
+
+DOUBTFUL = 0.25
+"""What a reference counts that goes from gold's unpaired call to an unpaired call of another name: one
+may have replaced the other."""
+
 
 class Missing:
     """The type of :data:`MISSING`."""
@@ -101,16 +108,17 @@ class Pairing:
             self.to_pred[gold] = to
 
     def distance(self, pred: int, gold: int, name: Any, strict: bool = False) -> float:
-        """How far one argument is from equal: 0.0, 0.5 (equal but for case and blanks) or 1.0."""
+        """How far one argument is from equal: 0.0, or 1.0 less a trifle where something speaks for it."""
         ours, theirs = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
         if ours is None or theirs is None or ours[0] != theirs[0]:
             if self.matcher is not None and self._matches(gold, name, ours, theirs):
                 return 0.0
             return 1.0 if ours is None or theirs is None else _near(ours[2], theirs[2])
+        worst = 0.0
         for producer, wanted in zip(ours[1], theirs[1], strict=True):
-            if self.to_gold[producer] != wanted and (strict or not self._could_pair(producer, wanted)):
-                return 1.0
-        return 0.0
+            if self.to_gold[producer] != wanted:
+                worst = max(worst, self._astray(producer, wanted, strict))
+        return worst
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
@@ -139,12 +147,14 @@ class Pairing:
         """The cost of those of `golds` that have partners."""
         return sum(self.cost(self.to_pred[g], g, strict) for g in golds if self.to_pred[g] >= 0)
 
-    def _could_pair(self, producer: int, wanted: int) -> bool:
-        return (
-            self.to_gold[producer] == FREE
-            and self.to_pred[wanted] == FREE
-            and self.pred.tool(producer) == self.gold.tool(wanted)
-        )
+    def _astray(self, producer: int, wanted: int, strict: bool) -> float:
+        """What a reference counts whose producer is not the partner of gold's."""
+        ours, theirs = self.to_gold[producer], self.to_pred[wanted]
+        if ours >= 0 or theirs >= 0:
+            return 1.0
+        if self.pred.tool(producer) != self.gold.tool(wanted):
+            return DOUBTFUL if ALONE in (ours, theirs) else 1.0
+        return 0.0 if ours == FREE == theirs and not strict else 1.0
 
     def _matches(self, gold: int, name: Any, ours: Argument | None, theirs: Argument | None) -> bool:
         assert self.matcher is not None
@@ -159,5 +169,5 @@ class Pairing:
 
 def _near(ours: Value, theirs: Value) -> float:
     if type(ours) is str and type(theirs) is str and ours.casefold().split() == theirs.casefold().split():
-        return 0.5
+        return NEAR
     return 1.0

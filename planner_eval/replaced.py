@@ -24,6 +24,7 @@ def pair_replaced(pairing: Pairing) -> None:
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
         return
+    _choose_twins(pairing, golds, preds)
     evidence = _evidence(pairing, golds, preds)
     if not evidence:
         return
@@ -76,18 +77,44 @@ def _marks(pairing: Pairing, position: int, *, ours: bool) -> dict[Any, float]:
 
 def _between(pairing: Pairing, golds: list[int], preds: list[int]) -> list[tuple[int, int]]:
     """Pairs that are each the only unpaired call between the same paired neighbours."""
-
-    def gaps(count: int, alone: list[int], image: list[int]) -> dict[tuple[int, int], int]:
-        left = set(alone)
-        found: dict[tuple[int, int], int] = {}
-        for at in alone:
-            before, after = at - 1, at + 1
-            if before in left or after in left:
-                continue
-            ends = (image[before] if before >= 0 else -1, image[after] if after < count else -1)
-            found[ends] = at
-        return found
-
-    ours = gaps(len(pairing.pred.tools), preds, pairing.to_gold)
-    theirs = gaps(len(pairing.gold.tools), golds, list(range(len(pairing.gold.tools))))
+    theirs = _gaps(pairing, golds)
+    ours = {}
+    for pred in preds:
+        ends = _neighbours(pairing.to_gold, pred, len(pairing.pred.tools))
+        if ALONE not in ends:
+            ours[ends] = pred
     return [(ours[ends], gold) for ends, gold in theirs.items() if ends in ours]
+
+
+def _gaps(pairing: Pairing, golds: list[int]) -> dict[tuple[int, int], int]:
+    """The unpaired calls of gold that stand between paired ones, by these."""
+    count = len(pairing.gold.tools)
+    own = [gold if pairing.to_pred[gold] >= 0 else ALONE for gold in range(count)]
+    found = ((_neighbours(own, gold, count), gold) for gold in golds)
+    return {ends: gold for ends, gold in found if ALONE not in ends}
+
+
+def _neighbours(image: list[int], at: int, count: int) -> tuple[int, int]:
+    """What the calls before and after one stand for; -1 for the ends of the plan."""
+    return image[at - 1] if at else -1, image[at + 1] if at + 1 < count else -1
+
+
+def _choose_twins(pairing: Pairing, golds: list[int], preds: list[int]) -> None:
+    """Where an extra call has equals that nobody uses, call extra the one that stands in gold's gap."""
+    numbers, users = pairing.pred.numbered.numbers, pairing.pred.users
+    wanted = {numbers[pred] for pred in preds} - {None}
+    twins: dict[int | None, list[int]] = {}
+    for pred, number in enumerate(numbers[: len(pairing.pred.tools)]):
+        if number in wanted and pairing.to_gold[pred] >= 0 and not users[pred]:
+            twins.setdefault(number, []).append(pred)
+    gaps = _gaps(pairing, golds) if twins else {}
+    for place, pred in enumerate(preds):
+        for twin in twins.get(numbers[pred], ()) if not users[pred] else ():
+            image = [*pairing.to_gold]
+            image[pred], image[twin] = image[twin], ALONE
+            if _neighbours(image, twin, len(pairing.pred.tools)) in gaps:
+                pairing.to_gold[twin] = ALONE
+                pairing.pair(pred, image[pred])
+                preds[place] = twin
+                twins[numbers[pred]].remove(twin)
+                break

@@ -44,8 +44,9 @@ def command(pred: str, gold: str, form: str | None, output: str | None, **option
 
     form = form or _by_suffix(output)
     dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
-    fields = {"id_field": options["id_field"], "text_field": options["text_field"]}
-    left, right = read_file(pred, **fields), read_file(gold, **fields, gold=True)
+    id_field, text_field = options["id_field"], options["text_field"]
+    left = read_file(pred, id_field=id_field, text_field=text_field)
+    right = read_file(gold, id_field=id_field, text_field=text_field, gold=True)
     pairing = pair(left, right)
     gold_dialect = options["gold_from"] or dialect
     rows = list(evaluate(_chosen(pairing, wanted), pred_dialect=dialect, gold_dialect=gold_dialect))

@@ -1,0 +1,324 @@
+"""Planting one known mistake in a plan, so that a test knows what a comparison must find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from planner_eval.canonical import Numbered
+from planner_eval.model import Call, Edge, Plan, Ref, Template, Unresolved, references
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A plan with one mistake, the code it deserves, and where it is.
+
+    Args:
+        plan: The plan with the mistake.
+        code: The code of the edit.
+        gold: Position of the call concerned in the original; None for a call that is not there.
+        argument: The argument concerned; None for a whole call.
+        at: The place within the argument.
+        pred: Position of an added call.
+    """
+
+    plan: Plan
+    code: str
+    gold: int | None = None
+    argument: str | None = None
+    at: tuple[str | int, ...] = ()
+    pred: int | None = None
+
+
+def rebuild(calls: list[Call], answer: Any, place: dict[int, int], lost: dict[int, str]) -> Plan:
+    """A plan of `calls` in their order, references moved to `place`, those to `lost` calls unresolved."""
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, Ref):
+            if value.call in place:
+                return Ref(place[value.call], value.path)
+            return Unresolved(lost[value.call], value.path)
+        if isinstance(value, list):
+            return [moved(item) for item in value]
+        if isinstance(value, dict):
+            return {key: moved(item) for key, item in value.items()}
+        if isinstance(value, Template):
+            return Template(tuple(p if isinstance(p, str) else moved(p) for p in value.parts))
+        return value
+
+    new = tuple(
+        Call(f"n{i}", call.name, tuple((n, moved(v)) for n, v in call.arguments), call.app)
+        for i, call in enumerate(calls)
+    )
+    edges = tuple(
+        Edge(ref.call, i, name, at, ref.path)
+        for i, call in enumerate(new)
+        for name, value in call.arguments
+        for at, ref in references(value)
+        if isinstance(ref, Ref)
+    )
+    named = None if answer is None else tuple((name, moved(value)) for name, value in answer)
+    return Plan(new, edges, named)
+
+
+def in_order(plan: Plan, order: list[int]) -> Plan:
+    """The same plan, its calls written in another order."""
+    return rebuild(
+        [plan.calls[old] for old in order], plan.answer, {old: new for new, old in enumerate(order)}, {}
+    )
+
+
+def topological(plan: Plan, random: Random) -> Plan | None:
+    """The same plan in a random order that writes producers first; None where there is none."""
+    waits: dict[int, set[int]] = {at: set() for at in range(len(plan.calls))}
+    for edge in plan.edges:
+        waits[edge.consumer].add(edge.producer)
+    order: list[int] = []
+    while waits:
+        ready = [at for at, needed in waits.items() if needed.isdisjoint(waits)]
+        if not ready:
+            return None
+        order.append(random.choice(ready))
+        del waits[order[-1]]
+    return in_order(plan, order)
+
+
+def with_call(plan: Plan, position: int, call: Call) -> Plan:
+    """The plan with one call changed; its references mean the same calls."""
+    calls = list(plan.calls)
+    calls[position] = call
+    return rebuild(calls, plan.answer, {at: at for at in range(len(calls))}, {})
+
+
+def with_argument(plan: Plan, position: int, name: str, value: Any) -> Plan:
+    """The plan with one argument's value changed."""
+    call = plan.calls[position]
+    given = tuple((key, value if key == name else old) for key, old in call.arguments)
+    return with_call(plan, position, replace(call, arguments=given))
+
+
+def without(plan: Plan, position: int) -> Plan:
+    """The plan without one call; references to it are unresolved."""
+    kept = [at for at in range(len(plan.calls)) if at != position]
+    place = {old: new for new, old in enumerate(kept)}
+    return rebuild([plan.calls[at] for at in kept], plan.answer, place, {position: "lost"})
+
+
+def users(plan: Plan, position: int) -> list[int]:
+    """Who refers to a call: positions, each once; the answer is -1."""
+    found = {edge.consumer for edge in plan.edges if edge.producer == position}
+    for _, value in plan.answer or ():
+        if any(isinstance(ref, Ref) and ref.call == position for _, ref in references(value)):
+            found.add(-1)
+    return sorted(found)
+
+
+def _unrepeated(plan: Plan) -> list[tuple[int, str, Any]]:
+    """Position, name and value of each argument that its call gives once."""
+    return [
+        (at, name, value)
+        for at, call in enumerate(plan.calls)
+        for name, value in call.arguments
+        if [n for n, _ in call.arguments].count(name) == 1
+    ]
+
+
+def _literals(plan: Plan) -> list[tuple[int, str, Any]]:
+    return [(a, n, v) for a, n, v in _unrepeated(plan) if next(references(v), None) is None]
+
+
+def _whole_references(plan: Plan) -> list[tuple[int, str, Ref]]:
+    return [(a, n, v) for a, n, v in _unrepeated(plan) if isinstance(v, Ref)]
+
+
+def call_missing(plan: Plan, random: Random) -> Planted | None:
+    """Leave out a call that nobody needs."""
+    free = [at for at in range(len(plan.calls)) if not users(plan, at)]
+    if not free:
+        return None
+    at = random.choice(free)
+    return Planted(without(plan, at), "call.missing", at)
+
+
+def call_extra(plan: Plan, random: Random) -> Planted | None:
+    """Add a call: of a tool of its own, or of one that the plan calls too."""
+    app, name = None, "unasked"
+    if plan.calls and random.random() < 0.5:
+        model = random.choice(plan.calls)
+        app, name = model.app, model.name
+    return _inserted(plan, Call("new", name, (("unasked", "value"),), app), "call.extra", random)
+
+
+def _inserted(plan: Plan, call: Call, code: str, random: Random, after: int = -1) -> Planted:
+    at = random.randint(after + 1, len(plan.calls))
+    place = {old: old + (old >= at) for old in range(len(plan.calls))}
+    calls = list(plan.calls)
+    calls.insert(at, call)
+    return Planted(rebuild(calls, plan.answer, place, {}), code, pred=at)
+
+
+def call_duplicated(plan: Plan, random: Random) -> Planted | None:
+    """Make one call twice; not one of a circle, for the copy would refer to its original."""
+    numbers = Numbered(plan, {}).numbers
+    open_calls = [at for at in range(len(plan.calls)) if numbers[at] is not None]
+    if not open_calls:
+        return None
+    at = random.choice(open_calls)
+    last = max([at, *(e.producer for e in plan.edges if e.consumer == at)])
+    return _inserted(plan, plan.calls[at], "call.duplicated", random, after=last)
+
+
+def call_replaced(plan: Plan, random: Random) -> Planted | None:
+    """Call another tool with the same arguments."""
+    if not plan.calls:
+        return None
+    at = random.randrange(len(plan.calls))
+    others = [c.name for c in plan.calls if (c.app, c.name) != (plan.calls[at].app, plan.calls[at].name)]
+    name = random.choice([*others, "another_tool"])
+    if name == plan.calls[at].name:
+        return None
+    return Planted(with_call(plan, at, replace(plan.calls[at], name=name)), "call.replaced", at)
+
+
+def argument_missing(plan: Plan, random: Random) -> Planted | None:
+    """Leave out one argument."""
+    places = _unrepeated(plan)
+    if not places:
+        return None
+    at, name, _ = random.choice(places)
+    given = tuple((n, v) for n, v in plan.calls[at].arguments if n != name)
+    return Planted(
+        with_call(plan, at, replace(plan.calls[at], arguments=given)), "argument.missing", at, name
+    )
+
+
+def argument_extra(plan: Plan, random: Random) -> Planted | None:
+    """Give an argument that gold does not."""
+    if not plan.calls:
+        return None
+    at = random.randrange(len(plan.calls))
+    given = list(plan.calls[at].arguments)
+    given.insert(random.randint(0, len(given)), ("unasked", "value"))
+    changed = replace(plan.calls[at], arguments=tuple(given))
+    return Planted(with_call(plan, at, changed), "argument.extra", at, "unasked")
+
+
+def argument_value(plan: Plan, random: Random) -> Planted | None:
+    """Change one literal, at times to the value that a call of the same name has there."""
+    places = _literals(plan)
+    if not places:
+        return None
+    at, name, value = random.choice(places)
+    others = [v for a, n, v in places if n == name and a != at and type(v) is type(value) and v != value]
+    new = random.choice([*others, "something else", 987654321])
+    if type(new) is type(value) and new == value:
+        return None
+    return Planted(with_argument(plan, at, name, new), "argument.value", at, name)
+
+
+def reference_literal(plan: Plan, random: Random) -> Planted | None:
+    """Put a literal where a reference stands, within lists and objects too."""
+    places = [
+        (at, name, value, inner)
+        for at, name, value in _unrepeated(plan)
+        if not isinstance(value, Template)
+        for inner, ref in references(value)
+        if isinstance(ref, Ref) and not _in_template(value, inner)
+    ]
+    if not places:
+        return None
+    at, name, value, inner = random.choice(places)
+    changed = with_argument(plan, at, name, put(value, inner, "made up"))
+    return Planted(changed, "reference.literal", at, name, inner)
+
+
+def _in_template(value: Any, path: tuple[str | int, ...]) -> bool:
+    for step in path:
+        if isinstance(value, Template):
+            return True
+        value = value[step]
+    return False
+
+
+def put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+    """A value with one place changed."""
+    if not path:
+        return new
+    step, *rest = path
+    if isinstance(value, list):
+        return [put(item, tuple(rest), new) if at == step else item for at, item in enumerate(value)]
+    return {key: put(item, tuple(rest), new) if key == step else item for key, item in value.items()}
+
+
+def reference_unwanted(plan: Plan, random: Random) -> Planted | None:
+    """Take an earlier call's output where a literal stands."""
+    places = [(at, name) for at, name, _ in _literals(plan) if at > 0]
+    if not places:
+        return None
+    at, name = random.choice(places)
+    changed = with_argument(plan, at, name, Ref(random.randrange(at), ("made_up",)))
+    return Planted(changed, "reference.unwanted", at, name)
+
+
+def reference_producer(plan: Plan, random: Random) -> Planted | None:
+    """Take the same output from another earlier call."""
+    numbers = Numbered(plan, {}).numbers
+    places = [
+        (at, name, Ref(other, ref.path))
+        for at, name, ref in _whole_references(plan)
+        for other in range(at)
+        if other != ref.call and numbers[other] != numbers[ref.call]
+    ]
+    if not places:
+        return None
+    at, name, ref = random.choice(places)
+    return Planted(with_argument(plan, at, name, ref), "reference.producer", at, name)
+
+
+def reference_output(plan: Plan, random: Random) -> Planted | None:
+    """Take another output of the right call."""
+    places = _whole_references(plan)
+    if not places:
+        return None
+    at, name, ref = random.choice(places)
+    path = random.choice([(*ref.path, 0), (*ref.path[:-1], "another"), ("other",)])
+    if path == ref.path:
+        return None
+    return Planted(with_argument(plan, at, name, Ref(ref.call, path)), "reference.output", at, name)
+
+
+def order_broken(plan: Plan, random: Random) -> Planted | None:
+    """Write a call just before the last of those it needs."""
+    places = [
+        (at, max(needed))
+        for at in range(len(plan.calls))
+        if (needed := [e.producer for e in plan.edges if e.consumer == at]) and max(needed) < at
+    ]
+    if not places or any(edge.producer >= edge.consumer for edge in plan.edges):
+        return None
+    at, producer = random.choice(places)
+    order = [i for i in range(len(plan.calls)) if i != at]
+    order.insert(order.index(producer), at)
+    return Planted(in_order(plan, order), "order.broken", at)
+
+
+KINDS: dict[str, Callable[[Plan, Random], Planted | None]] = {
+    function.__name__: function
+    for function in (
+        call_missing,
+        call_extra,
+        call_duplicated,
+        call_replaced,
+        argument_missing,
+        argument_extra,
+        argument_value,
+        reference_literal,
+        reference_unwanted,
+        reference_producer,
+        reference_output,
+        order_broken,
+    )
+}
+"""The twelve kinds of single mistake."""

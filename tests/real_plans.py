@@ -1,0 +1,34 @@
+"""All gold plans of the data sets that are at hand, parsed."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from planner_eval.files import read_file
+from planner_eval.model import Plan
+from planner_eval.read import parse
+
+
+@cache
+def real_plans(reference: Path) -> tuple[Plan, ...]:
+    """AppBench's 801, NESTful v1's 300 and v2's 554 gold plans."""
+    data = reference / "datasets"
+    plans = [
+        record.plan()
+        for part in ("ss", "sm", "ms", "mm")
+        for record in read_file(str(data / f"appbench/test_{part}.json"), gold=True).records
+    ]
+    v1 = data / "nestful/v1"
+    for name in (
+        "executable/executable-data.json",
+        "non-executable/non-executable-glaive-data.json",
+        "non-executable/non-executable-sgd-data.json",
+    ):
+        plans += [
+            parse(record["output"], dialect="nestful") for record in json.loads((v1 / name).read_text())
+        ]
+    for line in (data / "nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines():
+        plans.append(parse(json.loads(line)["output"], dialect="nestful"))
+    return tuple(plans)

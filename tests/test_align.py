@@ -1,0 +1,215 @@
+"""Pairing of calls: optimal where small, bounded and honest where large."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from planner_eval.align import Alignment, align, match
+from planner_eval.assignment import assign
+from planner_eval.blocks import Block, solve
+from planner_eval.canonical import Numbered
+from planner_eval.model import Call, Plan, Ref
+from planner_eval.pairing import Pairing, Side
+from tests.build import edges, plan
+
+
+def chain(*values: object, name: str = "f") -> Plan:
+    return Plan(tuple(Call(f"c{i}", name, (("x", value),)) for i, value in enumerate(values)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_assignment_is_optimal(seed: int) -> None:
+    random = Random(seed)
+    rows, columns = random.randint(1, 5), random.randint(1, 6)
+    costs = [[random.randint(0, 6) for _ in range(columns)] for _ in range(rows)]
+    pairs = assign(costs)
+    assert len(pairs) == min(rows, columns)
+    assert len({r for r, _ in pairs}) == len({c for _, c in pairs}) == len(pairs)
+    if rows <= columns:
+        best = min(sum(costs[r][c] for r, c in enumerate(p)) for p in permutations(range(columns), rows))
+    else:
+        best = min(sum(costs[r][c] for c, r in enumerate(p)) for p in permutations(range(rows), columns))
+    assert sum(costs[r][c] for r, c in pairs) == best
+
+
+def test_large_assignment_agrees_with_the_small_one() -> None:
+    random = Random(5)
+    costs = [[random.randint(0, 99) for _ in range(60)] for _ in range(60)]
+    from planner_eval.assignment import _augment
+
+    pure = sum(costs[r][c] for r, c in _augment(costs))
+    assert sum(costs[r][c] for r, c in assign(costs)) == pure
+
+
+def test_empty_plans() -> None:
+    assert align(Plan(), Plan()) == Alignment()
+    assert align(Plan(), chain(1, 2)) == Alignment(missing=(0, 1))
+    assert align(chain(1, 2), Plan()) == Alignment(extra=(0, 1))
+
+
+def test_equal_calls_first_then_the_nearest() -> None:
+    found = align(chain("Rome", "Oslo", "Pari"), chain("Paris", "Rome", "Oslo"))
+    assert found.pairs == ((2, 0), (0, 1), (1, 2))
+    assert found.exact
+
+
+def test_case_and_blanks_speak_for_a_pair() -> None:
+    found = align(chain("rome ", "new  YORK"), chain("New York", "Rome"))
+    assert found.pairs == ((1, 0), (0, 1))
+
+
+def test_consumers_tell_equal_calls_apart() -> None:
+    calls = [
+        {"id": "a", "name": "roll", "arguments": {}},
+        {"id": "b", "name": "roll", "arguments": {}},
+        {"id": "c", "name": "left", "arguments": {"x": {"$ref": "a"}}},
+        {"id": "d", "name": "right", "arguments": {"x": {"$ref": "b"}, "y": 1}},
+    ]
+    crossed = [
+        *calls[:2],
+        {"id": "c", "name": "left", "arguments": {"x": {"$ref": "b"}}},
+        {"id": "d", "name": "right", "arguments": {"x": {"$ref": "a"}, "y": 2}},
+    ]
+    found = align(plan(crossed), plan(calls))
+    assert found.pairs == ((1, 0), (0, 1), (2, 2), (3, 3))
+    assert found.exact
+
+
+def random_plan(random: Random, size: int) -> Plan:
+    calls: list[Call] = []
+    for i in range(size):
+        given: list[tuple[str, object]] = [("x", random.randint(0, 2))]
+        if i and random.random() < 0.7:
+            given.append(("r", Ref(random.randrange(i), random.choice([(), ("o",)]))))
+        calls.append(Call(f"c{i}", random.choice("fg"), tuple(given)))
+    return Plan(tuple(calls), edges(tuple(calls)))
+
+
+def cheapest(pred: Plan, gold: Plan) -> float:
+    """The least cost of any pairing that keeps to names, by trying all."""
+    table: dict[object, int] = {}
+    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+    best = float("inf")
+    count = range(len(gold.calls))
+    for image in permutations(range(len(pred.calls))):
+        if all(pairing.pred.tools[p] == pairing.gold.tools[g] for g, p in enumerate(image)):
+            for gold_call, pred_call in enumerate(image):
+                pairing.pair(pred_call, gold_call)
+            best = min(best, pairing.total(count))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_proved_pairing_is_the_cheapest_of_all(seed: int) -> None:
+    random = Random(seed)
+    gold = random_plan(random, 5)
+    pred = Plan(
+        tuple(
+            Call(c.id, c.name, tuple((n, random.randint(0, 2) if n == "x" else v) for n, v in c.arguments))
+            for c in gold.calls
+        )
+    )
+    pred = Plan(pred.calls, edges(pred.calls))
+    table: dict[object, int] = {}
+    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+    blocks: dict[object, Block] = {}
+    for i, tool in enumerate(pairing.gold.tools):
+        blocks.setdefault(tool, Block([], [])).golds.append(i)
+    for i, tool in enumerate(pairing.pred.tools):
+        blocks[tool].preds.append(i)
+    solve(pairing, list(blocks.values()))
+    assert pairing.exact
+    assert pairing.total(range(5)) == pytest.approx(cheapest(pred, gold), abs=1e-3)
+
+
+def changed(random: Random, gold: Plan) -> Plan:
+    """The plan with some literals and some producers changed."""
+    calls = []
+    for at, call in enumerate(gold.calls):
+        given: list[tuple[str, object]] = []
+        for name, value in call.arguments:
+            if random.random() < 0.25:
+                value = (
+                    Ref(random.randrange(at), value.path) if isinstance(value, Ref) else random.randint(0, 2)
+                )
+            given.append((name, value))
+        calls.append(Call(call.id, call.name, tuple(given)))
+    return Plan(tuple(calls), edges(tuple(calls)))
+
+
+def test_alignments_called_exact_are_the_cheapest_of_all() -> None:
+    exact = tried = 0
+    for seed in range(400):
+        random = Random(seed)
+        gold = random_plan(random, 6)
+        pred = changed(random, gold)
+        found = match(pred, gold)
+        if found.pairing is None:
+            continue
+        tried += 1
+        exact += found.alignment.exact
+        if found.alignment.exact:
+            assert found.pairing.total(range(6)) == pytest.approx(cheapest(pred, gold), abs=1e-2), seed
+    assert tried >= 200
+    assert exact / tried >= 0.98
+
+
+def test_ten_thousand_calls_of_one_name_are_paired_and_not_called_proved() -> None:
+    count = 10_000
+    gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", f"v{i}"), ("unit", "km"))) for i in range(count)))
+    pred = Plan(
+        tuple(
+            Call(f"c{i}", "f", (("x", -i - 1), ("y", f"v{i}"), ("unit", "km")))
+            for i in reversed(range(count))
+        )
+    )
+    found = align(pred, gold)
+    assert not found.exact
+    assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
+
+
+def test_a_changed_call_among_ten_thousand_equal_names_is_found_exactly() -> None:
+    count = 10_000
+    gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", 1))) for i in range(count)))
+    pred = Plan((*gold.calls[:500], Call("new", "f", (("x", 500), ("y", 2))), *gold.calls[501:]))
+    found = align(pred, gold)
+    assert found.exact
+    assert found.pairs == tuple((i, i) for i in range(count))
+
+
+def test_a_replaced_call_is_paired_by_its_surroundings() -> None:
+    def around(middle: str) -> Plan:
+        return plan(
+            [
+                {"id": "a", "name": "start", "arguments": {}},
+                {"id": "b", "name": middle, "arguments": {"x": {"$ref": "a"}}},
+                {"id": "c", "name": "end", "arguments": {"x": {"$ref": "b"}}},
+                {"id": "d", "name": "aside", "arguments": {"n": 1}},
+            ]
+        )
+
+    assert align(around("wrong"), around("right")).pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
+
+
+def test_strangers_are_not_paired() -> None:
+    gold = plan(
+        [{"id": "a", "name": "f", "arguments": {"x": 1}}, {"id": "b", "name": "g", "arguments": {"y": 2}}]
+    )
+    found = align(plan([{"id": "z", "name": "play", "arguments": {"song": "s"}}]), gold)
+    assert found == Alignment((), (0, 1), (0,))
+
+
+def test_many_replaced_calls_say_that_nothing_is_proved() -> None:
+    gold = Plan(tuple(Call(f"c{i}", f"f{i}", (("x", i),)) for i in range(60)))
+    pred = Plan(tuple(Call(f"c{i}", f"g{i}", (("x", i),)) for i in range(60)))
+    found = align(pred, gold)
+    assert found.pairs == tuple((i, i) for i in range(60))
+    assert not found.exact
+
+
+def test_same_plans_carry_no_costs() -> None:
+    assert match(chain(1), chain(1)).pairing is None
+    assert match(chain(1), chain(2)).pairing is not None
