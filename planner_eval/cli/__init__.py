@@ -14,6 +14,7 @@ import click
 from planner_eval._version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "data": ("data", "Fetch, verify, show and check the published data sets."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "render": ("render", "Draw a plan."),
     "stats": ("stats", "Structure figures of a file of plans."),

@@ -1,0 +1,250 @@
+"""planeval data: the published data sets: fetch, verify, look at, check."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import Decorator, emit, note
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from planner_eval.datasets.check import Checked
+    from planner_eval.datasets.fetch import Accept, Progress
+    from planner_eval.datasets.published import Dataset, File
+
+
+@click.group("data")
+def command() -> None:
+    """Fetch, verify, show and check the published data sets."""
+
+
+def _places(function: Any) -> Any:
+    function = click.option(
+        "--cache",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+        help="Keep the files below DIR instead of the user's cache folder.",
+    )(function)
+    return click.option(
+        "--source",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+        help="Take files that are in DIR already.",
+    )(function)
+
+
+def _form(*forms: str) -> Decorator:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="How to write the result.",
+    )
+
+
+@command.command("list")
+@_places
+@_form("table", "md", "csv", "json", "jsonl")
+def list_(cache: str | None, source: str | None, form: str) -> int:
+    """List the data sets, and which of their files are there."""
+    from planner_eval.datasets.published import published
+    from planner_eval.datasets.store import place
+    from planner_eval.tables import table
+
+    rows = []
+    for dataset in published().values():
+        folder = place(dataset, cache=cache, source=source)
+        needed = [file for file in dataset.files if file.needed]
+        there = sum((folder / file.path).is_file() for file in needed)
+        rows.append(
+            {
+                "name": dataset.name,
+                "records": dataset.records,
+                "files": f"{there}/{len(needed)}",
+                "licence": dataset.licence,
+                "title": dataset.title,
+            }
+        )
+    emit(table(rows, form, width=70), None)
+    return 0
+
+
+@command.command("fetch")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_places
+@click.option("--mirror", metavar="URL", help="Take URL/NAME/FILE instead of the published addresses.")
+@click.option("--accept-checksum", is_flag=True, help="Keep files whose checksum is not known.")
+def fetch(
+    names: tuple[str, ...], cache: str | None, source: str | None, mirror: str | None, accept_checksum: bool
+) -> int:
+    """Download data sets into the cache folder, or copy them from --source.
+
+    Files that are there already are left alone, broken downloads are continued, and only files with the
+    published checksum are kept. NAME is a data set of 'planeval data list', or 'all'.
+    """
+    from planner_eval.datasets.fetch import Options
+    from planner_eval.datasets.fetch import fetch as fetch_files
+    from planner_eval.datasets.published import find, published
+    from planner_eval.datasets.store import place
+
+    datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
+    for dataset in datasets:
+        folder = place(dataset, cache=cache)
+        origin = None if source is None else place(dataset, source=source)
+        if dataset.note:
+            note(f"{dataset.name}: {dataset.note}")
+        options = Options(
+            source=origin, mirror=mirror, accept=_accept(accept_checksum), progress=_progress(sys.stderr)
+        )
+        for done in fetch_files(dataset, folder, options):
+            click.echo(f"{dataset.name}/{done.file.path}: {done.what}")
+        click.echo(f"{dataset.name} is in {folder}")
+    return 0
+
+
+def _accept(always: bool) -> Accept:
+    def accept(file: File, checksum: str) -> bool:
+        note(f"{file.path}: sha256 {checksum} (computed; the published one is not known)")
+        if always or not sys.stdin.isatty():
+            return always
+        return click.confirm("Keep it?", err=True)
+
+    return accept
+
+
+def _progress(stream: Any) -> Progress:
+    """A line that counts on a terminal, and nothing elsewhere."""
+    if not stream.isatty():
+        return lambda path, done, total: None
+
+    def show(path: str, done: int, total: int | None) -> None:
+        of = f" of {total / 1e6:.1f}" if total else ""
+        end = "\n" if total is not None and done >= total else ""
+        stream.write(f"\r{path}: {done / 1e6:.1f}{of} MB\033[K{end}")
+        stream.flush()
+
+    return show
+
+
+@command.command("verify")
+@click.argument("name")
+@_places
+@_form("table", "md", "csv", "json", "jsonl")
+def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
+    """Compare a data set's files with the published checksums.
+
+    Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
+    """
+    from planner_eval.datasets.published import find
+    from planner_eval.datasets.store import place
+    from planner_eval.datasets.store import verify as verify_files
+    from planner_eval.tables import table
+
+    dataset = find(name)
+    states = verify_files(dataset, _there(dataset, place(dataset, cache=cache, source=source)))
+    rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
+    emit(table(rows, form, width=70), None)
+    bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
+    return 1 if bad else 0
+
+
+def _there(dataset: Dataset, folder: Path) -> Path:
+    """The folder, if any file of the data set is in it."""
+    from planner_eval.errors import DatasetError
+
+    if not any((folder / file.path).is_file() for file in dataset.files):
+        raise DatasetError(
+            f"{folder}: no file of {dataset.name} is here; "
+            f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"
+        )
+    return folder
+
+
+@command.command("show")
+@click.argument("name")
+@_places
+@click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
+@click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
+def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
+    """Say what a data set is and where it lies, or show samples as JSON."""
+    from itertools import islice
+
+    from planner_eval.datasets.published import find, read
+    from planner_eval.datasets.store import place
+    from planner_eval.errors import DatasetError
+
+    dataset = find(name)
+    folder = place(dataset, cache=cache, source=source)
+    if not samples and identifier is None:
+        emit(_card(dataset, folder), None)
+        return 0
+    found = read(dataset, folder)
+    chosen = [s for s in found if s.id == identifier] if identifier else list(islice(found, samples))
+    if not chosen:
+        raise DatasetError(f"{dataset.name} has no sample of the id {identifier!r}")
+    for sample in chosen:
+        emit(_sample(sample), None)
+    return 0
+
+
+def _card(dataset: Dataset, folder: Path) -> str:
+    sizes = [file.bytes for file in dataset.files if file.bytes]
+    there = [file for file in dataset.files if (folder / file.path).is_file()]
+    lines = {
+        "name": dataset.name,
+        "title": dataset.title,
+        "paper": dataset.paper,
+        "licence": dataset.licence,
+        "records": f"{dataset.records:,}",
+        "scored by": dataset.benchmark or "no benchmark",
+        "address": dataset.address,
+        "files": f"{len(dataset.files)}, {sum(sizes) / 1e6:.1f} MB where the size is known",
+        "folder": f"{folder} ({len(there)} files there)",
+        "note": dataset.note,
+    }
+    return "\n".join(f"{key:<10} {value}" for key, value in lines.items() if value)
+
+
+def _sample(sample: Any) -> str:
+    import json
+    from dataclasses import asdict
+
+    fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
+    fields["extra"] = dict(sample.extra)
+    if "diagnostics" in fields["extra"]:
+        fields["extra"]["diagnostics"] = [asdict(found) for found in fields["extra"]["diagnostics"]]
+    return json.dumps(fields, ensure_ascii=False, indent=1)
+
+
+@command.command("check")
+@click.argument("name")
+@_places
+@click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
+@_form("table", "md", "json")
+def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:
+    """Say what is irregular in a data set, and score its gold against itself.
+
+    Lists every irregularity with counts, reads every gold plan and compares it with itself, and replays
+    gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
+    read.
+    """
+    from planner_eval.cli.data_check import shown
+    from planner_eval.datasets.check import check as check_samples
+    from planner_eval.datasets.published import find, read
+    from planner_eval.datasets.store import place
+
+    dataset = find(name)
+    folder = _there(dataset, place(dataset, cache=cache, source=source))
+    samples = list(read(dataset, folder))
+    checked: Checked = check_samples(samples, examples=examples)
+    text, perfect = shown(dataset, samples, checked, form=form, examples=examples)
+    emit(text, None)
+    if not samples:
+        return 3
+    return 0 if perfect and not checked.serious else 1

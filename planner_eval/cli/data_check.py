@@ -1,0 +1,107 @@
+"""How planeval data check shows what was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.replay import Replayed
+    from planner_eval.benchmarks.report import Row
+    from planner_eval.datasets.check import Checked
+    from planner_eval.datasets.published import Dataset
+    from planner_eval.datasets.sample import Sample
+
+
+def shown(
+    dataset: Dataset, samples: Sequence[Sample], checked: Checked, *, form: str, examples: int
+) -> tuple[str, bool]:
+    """The text of a check, and whether gold is perfect under every variant of its benchmark.
+
+    Args:
+        dataset: What was checked.
+        samples: Its samples.
+        checked: What was found in them.
+        form: ``"table"``, ``"md"`` or ``"json"``.
+        examples: How many examples to show of each kind.
+    """
+    from planner_eval.benchmarks.replay import replay
+
+    replays = replay(dataset.benchmark, samples) if dataset.benchmark and samples else []
+    perfect = not any(one.imperfect for one in replays)
+    if form == "json":
+        data = {"name": dataset.name, **asdict(checked), "replayed": [_data(one) for one in replays]}
+        return json.dumps(data, ensure_ascii=False, indent=1), perfect
+    blocks = [_head(dataset, checked), _findings(checked, form)]
+    blocks += [_replayed(one, examples) for one in replays]
+    return "\n\n".join(block for block in blocks if block), perfect
+
+
+def _head(dataset: Dataset, checked: Checked) -> str:
+    lines = [f"{dataset.name}: {checked.samples:,} of {dataset.records:,} published records"]
+    lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_same(checked)}")
+    if checked.unreadable:
+        lines.append(f"gold plans that cannot be read: {len(checked.unreadable):,}")
+        lines += [f"  {one}" for one in checked.unreadable[:5]]
+    return "\n".join(lines)
+
+
+def _same(checked: Checked) -> str:
+    if not checked.unequal:
+        return "each"
+    return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
+
+
+def _findings(checked: Checked, form: str) -> str:
+    from planner_eval.tables import table
+
+    if not checked.findings:
+        return "no irregularities"
+    rows = [
+        {"severity": f.severity, "code": f.code, "found": f.count, "records": f.records, "meaning": f.meaning}
+        for f in checked.findings
+    ]
+    lines = [table(rows, form, width=90), ""]
+    for finding in checked.findings:
+        if finding.severity != "info":
+            lines += [f"{finding.code}", *(f"  {one}" for one in finding.examples)]
+    return "\n".join(lines).rstrip()
+
+
+def _replayed(one: Replayed, examples: int) -> str:
+    report = one.report
+    right = len(report.rows) - len(one.imperfect)
+    head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
+    if one.skipped:
+        head += f"; {one.skipped:,} answers are free text, which a judge decides on"
+    lines = [head]
+    lines += [f"  {row.id}: {_why(row)}" for row in one.imperfect[:examples]]
+    if len(one.imperfect) > examples:
+        lines.append(f"  … and {len(one.imperfect) - examples:,} more")
+    errors: dict[str, list[str]] = {}
+    for figure in report.figures:
+        if figure.error:
+            errors.setdefault(figure.error, []).append(figure.name)
+    for error, names in errors.items():
+        more = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
+        lines.append(f"  the published code ends with {error} instead of {', '.join(names[:4])}{more}")
+    return "\n".join(lines)
+
+
+def _why(row: Row) -> str:
+    if row.error:
+        return row.error
+    below = [f"{f.name} {f.value}" for f in row.figures if f.error is None and f.value is not None]
+    return ", ".join(below[:6])
+
+
+def _data(one: Replayed) -> dict[str, Any]:
+    return {
+        "variant": one.report.variant,
+        "n": one.report.n,
+        "skipped": one.skipped,
+        "imperfect": [asdict(row) for row in one.imperfect],
+        "figures": [asdict(figure) for figure in one.report.figures],
+    }

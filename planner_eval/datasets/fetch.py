@@ -1,0 +1,268 @@
+"""Fetching published files: resumed where they broke off, kept only when their checksum is right."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner_eval._version import __version__
+from planner_eval.datasets.published import Dataset, File
+from planner_eval.datasets.store import CHUNK, accept, accepted, digest
+from planner_eval.errors import DatasetError
+
+TRIES = 4
+"""How often a broken connection is taken up again before the download is given up."""
+
+TIMEOUT = 30.0
+LARGEST = 4 << 30
+"""A file of unknown size is not read beyond this."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Told the file's path, the bytes there, and how many there will be (None where unknown)."""
+
+Accept = Callable[[File, str], bool]
+"""Asked whether to keep a file whose checksum is not known; given the computed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What became of one file.
+
+    Args:
+        file: The published file.
+        what: ``"present"`` (it was there), ``"fetched"``, ``"copied"``, or ``"absent"`` (it cannot be
+            fetched, and is not needed).
+        sha256: Its checksum; None where absent.
+    """
+
+    file: File
+    what: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to fetch.
+
+    Args:
+        source: A folder that holds the files already; nothing is downloaded.
+        mirror: An address to take instead of the published ones.
+        accept: Decides on files whose checksum is not known.
+        progress: Is told how far a file has come.
+        pause: Seconds before a broken connection is taken up again; doubled each time.
+    """
+
+    source: Path | None = None
+    mirror: str | None = None
+    accept: Accept = lambda file, checksum: False
+    progress: Progress = lambda path, done, total: None
+    pause: float = 1.0
+
+
+DEFAULTS = Options()
+
+
+def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterator[Fetched]:
+    """Bring a data set's files into a folder, one after the other.
+
+    A file that is there with the right checksum is left alone. What an interrupted download has
+    brought stays as ``<file>.part`` and is continued the next time.
+
+    Args:
+        dataset: What to fetch.
+        folder: Where to keep it; made when it is not there.
+        options: From where, and who decides.
+
+    Yields:
+        What became of each file, as soon as it is known.
+
+    Raises:
+        DatasetError: a file cannot be had, or is not the published one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known = accepted(folder)
+    for file in dataset.files:
+        target = folder / file.path
+        wanted = file.sha256 or known.get(file.path)
+        if target.is_file() and wanted and digest(target) == wanted:
+            yield Fetched(file, "present", wanted)
+            continue
+        if options.source is not None:
+            yield _copy(file, target, options, folder, wanted)
+        elif file.url is None:
+            yield Fetched(file, "absent")
+        else:
+            url = dataset.url(file, options.mirror)
+            continued = _part(target).exists()
+            part = _download(url, file, target, options)
+            if continued and wanted and digest(part) != wanted:
+                part.unlink()  # what lay there was of another file
+                part = _download(url, file, target, options)
+            yield Fetched(file, "fetched", _install(file, part, options, folder, wanted))
+
+
+# ---------------------------------------------------------------- from a folder
+def _copy(file: File, target: Path, options: Options, folder: Path, wanted: str | None) -> Fetched:
+    assert options.source is not None
+    origin = options.source / file.path
+    if not origin.is_file():
+        if not file.needed:
+            return Fetched(file, "absent")
+        raise DatasetError(f"{origin}: there is no such file")
+    if target.exists() and target.samefile(origin):
+        raise DatasetError(f"{options.source} is the folder to copy to; name another with --cache")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = _part(target)
+    try:
+        shutil.copyfile(origin, part)
+    except OSError as problem:
+        raise DatasetError(f"{origin}: {problem.strerror}") from None
+    if file.needed or wanted:
+        return Fetched(file, "copied", _install(file, part, options, folder, wanted))
+    os.replace(part, target)
+    return Fetched(file, "copied", digest(target))
+
+
+def _part(target: Path) -> Path:
+    return target.with_name(f"{target.name}.part")
+
+
+def _tag(part: Path) -> Path:
+    """Where the server's name for the version of a part is kept."""
+    return part.with_name(f"{part.name}.etag")
+
+
+def _install(file: File, part: Path, options: Options, folder: Path, wanted: str | None) -> str:
+    """Move a complete download to its place, if it is the published file."""
+    found = digest(part)
+    if wanted is not None and found != wanted:
+        size = part.stat().st_size
+        part.unlink()
+        _tag(part).unlink(missing_ok=True)
+        expected = f"{wanted} ({file.bytes:,} bytes)" if file.bytes is not None else wanted
+        raise DatasetError(
+            f"{file.path}: the checksum is {found} ({size:,} bytes), expected {expected}; "
+            "the file was not kept: fetch it again, and if that does not help, it has changed where it lies"
+        )
+    if wanted is None:
+        if not options.accept(file, found):
+            raise DatasetError(
+                f"{file.path}: its checksum is not known; the computed one is {found}. "
+                "Compare it with what others found, then fetch again with --accept-checksum to keep the file"
+            )
+        accept(folder, file, found)
+    os.replace(part, folder / file.path)
+    _tag(part).unlink(missing_ok=True)
+    return found
+
+
+# ---------------------------------------------------------------- from an address
+class _Broken(Exception):
+    """The connection broke before the file was complete; it can be taken up again."""
+
+
+def _download(url: str, file: File, target: Path, options: Options) -> Path:
+    """Download a file beside its place, continuing what is there; gives the complete part."""
+    if not url.startswith(("https://", "http://")):
+        raise DatasetError(f"{url}: only http and https addresses are fetched")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = _part(target)
+    pause = options.pause
+    for attempt in range(TRIES):
+        try:
+            _continue(url, file, part, options.progress)
+            return part
+        except _Broken as problem:
+            if attempt + 1 == TRIES:
+                have = part.stat().st_size if part.exists() else 0
+                raise DatasetError(
+                    f"{url}: {problem}; {have:,} bytes are kept: fetch again to continue from there"
+                ) from None
+            time.sleep(pause)
+            pause *= 2
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _continue(url: str, file: File, part: Path, progress: Progress) -> None:
+    """One request for what is missing of a file.
+
+    Raises:
+        _Broken: the connection broke.
+        DatasetError: the server refuses.
+    """
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request, urlopen
+
+    have = _usable(file, part)
+    if have and have == file.bytes:
+        return
+    headers = {"User-Agent": f"planner_eval/{__version__}", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if _tag(part).exists():
+            headers["If-Range"] = _tag(part).read_text(encoding="latin-1")
+    try:
+        with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as answer:
+            _receive(answer, file, part, have, progress)
+    except HTTPError as problem:
+        said = f"the server answered {problem.code} {problem.reason}"
+        if problem.code == 416:
+            if problem.headers.get("Content-Range", "").endswith(f"/{have}"):
+                return  # nothing is missing
+            part.unlink(missing_ok=True)
+        elif problem.code not in (408, 429, 500, 502, 503, 504):
+            raise DatasetError(f"{url}: {said}") from None
+        raise _Broken(said) from None
+    except URLError as problem:
+        raise _Broken(f"no connection ({problem.reason})") from None
+    except (OSError, HTTPException) as problem:
+        raise _Broken(f"the connection broke ({problem or type(problem).__name__})") from None
+
+
+def _usable(file: File, part: Path) -> int:
+    """How many bytes of a part can be built on; a part that cannot be is deleted.
+
+    Without a checksum in the end, a part is continued only when the server can say whether the file
+    has changed in between.
+    """
+    if not part.exists():
+        return 0
+    have = part.stat().st_size
+    if (file.bytes is not None and have > file.bytes) or (file.sha256 is None and not _tag(part).exists()):
+        part.unlink()
+        return 0
+    return have
+
+
+def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress) -> None:
+    """Write an answer's body to the part; a server that ignores the range starts from the beginning."""
+    if answer.status != 206:
+        have = 0
+    tag = answer.headers.get("ETag")
+    if tag and not tag.startswith("W/"):
+        _tag(part).write_text(tag, encoding="latin-1")
+    elif not have:
+        _tag(part).unlink(missing_ok=True)
+    length = answer.headers.get("Content-Length")
+    announced = have + int(length) if length and length.isdecimal() else None
+    total = announced if announced is not None else file.bytes
+    limit = file.bytes if file.bytes is not None else LARGEST
+    with part.open("ab" if have else "wb") as stream:
+        progress(file.path, have, total)
+        while block := answer.read(CHUNK // 16):
+            have += len(block)
+            if have > limit:
+                break
+            stream.write(block)
+            progress(file.path, have, total)
+    if have > limit:
+        part.unlink()
+        raise DatasetError(f"{file.path}: the server sends more than {limit:,} bytes; not kept")
+    if total is not None and have < total:
+        raise _Broken(f"the connection broke after {have:,} of {total:,} bytes")

@@ -1,0 +1,189 @@
+"""planeval data through its real entry point: list, fetch, verify, show, check, and bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from planner_eval.cli.data import _progress
+from tests.conftest import ROOT
+from tests.dataserver import serving
+
+SAMPLES = ROOT / "data" / "samples"
+
+
+def planeval(*argv: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "planner_eval", "data", *argv],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PLANEVAL_CACHE": str(cache)},
+    )
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def test_list_names_all_and_counts_files(cache: Path) -> None:
+    done = planeval("list", "--format", "json", cache=cache)
+    assert done.returncode == 0
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["complexfuncbench"] | {"files": "0/3", "records": 1000} == rows["complexfuncbench"]
+    assert list(rows) == sorted(rows)
+    shown = planeval("list", "--source", str(SAMPLES), cache=cache)
+    assert "2/3" in shown.stdout  # complexfuncbench: all but tool_info.json
+
+
+def test_fetch_asks_verify_compares_and_show_reads(cache: Path, tmp_path: Path) -> None:
+    served = tmp_path / "served" / "nestful-v2" / "v2"
+    served.mkdir(parents=True)
+    call = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
+    record = {"sample_id": "s", "input": "1 + 2?", "output": [call], "tools": [], "gold_answer": 3}
+    (served / "nestful_data.jsonl").write_text(json.dumps(record) + "\n")
+    with serving(tmp_path / "served") as files:
+        refused = planeval("fetch", "nestful-v2", "--mirror", files.url, cache=cache)
+        assert refused.returncode == 2
+        assert "sha256" in refused.stderr
+        assert "--accept-checksum" in refused.stderr
+        assert planeval("verify", "nestful-v2", cache=cache).returncode == 2
+        kept = planeval("fetch", "nestful-v2", "--mirror", files.url, "--accept-checksum", cache=cache)
+        assert kept.returncode == 0, kept.stderr
+        assert "nestful-v2/v2/nestful_data.jsonl: fetched" in kept.stdout
+        again = planeval("fetch", "nestful-v2", "--mirror", files.url, cache=cache)
+        assert (again.returncode, again.stdout.splitlines()[0][-7:]) == (0, "present")
+    verified = planeval("verify", "nestful-v2", "--format", "json", cache=cache)
+    assert (verified.returncode, json.loads(verified.stdout)[0]["state"]) == (0, "accepted")
+    shown = planeval("show", "nestful-v2", "--id", "s", cache=cache)
+    assert json.loads(shown.stdout)["gold"] == [call]
+    assert "1 files there" in planeval("show", "nestful-v2", cache=cache).stdout
+    (cache / "nestful-v2/v2/nestful_data.jsonl").write_text("{}")
+    assert planeval("verify", "nestful-v2", cache=cache).returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child there")
+def test_interrupted_fetch_keeps_what_it_has(cache: Path, tmp_path: Path) -> None:
+    served = tmp_path / "served" / "mathqa"
+    served.mkdir(parents=True)
+    (served / "test.json").write_bytes(b"x" * 2_346_754)
+    part = cache / "mathqa" / "test.json.part"
+    with serving(tmp_path / "served") as files:
+        files.stall = 500_000
+        argv = [sys.executable, "-m", "planner_eval", "data", "fetch", "mathqa", "--mirror", files.url]
+        with subprocess.Popen(
+            [*argv, "--cache", str(cache)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as child:
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and not (part.exists() and part.stat().st_size >= 400_000):
+                time.sleep(0.02)
+            child.send_signal(signal.SIGINT)
+            _, said = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert "interrupted" in said
+    assert 400_000 <= part.stat().st_size <= 500_000
+
+
+def test_progress_is_shown_on_a_terminal_only() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    show = _progress(stream)
+    show("a.json", 1_000_000, 2_000_000)
+    show("a.json", 2_000_000, 2_000_000)
+    assert stream.getvalue().count("\r") == 2
+    assert stream.getvalue().endswith("a.json: 2.0 of 2.0 MB\033[K\n")
+    quiet = io.StringIO()
+    _progress(quiet)("a.json", 1, 2)
+    assert quiet.getvalue() == ""
+
+
+def test_fetch_from_a_folder(cache: Path, reference: Path) -> None:
+    done = planeval("fetch", "mathqa", "callnavi", "--source", str(reference / "datasets"), cache=cache)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(": copied") == 34
+    assert planeval("verify", "callnavi", cache=cache).returncode == 0
+    wrong = planeval("fetch", "mathqa", "--source", str(SAMPLES), "--cache", str(cache / "b"), cache=cache)
+    assert wrong.returncode == 2
+    assert "test.json: the checksum is" in wrong.stderr
+
+
+def test_check_of_our_own_samples(cache: Path) -> None:
+    done = planeval("check", "complexfuncbench", "--source", str(SAMPLES), cache=cache)
+    assert done.returncode == 0, done.stderr
+    assert "gold against gold, official: 6 of 6 perfect" in done.stdout
+    assert "gold against gold, corrected: 6 of 6 perfect" in done.stdout
+    assert "no irregularities" in done.stdout
+
+
+def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
+    text = (SAMPLES / "complexfuncbench" / "ComplexFuncBench.jsonl").read_text(encoding="utf-8")
+    records = [json.loads(line) for line in text.splitlines()]
+    first = records[0]["conversations"][1]["function_call"][0]
+    first["arguments"] = {"place": "Turku"}
+    folder = tmp_path / "complexfuncbench"
+    folder.mkdir()
+    (folder / "ComplexFuncBench.jsonl").write_text("\n".join(map(json.dumps, records)))
+    done = planeval("check", "complexfuncbench", "--source", str(tmp_path), "--format", "json", cache=cache)
+    assert done.returncode == 1
+    data = json.loads(done.stdout)
+    assert {f["code"] for f in data["findings"]} == {"dataset.missing_argument", "dataset.unknown_argument"}
+    imperfect = {one["variant"]: [row["id"] for row in one["imperfect"]] for one in data["replayed"]}
+    assert imperfect == {"official": [], "corrected": ["Hotels-0"]}  # officially, the look-up is free
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("appbench", 801), ("functionchat", 1306), ("nestful-v1", 300), ("mathqa", 3589)],
+)
+def test_check_of_the_published_data(reference: Path, cache: Path, name: str, read: int) -> None:
+    source = str(reference / "datasets")
+    done = planeval("check", name, "--source", source, "--format", "json", cache=cache)
+    assert done.returncode == 1, done.stderr  # every one of them has something wrong
+    data = json.loads(done.stdout)
+    assert data["samples"] == read
+    assert data["findings"]
+    assert not data["unequal"] + data["unreadable"]
+    for one in data["replayed"]:
+        if one["variant"] == "corrected":
+            assert one["imperfect"] == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("check", "nestful"), "did you mean nestful-v1"),
+        (("check", "mathqa"), "planeval data fetch mathqa"),
+        (("verify", "mathqa", "--source", "/nowhere"), "no such folder"),
+        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "no sample of the id 'x'"),
+        (("show", "mathqa", "--samples", "3"), "none of test.json"),
+        (("fetch",), "Missing argument"),
+        (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
+        (("fetch", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
+        (("chek",), "No such command"),
+    ],
+)
+def test_bad_input(argv: tuple[str, ...], said: str, cache: Path) -> None:
+    done = planeval(*argv, cache=cache)
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_says_what_everything_does(cache: Path) -> None:
+    shown = planeval("--help", cache=cache)
+    for name in ("list", "fetch", "verify", "show", "check"):
+        assert name in shown.stdout
+        assert "--" in planeval(name, "--help", cache=cache).stdout

@@ -1,0 +1,249 @@
+"""Fetching data sets from a local server: broken downloads, wrong checksums, lost connections, resume."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from planner_eval.datasets.fetch import Fetched, Options, fetch
+from planner_eval.datasets.published import Dataset, File, find, published, read
+from planner_eval.datasets.store import accepted, cache_folder, place, verify
+from planner_eval.errors import DatasetError
+from tests.dataserver import Files, serving
+
+BODY = b"".join(b"line %d of a file that is long enough to break\n" % n for n in range(20_000))
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def dataset(files: Files, *published_files: File) -> Dataset:
+    return Dataset("toy", "", "", "", 0, "toy", None, (), f"{files.url}/", published_files)
+
+
+KNOWN = File("sub/known.bin", "toy/known.bin", len(BODY), sha256(BODY))
+UNKNOWN = File("unknown.bin", "toy/known.bin")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[Files]:
+    (tmp_path / "served" / "toy").mkdir(parents=True)
+    (tmp_path / "served" / "toy" / "known.bin").write_bytes(BODY)
+    with serving(tmp_path / "served") as served:
+        yield served
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+FAST = Options(pause=0.001)
+
+
+def whats(done: Iterator[Fetched]) -> list[str]:
+    return [one.what for one in done]
+
+
+def test_fetch_and_then_leave_alone(files: Files, folder: Path) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    options = replace(FAST, progress=lambda *progress: seen.append(progress))
+    assert whats(fetch(dataset(files, KNOWN), folder, options)) == ["fetched"]
+    assert (folder / "sub/known.bin").read_bytes() == BODY
+    assert seen[0][1] == 0
+    assert seen[-1] == ("sub/known.bin", len(BODY), len(BODY))
+    assert whats(fetch(dataset(files, KNOWN), folder, options)) == ["present"]
+    assert len(files.log) == 1
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["known.bin"]
+
+
+def test_lost_connection_is_taken_up_where_it_broke(files: Files, folder: Path) -> None:
+    files.breaks = [100_000, 200_000]
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    assert (folder / "sub/known.bin").read_bytes() == BODY
+    assert [wanted for _, wanted in files.log] == [None, "bytes=100000-", "bytes=300000-"]
+
+
+def test_broken_download_is_kept_and_continued_the_next_time(files: Files, folder: Path) -> None:
+    files.breaks = [50_000, 0, 0, 0]
+    with pytest.raises(DatasetError, match=r"broke after 50,000 of .* 50,000 bytes are kept"):
+        list(fetch(dataset(files, KNOWN), folder, FAST))
+    assert not (folder / "sub/known.bin").exists()
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    assert files.log[-1][1] == "bytes=50000-"
+    assert (folder / "sub/known.bin").read_bytes() == BODY
+
+
+def test_server_that_knows_no_ranges_starts_again(files: Files, folder: Path) -> None:
+    files.breaks, files.ranges = [50_000], False
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    assert (folder / "sub/known.bin").read_bytes() == BODY
+
+
+def test_wrong_checksum_is_not_kept(files: Files, folder: Path) -> None:
+    files.spoil = True
+    with pytest.raises(DatasetError, match=rf"the checksum is [0-9a-f]{{64}} .* expected {KNOWN.sha256}"):
+        list(fetch(dataset(files, KNOWN), folder, FAST))
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+    files.spoil = False
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+
+
+def test_part_of_another_file_is_thrown_away(files: Files, folder: Path) -> None:
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/known.bin.part").write_bytes(b"x" * 1000)
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    (folder / "sub/known.bin").unlink()
+    (folder / "sub/known.bin.part").write_bytes(BODY + b"more")
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    (folder / "sub/known.bin").unlink()
+    (folder / "sub/known.bin.part").write_bytes(BODY)
+    before = len(files.log)
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    assert len(files.log) == before  # all of it was there
+
+
+def test_file_that_was_changed_on_disk_is_fetched_again(files: Files, folder: Path) -> None:
+    list(fetch(dataset(files, KNOWN), folder, FAST))
+    (folder / "sub/known.bin").write_bytes(b"changed")
+    assert [s.state for s in verify(dataset(files, KNOWN), folder)] == ["differs"]
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    assert [s.state for s in verify(dataset(files, KNOWN), folder)] == ["ok"]
+
+
+def test_passing_trouble_and_lasting_trouble(files: Files, folder: Path) -> None:
+    files.codes = [503, 429]
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    absent = replace(KNOWN, path="absent.bin", url="toy/absent.bin")
+    with pytest.raises(DatasetError, match="answered 404"):
+        list(fetch(dataset(files, absent), folder, FAST))
+    elsewhere = replace(dataset(files, KNOWN), address="file:///etc/")
+    with pytest.raises(DatasetError, match="only http and https"):
+        list(fetch(elsewhere, folder.parent / "other", FAST))
+    gone = replace(dataset(files, KNOWN), address="http://127.0.0.1:9/")
+    with pytest.raises(DatasetError, match="no connection"):
+        list(fetch(gone, folder.parent / "other", FAST))
+
+
+def test_server_that_sends_too_much(files: Files, folder: Path) -> None:
+    short = replace(KNOWN, bytes=1000)
+    with pytest.raises(DatasetError, match="more than 1,000 bytes"):
+        list(fetch(dataset(files, short), folder, FAST))
+    assert not list(folder.rglob("*.part"))
+
+
+def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> None:
+    asked: list[str] = []
+
+    def refuses(file: File, checksum: str) -> bool:
+        asked.append(checksum)
+        return False
+
+    refuse = replace(FAST, accept=refuses)
+    with pytest.raises(DatasetError, match=rf"computed one is {sha256(BODY)}.*--accept-checksum"):
+        list(fetch(dataset(files, UNKNOWN), folder, refuse))
+    assert asked == [sha256(BODY)]
+    assert not (folder / "unknown.bin").exists()
+    requests = len(files.log)
+    accept = replace(FAST, accept=lambda file, checksum: True)
+    assert whats(fetch(dataset(files, UNKNOWN), folder, accept)) == ["fetched"]
+    assert [wanted for _, wanted in files.log[requests:]] == [f"bytes={len(BODY)}-"]  # not sent again
+    assert accepted(folder) == {"unknown.bin": sha256(BODY)}
+    assert whats(fetch(dataset(files, UNKNOWN), folder, refuse)) == ["present"]
+    assert [s.state for s in verify(dataset(files, UNKNOWN), folder)] == ["accepted"]
+    (folder / "unknown.bin").write_bytes(b"changed")
+    assert [s.state for s in verify(dataset(files, UNKNOWN), folder)] == ["differs"]
+
+
+def test_part_of_an_older_version_is_not_continued(files: Files, folder: Path) -> None:
+    files.breaks = [50_000, 0, 0, 0]
+    accept = replace(FAST, accept=lambda file, checksum: True)
+    with pytest.raises(DatasetError, match="50,000 bytes are kept"):
+        list(fetch(dataset(files, UNKNOWN), folder, accept))
+    files.tag = '"v2"'
+    (files.folder / "toy" / "known.bin").write_bytes(BODY.upper())
+    assert whats(fetch(dataset(files, UNKNOWN), folder, accept)) == ["fetched"]
+    assert (folder / "unknown.bin").read_bytes() == BODY.upper()
+
+
+def test_source_folder_instead_of_an_address(files: Files, folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there" / "toy"
+    (there / "sub").mkdir(parents=True)
+    extra = File("derived.json", None)
+    data = dataset(files, KNOWN, extra)
+    options = replace(FAST, source=there)
+    with pytest.raises(DatasetError, match="no such file"):
+        list(fetch(data, folder, options))
+    (there / "sub/known.bin").write_bytes(BODY)
+    assert whats(fetch(data, folder, options)) == ["copied", "absent"]
+    (there / "derived.json").write_text("{}")
+    assert whats(fetch(data, folder, options)) == ["present", "copied"]
+    (folder / "sub/known.bin").unlink()
+    (there / "sub/known.bin").write_bytes(b"other")
+    with pytest.raises(DatasetError, match="the checksum is"):
+        list(fetch(data, folder, options))
+    with pytest.raises(DatasetError, match="folder to copy to"):
+        list(fetch(data, there, options))
+    assert not files.log
+
+
+def test_published_files_from_a_server(reference: Path, folder: Path, tmp_path: Path) -> None:
+    laid_out = tmp_path / "mirror"
+    laid_out.mkdir()
+    for name in published():
+        (laid_out / name).symlink_to(reference / "datasets" / published()[name].reader)
+    with serving(laid_out) as served:
+        served.breaks = [1000, 2000]
+        options = replace(FAST, mirror=served.url)
+        for name, data in published().items():
+            complete = [file for file in data.files if file.sha256]
+            known = replace(data, files=tuple(complete))
+            assert whats(fetch(known, folder / name, options)) == ["fetched"] * len(complete)
+            assert {s.state for s in verify(known, folder / name)} <= {"ok"}
+    for name in ("appbench", "callnavi", "functionchat", "mathqa", "nestful-v1"):
+        assert sum(1 for _ in read(find(name), folder / name)) == find(name).records
+
+
+def test_every_entry_of_the_table() -> None:
+    for name, data in published().items():
+        assert data.name == name
+        assert data.address.startswith("https://")
+        assert data.address.endswith("/")
+        for file in data.files:
+            assert file.sha256 is None or len(file.sha256) == 64
+            assert (file.sha256 is None) == (file.bytes is None)
+            assert data.url(file).startswith("https://")
+            assert ".." not in file.path
+    with pytest.raises(DatasetError, match="did you mean nestful-v1 or nestful-v2"):
+        find("nestful")
+    with pytest.raises(DatasetError, match="there are appbench"):
+        find("zzz")
+
+
+def test_cache_folder_by_custom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("PLANEVAL_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "planner_eval"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says the standard
+    monkeypatch.setattr("sys.platform", "linux")
+    assert cache_folder() == Path("~/.cache/planner_eval").expanduser()
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert cache_folder() == Path("~/Library/Caches/planner_eval").expanduser()
+    monkeypatch.setenv("PLANEVAL_CACHE", str(tmp_path / "own"))
+    assert cache_folder() == tmp_path / "own"
+    assert cache_folder(str(tmp_path / "named")) == tmp_path / "named"
+    with pytest.raises(DatasetError, match="no such folder"):
+        place(find("mathqa"), source=str(tmp_path / "absent"))
+
+
+def test_broken_list_of_accepted_checksums(folder: Path) -> None:
+    folder.mkdir()
+    for text in ("{", "[]", '{"a": 1}'):
+        (folder / "accepted.json").write_text(text)
+        with pytest.raises(DatasetError, match="delete it and fetch again"):
+            accepted(folder)
