@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Limits": "sandbox",
+    "NestfulRunner": "nestful",
     "Sandbox": "sandbox",
     "Options": "run",
     "Trace": "trace",

@@ -52,12 +52,10 @@ def bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[s
 def _signature(function: Any) -> tuple[Any, int, tuple[Any, ...]]:
     """The code object, how many leading parameters are bound already, the defaults."""
     skipped = 0
-    if not hasattr(function, "__code__"):
-        if not hasattr(function, "__func__"):  # not a method: an object with __call__, or written in C
-            function = getattr(type(function), "__call__", None)  # noqa: B004
-        else:
-            function = function.__func__
-        skipped = 1
+    if hasattr(function, "__func__"):
+        function, skipped = function.__func__, 1
+    elif not hasattr(function, "__code__"):  # an object with __call__, or written in C
+        function, skipped = getattr(type(function), "__call__", None), 1  # noqa: B004
     code = getattr(function, "__code__", None)
     return code, skipped, getattr(function, "__defaults__", None) or ()
 

@@ -144,7 +144,7 @@ class Server:
 
     def send(self, request: dict[str, Any]) -> None:
         """Hand over one plan."""
-        self.pipe.unsent += _framed({**request, "number": self.sent})
+        self.pipe.unsent.extend(_framed({**request, "number": self.sent}))
         self.sent += 1
         self.pipe.pump(0)
 

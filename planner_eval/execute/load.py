@@ -79,8 +79,9 @@ def _attribute(module: Any, source: dict[str, Any]) -> Any:
 
 def execute_file(path: str) -> Any:
     """The module in one Python file, under its own name where that is free."""
-    stem = path.rpartition("/")[2].removesuffix(".py")
-    name = stem if stem.isidentifier() and stem not in sys.modules else f"planeval_tools_{abs(len(path))}"
+    name = path.rpartition("/")[2].removesuffix(".py")
+    while name in sys.modules and getattr(sys.modules[name], "__file__", None) != path:
+        name += "_"
     module = type(sys)(name)
     module.__file__ = path
     with open(path, "rb") as file:

@@ -144,20 +144,27 @@ class Sandbox:
         if self.level == "inline":
             yield from (self._inline(program) for program in programs)
             return
-        waiting: deque[dict[str, Any]] = deque()
+        waiting: deque[dict[str, Any] | Reply] = deque()
         backend = self._started()
         source = iter(programs)
         try:
             while True:
                 while len(waiting) < backend.ahead and (program := next(source, None)) is not None:
-                    waiting.append(program)
-                    backend.send(self._request(program))
+                    waiting.append(self._sent(backend, program))
                 if not waiting:
                     return
-                yield self._reply(backend, waiting.popleft())
+                first = waiting.popleft()
+                yield first if isinstance(first, Reply) else self._reply(backend, first)
         finally:
             if waiting:  # somebody stopped half-way: the replies under way belong to nobody
                 self.close()
+
+    def _sent(self, backend: Server | Worker, program: dict[str, Any]) -> dict[str, Any] | Reply:
+        try:
+            backend.send(self._request(program))
+        except ValueError as error:  # arguments that nest deeper than a message can
+            return Reply((), ("unsendable", f"the plan cannot be handed to a worker: {error}"))
+        return program
 
     def _request(self, program: dict[str, Any]) -> dict[str, Any]:
         limits = self.limits

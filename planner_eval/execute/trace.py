@@ -15,7 +15,7 @@ class Failure:
         kind: ``unknown-tool``, ``missing-argument``, ``unknown-argument``, ``repeated-argument``,
             ``no-such-output``, ``unresolved``, ``too-many-items``, ``not-recorded``, ``cycle``,
             ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``worker-died``,
-            ``worker-lied``, ``not-run``, or the class of the exception that the tool raised.
+            ``worker-lied``, ``unsendable``, ``not-run``, or the class of the exception that the tool raised.
         message: One sentence for people.
     """
 

@@ -1,0 +1,666 @@
+"""Running plans: order, arguments, outputs, failures, retries, recording; the same inline and in workers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner_eval as pe
+from planner_eval.errors import ExecutionError
+from planner_eval.execute import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
+from planner_eval.execute.record import record_lines
+from planner_eval.execute.run import program_for
+from planner_eval.execute.wire import decode, encode
+from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+
+TOOLS = """
+import asyncio, time
+from collections import namedtuple
+
+def search(city, stars=3):
+    return {"hotels": [{"name": f"{city} Inn", "stars": stars}], "count": 1}
+
+def book(name, nights=1):
+    return f"booked {name} for {nights}"
+
+def split(text):
+    head, _, tail = text.partition(" ")
+    return head, tail
+
+class Room:
+    def __init__(self, number):
+        self.number = number
+        self._secret = "hidden"
+
+def room(number):
+    return Room(number)
+
+async def later(value):
+    await asyncio.sleep(0.01)
+    return value * 2
+
+def counting(up_to):
+    yield from range(up_to)
+
+async def counting_later(up_to):
+    for number in range(up_to):
+        yield number
+
+def for_ever():
+    number = 0
+    while True:
+        yield number
+
+def fail(text="no luck"):
+    raise ValueError(text)
+
+def change(items):
+    items.append("changed")
+    return items
+
+def quit_now():
+    raise SystemExit(3)
+
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+def positions(a, /, b, *, c=0):
+    return [a, b, c]
+
+def anything(*values, **named):
+    return [list(values), named]
+"""
+
+
+@pytest.fixture(scope="module")
+def tools_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tools") / "tools.py"
+    path.write_text(TOOLS)
+    return str(path)
+
+
+@pytest.fixture(scope="module", params=["inline", "process", "strict"])
+def box(request: pytest.FixtureRequest, tools_file: str) -> Iterator[Sandbox]:
+    with Sandbox(tool_source(tools_file), level=request.param, jobs=1) as sandbox:
+        try:
+            execute(Plan((Call("a", "search", (("city", "Rome"),)),)), sandbox)
+        except ExecutionError as error:
+            pytest.skip(f"isolation: {error}")
+        yield sandbox
+
+
+def plan(*calls: tuple[Any, ...]) -> Plan:
+    """A plan from (name, arguments) pairs; ids are c0, c1 …"""
+    return Plan(tuple(Call(f"c{i}", name, tuple(given.items())) for i, (name, given) in enumerate(calls)))
+
+
+def value(box: Sandbox, name: str, /, **arguments: Any) -> Any:
+    trace = execute(plan((name, arguments)), box)
+    assert trace.ok, trace
+    return trace.result
+
+
+def failure(box: Sandbox, name: str, /, **arguments: Any) -> str:
+    trace = execute(plan((name, arguments)), box)
+    assert trace.calls[0].status == "failed"
+    return str(trace.calls[0].error)
+
+
+# ---------------------------------------------------------------- values and references
+def test_references_lead_into_results(box: Sandbox) -> None:
+    found = execute(
+        plan(
+            ("search", {"city": "Rome"}),
+            ("book", {"name": Ref(0, ("hotels", 0, "name")), "nights": Ref(0, ("count",))}),
+            ("book", {"name": Template(("the ", Ref(0, ("hotels", "0", "name")), "!"))}),
+            ("anything", {"all": [Ref(0, ("count",)), {"inner": Ref(1)}], "whole": Ref(0)}),
+        ),
+        box,
+    )
+    assert found.ok
+    assert found[1].value == "booked Rome Inn for 1"
+    assert found["c2"].value == "booked the Rome Inn! for 1"
+    whole = {"hotels": [{"name": "Rome Inn", "stars": 3}], "count": 1}
+    assert found[3].value == [[], {"all": [1, {"inner": "booked Rome Inn for 1"}], "whole": whole}]
+
+
+def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -> None:
+    found = execute(
+        plan(
+            ("split", {"text": "one two"}),
+            ("room", {"number": 7}),
+            ("later", {"value": 4}),
+            ("anything", {"tail": Ref(0, (1,)), "n": Ref(1, ("number",)), "only": Ref(2, ("result",))}),
+        ),
+        box,
+        options=Options(outputs={"split": ("head", "tail")}),
+    )
+    assert found[0].value == ("one", "two")
+    assert isinstance(found[1].value, Opaque) or box.level == "inline"
+    assert found[3].value == [[], {"tail": "two", "n": 7, "only": 8}]
+    named = execute(
+        plan(("split", {"text": "one two"}), ("book", {"name": Ref(0, ("tail",))})),
+        box,
+        options=Options(outputs={"split": ("head", "tail")}),
+    )
+    assert named.result == "booked two for 1"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (("hotel",), "no-such-output: dict has no 'hotel': it has 'hotels', 'count'"),
+        (("hotels", 3), "no-such-output: list has no 3: it has 1 items"),
+        (("count", "x"), "no-such-output: int has no 'x'"),
+        (("__class__",), "no-such-output: dict has no '__class__': it has 'hotels', 'count'"),
+    ],
+)
+def test_an_output_that_is_not_there_fails_its_consumer(
+    box: Sandbox, path: tuple[str | int, ...], message: str
+) -> None:
+    found = execute(plan(("search", {"city": "Rome"}), ("book", {"name": Ref(0, path)})), box)
+    assert [call.status for call in found] == ["ok", "failed"]
+    assert str(found[1].error) == message
+
+
+def test_private_attributes_are_no_outputs(box: Sandbox) -> None:
+    found = execute(plan(("room", {"number": 7}), ("book", {"name": Ref(0, ("_secret",))})), box)
+    assert found[1].error is not None
+    assert found[1].error.kind == "no-such-output"
+
+
+def test_asynchronous_tools_and_generators(box: Sandbox) -> None:
+    assert value(box, "later", value=21) == 42
+    assert value(box, "counting", up_to=3) == [0, 1, 2]
+    assert value(box, "counting_later", up_to=3) == [0, 1, 2]
+    assert failure(box, "for_ever").startswith("too-many-items")
+
+
+def test_a_tool_that_changes_its_argument_changes_nobody_elses(box: Sandbox) -> None:
+    written = ["a"]
+    found = execute(
+        plan(("change", {"items": written}), ("change", {"items": Ref(0)}), ("anything", {"x": Ref(0)})),
+        box,
+    )
+    assert found[0].value == ["a", "changed"]
+    assert found[1].value == ["a", "changed", "changed"]
+    assert found[2].value == [[], {"x": ["a", "changed"]}]
+    assert written == ["a"]
+
+
+# ---------------------------------------------------------------- failures
+def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
+    found = execute(
+        plan(
+            ("fail", {}),
+            ("book", {"name": Ref(0)}),
+            ("book", {"name": Ref(1)}),
+            ("search", {"city": "Oslo"}),
+        ),
+        box,
+    )
+    assert [call.status for call in found] == ["failed", "skipped", "skipped", "ok"]
+    assert str(found[0].error) == "ValueError: no luck"
+    assert str(found[2].error) == "producer-failed: it needs c0 (fail), which gave no value"
+    assert not found.ok
+    assert [call.id for call in found.failed] == ["c0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("serch", {"city": "Rome"}, "unknown-tool: no tool is named 'serch'; did the plan mean 'search'?"),
+        ("search", {}, "missing-argument: the argument 'city' is missing"),
+        (
+            "search",
+            {"city": "Rome", "star": 3},
+            "unknown-argument: no argument is named 'star'; the tool takes city, stars",
+        ),
+        ("book", {"name": Unresolved("x")}, "unresolved: the plan has no call that returns 'x'"),
+        ("quit_now", {}, "SystemExit: 3"),
+        ("later", {"value": None}, "TypeError: unsupported operand type(s) for *: 'NoneType' and 'int'"),
+        ("positions", {"a": 1}, "missing-argument: the argument 'b' is missing"),
+    ],
+)
+def test_what_went_wrong_is_said(box: Sandbox, name: str, arguments: dict[str, Any], message: str) -> None:
+    assert failure(box, name, **arguments) == message
+
+
+def test_an_argument_given_twice_fails(box: Sandbox) -> None:
+    found = execute(Plan((Call("a", "book", (("name", "x"), ("name", "y"))),)), box)
+    assert str(found[0].error) == "repeated-argument: an argument is given twice: name, name"
+
+
+def test_calls_in_a_cycle_fail_and_the_others_run(box: Sandbox) -> None:
+    found = execute(
+        plan(
+            ("book", {"name": Ref(1)}),
+            ("book", {"name": Ref(0)}),
+            ("book", {"name": Ref(0)}),
+            ("search", {"city": "Bern"}),
+            ("book", {"name": Ref(5)}),
+            ("book", {"name": "x"}),
+            ("book", {"name": Ref(6)}),
+        ),
+        box,
+    )
+    assert [call.status for call in found] == ["failed", "failed", "skipped", "ok", "ok", "ok", "failed"]
+    assert str(found[0].error) == "cycle: calls depend on one another: c0, c1, c6"
+
+
+# ---------------------------------------------------------------- arguments
+def test_arguments_by_name_and_by_position(box: Sandbox) -> None:
+    assert value(box, "positions", b=2, a=1, c=3) == [1, 2, 3]
+    assert value(box, "positions", arg_1=2, arg_0=1) == [1, 2, 0]
+    assert value(box, "anything", arg_1=2, arg_0=1) == [[1, 2], {}]
+    assert failure(box, "positions", arg_1=2) == "missing-argument: the argument 'arg_0' is missing"
+    assert failure(box, "positions", arg_0=2) == "missing-argument: the argument 'arg_1' (b) is missing"
+    too_many = failure(box, "search", arg_0=1, arg_1=2, arg_2=3)
+    assert too_many == "unknown-argument: the tool takes 2 arguments, found 3"
+    swapped = execute(plan(("book", {"nights": "x", "name": 2})), box, options=Options(binding="position"))
+    assert swapped.result == "booked x for 2"
+
+
+def test_an_unknown_way_of_binding_is_refused(box: Sandbox) -> None:
+    with pytest.raises(ExecutionError, match="by 'name' or by 'position', not by 'size'"):
+        execute(plan(("search", {})), box, options=Options(binding="size"))
+
+
+def test_the_arguments_are_kept_when_asked_for(box: Sandbox) -> None:
+    found = execute(
+        plan(("search", {"city": "Rome"}), ("book", {"name": Ref(0, ("count",))})),
+        box,
+        options=Options(arguments=True),
+    )
+    assert found[1].arguments == (("name", 1),)
+
+
+# ---------------------------------------------------------------- order and time
+def test_calls_run_in_written_order_where_they_can() -> None:
+    seen: list[str] = []
+    tools = {name: (lambda n: lambda **given: seen.append(n))(name) for name in "abcd"}
+    execute(plan(("a", {"x": Ref(2)}), ("b", {}), ("c", {}), ("d", {"x": Ref(1)})), tools)
+    assert seen == ["c", "a", "b", "d"]
+
+
+def test_independent_calls_run_at_once_when_asked(tools_file: str) -> None:
+    naps = plan(*[("nap", {"seconds": 0.3})] * 4, ("anything", {"x": Ref(3)}))
+    for level in ("inline", "strict"):
+        started = time.monotonic()
+        try:
+            found = execute(naps, tools_file, isolation=level, options=Options(concurrency=4))
+        except ExecutionError as error:
+            pytest.skip(f"isolation: {error}")
+        assert found.ok, found
+        assert time.monotonic() - started < 1.0
+        assert [call.id for call in found] == ["c0", "c1", "c2", "c3", "c4"]
+
+
+def test_a_failing_call_is_tried_again() -> None:
+    waited: list[float] = []
+
+    def unsteady() -> str:
+        waited.append(time.monotonic())
+        if len(waited) < 3:
+            raise ConnectionError("not yet")
+        return "here"
+
+    found = execute(plan(("unsteady", {})), [unsteady], options=Options(retries=3, backoff=0.02))
+    assert found.result == "here"
+    assert found[0].attempts == 3
+    assert waited[1] - waited[0] >= 0.02
+    assert waited[2] - waited[1] >= 0.04
+    waited.clear()
+    given_up = execute(plan(("unsteady", {})), [unsteady], options=Options(retries=1, backoff=0))
+    assert str(given_up[0].error) == "ConnectionError: not yet"
+    assert given_up[0].attempts == 2
+
+
+def test_a_mistake_in_the_plan_is_not_tried_again(box: Sandbox) -> None:
+    found = execute(plan(("search", {})), box, options=Options(retries=5, backoff=1))
+    assert found[0].attempts == 1
+
+
+def test_a_plan_past_its_deadline_keeps_what_it_did(tools_file: str) -> None:
+    calls = plan(
+        ("search", {"city": "Rome"}), ("nap", {"seconds": 60}), ("book", {"name": Ref(0, ("count",))})
+    )
+    try:
+        found = execute(calls, tools_file, timeout=0.5)
+    except ExecutionError as error:
+        pytest.skip(f"isolation: {error}")
+    assert [call.status for call in found] == ["ok", "failed", "skipped"]
+    assert str(found.ended) == str(found[1].error) == "timeout: stopped after 0.5 seconds"
+    assert str(found[2].error) == "not-run: the run had ended"
+
+
+# ---------------------------------------------------------------- traces
+def test_the_answer_is_filled_in(box: Sandbox) -> None:
+    calls = plan(("search", {"city": "Rome"})).calls
+    assert execute(Plan(calls, answer=(("hotel", Ref(0, ("hotels", 0, "name"))),)), box).answer == (
+        ("hotel", "Rome Inn"),
+    )
+    assert execute(Plan(calls, answer=(("hotel", Ref(0, ("nowhere",))),)), box).answer is None
+
+
+def test_a_trace_is_json_data(box: Sandbox) -> None:
+    found = execute(plan(("split", {"text": "a b"}), ("fail", {}), ("room", {"number": 1})), box)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["ok"] is False
+    assert data["calls"][0]["value"] == {"~": "tuple", "v": ["a", "b"]}
+    assert data["calls"][1]["error"] == {"kind": "ValueError", "message": "no luck"}
+    assert data["calls"][2]["value"]["type"] == "tools.Room"
+
+
+def test_an_empty_plan_is_fine(box: Sandbox) -> None:
+    assert execute(Plan(), box).ok
+    assert execute(Plan(), box).result is None
+
+
+def test_many_plans_come_back_in_order(box: Sandbox) -> None:
+    plans = (plan(("book", {"name": str(n)})) for n in range(40))
+    assert [trace.result for trace in execute_many(plans, box)] == [f"booked {n} for 1" for n in range(40)]
+
+
+def test_leaving_half_way_loses_nothing_of_the_next_run(box: Sandbox) -> None:
+    plans = (plan(("book", {"name": str(n)})) for n in range(40))
+    assert next(iter(execute_many(plans, box))).result == "booked 0 for 1"
+    assert value(box, "book", name="x") == "booked x for 1"
+
+
+def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
+    deep: Any = "x"
+    for _ in range(3000):
+        deep = [deep]
+    if box.level == "inline":
+        return
+    program = {**program_for(plan(("book", {"name": "x"})), Options())}
+    program["calls"] = [("book", "book", [("name", ("value", deep))], [], [])]
+    good = program_for(plan(("book", {"name": "y"})), Options())
+    replies = list(box.map([good, program, good]))
+    assert [reply.ended and reply.ended[0] for reply in replies] == [None, "unsendable", None]
+
+
+# ---------------------------------------------------------------- sources
+def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "shapes"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
+    (package / "tools.py").write_text(
+        "from shapes.helper import twice\n"
+        "class Shop:\n"
+        "    def __init__(self):\n        self.sold = []\n"
+        "    def sell(self, what):\n        self.sold.append(what)\n        return len(self.sold)\n"
+        "    def state(self):\n        return self.sold\n"
+        "def double(x):\n    return twice(x)\n"
+        "TABLE = {'double': double, 'Shop': Shop()}\n"
+        "LIST = [double]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    double = plan(("double", {"x": 4}))
+    for spec in ("shapes.tools", "shapes.tools:TABLE", "shapes.tools:LIST", "shapes.tools:double"):
+        for level in ("process", "inline"):
+            assert execute(double, spec, isolation=level).result == 8, spec
+    sold = execute(
+        Plan((Call("a", "sell", (("what", "tea"),), app="Shop"),)), "shapes.tools:TABLE", isolation="process"
+    )
+    assert sold.result == 1
+    shop = execute(
+        plan(("sell", {"what": "tea"}), ("sell", {"what": "jam"})),
+        "shapes.tools:Shop",
+        isolation="process",
+        options=Options(state=True),
+    )
+    assert shop.state == ["tea", "jam"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nowhere.py", "nowhere.py: no such file"),
+        ("no_such_module_here", "there is no module 'no_such_module_here'"),
+        ("nestful:/no/such/folder", "no such folder"),
+        ("recorded:/no/such/file", "cannot be read"),
+        ("os:no_such_name", "os:no_such_name: there is no 'no_such_name'"),
+    ],
+)
+def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
+    with pytest.raises(ExecutionError, match=message):
+        execute(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def broken(:\n", "SyntaxError"),
+        ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
+        ("raise SystemExit('bye')\n", "SystemExit: bye"),
+        ("x = 1\n", "holds no tools"),
+    ],
+)
+@pytest.mark.parametrize("level", ["inline", "process", "strict"])
+def test_a_file_that_does_not_load_is_said(tmp_path: Path, text: str, message: str, level: str) -> None:
+    (tmp_path / "broken.py").write_text(text)
+    with pytest.raises(ExecutionError, match=message):
+        execute(plan(("x", {})), str(tmp_path / "broken.py"), isolation=level)
+
+
+def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
+    (tmp_path / "func_file_map.json").write_text(
+        json.dumps(
+            {"count_words": "py_code_file_1.py", "shout": "py_code_file_2", "sqrt": "py_code_file_3.py"}
+        )
+    )
+    (tmp_path / "py_code_file_1.py").write_text(
+        "seen = []\ndef count_words(text):\n    seen.append(text)\n    return len(text.split()), len(seen)\n"
+    )
+    (tmp_path / "py_code_file_2.py").write_text(
+        "def shout(text, times=1):\n    assert 'seen' not in globals()\n    return text.upper() * times\n"
+    )
+    (tmp_path / "py_code_file_3.py").write_text("def sqrt(x, n=2):\n    return x ** (1 / n)\n")
+    calls = plan(
+        ("shout", {"text": "a b"}),
+        ("count_words", {"text": Ref(0, ("output_0",))}),
+        ("count_words", {"text": "c"}),
+    )
+    try:
+        found = execute(calls, f"nestful:{tmp_path}")
+        assert [call.value for call in found] == ["A B", (2, 1), (1, 1)]
+        assert execute(plan(("sqrt", {"x": 16.0})), f"nestful:{tmp_path}").result == 4.0
+        (tmp_path / "basic_functions.py").write_text(
+            "import math\ndef sqrt(num):\n    return math.isqrt(num)\n"
+        )
+        assert execute(plan(("sqrt", {"arg_0": 17})), f"nestful:{tmp_path}").result == 4
+    except ExecutionError as error:
+        pytest.skip(f"isolation: {error}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read"),
+        ("{", "not JSON"),
+        ("[]", "expected an object"),
+        ('{"f": "../../etc/passwd.py"}', "outside the folder"),
+    ],
+)
+def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / "func_file_map.json").write_text(text)
+    with pytest.raises(ExecutionError, match=message):
+        tool_source(f"nestful:{tmp_path}")
+
+
+# ---------------------------------------------------------------- recording
+def test_recorded_once_replayed_for_ever(tmp_path: Path, tools_file: str) -> None:
+    calls = plan(
+        ("search", {"city": "Rome"}), ("split", {"text": "a b"}), ("fail", {}), ("book", {"name": Ref(2)})
+    )
+    first = execute(calls, tools_file, isolation="process", options=Options(arguments=True))
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(record_lines(first)) + "\n")
+    again = execute(calls, f"recorded:{path}")
+    assert again.isolation == "inline"
+    assert [(c.status, c.value, c.error) for c in again] == [(c.status, c.value, c.error) for c in first]
+    other = execute(plan(("search", {"city": "Oslo"})), f"recorded:{path}")
+    assert str(other[0].error) == "not-recorded: no recorded call of 'search' has these arguments"
+    never = execute(plan(("later", {"value": 1})), f"recorded:{path}")
+    assert never[0].error is not None
+    assert never[0].error.kind == "unknown-tool"
+
+
+def test_a_call_recorded_twice_answers_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    lines = [{"tool": "next", "arguments": {}, "value": n} for n in (1, 2)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    found = execute(plan(*[("next", {})] * 3), f"recorded:{path}")
+    assert [call.value for call in found] == [1, 2, 2]
+    again = list(execute_many([plan(("next", {})), plan(("next", {}))], f"recorded:{path}"))
+    assert [trace.result for trace in again] == [1, 1]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"tool": "x"}', '{"tool": "x", "arguments": 5, "value": 1}'])
+def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
+    with pytest.raises(ExecutionError, match=r"answers\.jsonl, line 3: no recorded call"):
+        tool_source(f"recorded:{path}")
+
+
+# ---------------------------------------------------------------- values on the wire
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(), inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.integers(), inner, max_size=3)
+    ),
+    max_leaves=20,
+)
+
+
+@given(json_values | st.complex_numbers(allow_nan=False) | st.binary() | st.frozensets(st.integers()))
+def test_what_is_written_is_read_again(item: Any) -> None:
+    text = encode(item)
+    assert "\n" not in text
+    again = decode(json.loads(text))
+    assert again == item
+    assert type(again) is type(item)
+
+
+@given(json_values, st.integers(0, 60))
+def test_the_text_of_a_value_is_bounded(item: Any, budget: int) -> None:
+    text = encode(item, budget)
+    assert len(text) <= budget or isinstance(decode(json.loads(text)), Opaque)
+
+
+@given(st.text() | json_values)
+def test_a_lying_worker_is_a_value_error_or_some_value(data: Any) -> None:
+    for lie in ({"~": data, "v": data}, {"~": "tuple", "v": data}, {"~": "complex", "v": data}):
+        with contextlib.suppress(ValueError):
+            decode(lie)
+
+
+def test_special_values() -> None:
+    ring: list[Any] = []
+    ring.append(ring)
+    assert math.isnan(decode(json.loads(encode(float("nan")))))  # type: ignore[arg-type]
+    assert decode(json.loads(encode(10**6000))) == 10**6000
+    assert decode(json.loads(encode(ring))) == Opaque("list", "nests deeper than 100 levels")
+    assert decode(json.loads(encode("x" * 100, 50))) == Opaque(
+        "str", "a text of 100 characters, more than the output limit"
+    )
+    assert decode(json.loads(encode({1, 2}))) == {1, 2}
+
+
+# ---------------------------------------------------------------- laws
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Acyclic plans over five arithmetic tools, some calls failing."""
+    names = ("add", "divide", "floor", "max_number", "unknown")
+    calls = []
+    for position in range(draw(st.integers(0, 7))):
+        leaf = st.integers(-3, 3)
+        if position:
+            leaf = leaf | st.builds(Ref, st.integers(0, position - 1))
+        given = draw(st.dictionaries(st.sampled_from(["arg_0", "arg_1"]), leaf | st.lists(leaf, max_size=2)))
+        calls.append(Call(f"c{position}", draw(st.sampled_from(names)), tuple(given.items())))
+    return Plan(tuple(calls))
+
+
+def essence(trace: Trace) -> list[tuple[Any, ...]]:
+    return [(call.id, call.status, call.value, call.error) for call in trace]
+
+
+@given(plans())
+def test_concurrent_calls_give_what_single_ones_give(one: Plan) -> None:
+    alone = execute(one, "nestful", isolation="inline")
+    together = execute(one, "nestful", isolation="inline", options=Options(concurrency=3))
+    assert essence(alone) == essence(together)
+
+
+@given(plans())
+def test_every_call_is_accounted_for_and_failures_spread_only_forward(one: Plan) -> None:
+    trace = execute(one, "nestful", isolation="inline")
+    assert [call.id for call in trace] == [call.id for call in one.calls]
+    for position, call in enumerate(trace):
+        needs = {ref.call for ref in _refs(one.calls[position])}
+        if call.status == "skipped":
+            assert any(trace[producer].status != "ok" for producer in needs)
+        else:
+            assert all(trace[producer].status == "ok" for producer in needs)
+
+
+def _refs(call: Call) -> list[Ref]:
+    from planner_eval.model import references
+
+    return [ref for _, item in call.arguments for _, ref in references(item) if isinstance(ref, Ref)]
+
+
+@given(st.lists(plans(), max_size=6))
+def test_workers_say_what_inline_says(many: list[Plan]) -> None:
+    inline = [essence(trace) for trace in execute_many(many, "nestful", isolation="inline")]
+    assert [essence(trace) for trace in execute_many(many, SHARED)] == inline
+
+
+SHARED = Sandbox(tool_source("nestful"), level="process")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _close_shared() -> Iterator[None]:
+    yield
+    SHARED.close()
+
+
+def test_traces_do_not_depend_on_the_hash_seed(tools_file: str) -> None:
+    code = (
+        "import sys, json; sys.path.insert(0, sys.argv[1]); import planner_eval as pe\n"
+        "from planner_eval.execute import execute\n"
+        'plan = pe.parse(\'[{"name": "anything", "arguments": {"b": 1, "a": 2}}]\')\n'
+        "data = execute(plan, sys.argv[2], isolation='process').to_dict()\n"
+        "print(json.dumps([call['value'] for call in data['calls']]))\n"
+    )
+    root = str(Path(pe.__file__).parents[1])
+    said = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", code, root, tools_file], capture_output=True, text=True, env=environment
+        )
+        said.add(done.stdout)
+    assert said == {'[[[], {"b": 1, "a": 2}]]\n'}
