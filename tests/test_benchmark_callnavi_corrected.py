@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks.callnavi import score_corrected
@@ -45,6 +45,7 @@ def scores(gold: Any, predicted: Any) -> list[float]:
 
 
 # ---------------------------------------------------------------- laws
+@settings(deadline=None)
 @given(plans)
 def test_gold_against_gold_is_perfect(calls: list[tuple[str, dict[str, Any]]]) -> None:
     gold = record(calls)
@@ -54,6 +55,7 @@ def test_gold_against_gold_is_perfect(calls: list[tuple[str, dict[str, Any]]]) -
     assert score_corrected([(sample(gold), json.dumps(gold["API"]))], task="routing").value("easy") == 1
 
 
+@settings(deadline=None)
 @given(plans, st.data())
 def test_dropping_a_call_never_raises_a_score(
     calls: list[tuple[str, dict[str, Any]]], data: st.DataObject
@@ -68,6 +70,7 @@ def test_dropping_a_call_never_raises_a_score(
         before = after
 
 
+@settings(deadline=None)
 @given(plans, plans)
 def test_each_verdict_implies_the_one_before(
     calls: list[tuple[str, dict[str, Any]]], others: list[tuple[str, dict[str, Any]]]
@@ -76,12 +79,14 @@ def test_each_verdict_implies_the_one_before(
     assert verdict.order >= verdict.structure >= verdict.ast
 
 
+@settings(deadline=None)
 @given(plans)
 def test_the_order_of_keys_changes_nothing(calls: list[tuple[str, dict[str, Any]]]) -> None:
     turned = [(name, dict(reversed(entry.items()))) for name, entry in calls]
     assert scores(record(calls), record(turned)) == [1, 1, 1]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_raises(text: str) -> None:
     for notation in ("json", "yaml"):

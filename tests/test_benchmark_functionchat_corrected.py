@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval.benchmarks.functionchat import score_corrected
@@ -65,6 +65,7 @@ arguments = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(arguments, st.text(max_size=20).filter(str.strip))
 def test_gold_against_gold_passes(wanted: dict[str, Any], words: str) -> None:
     gold = message(call(**wanted))
@@ -75,6 +76,7 @@ def test_gold_against_gold_passes(wanted: dict[str, Any], words: str) -> None:
         assert settled(item(kind, gold=reply), reply)[0] == "pass"
 
 
+@settings(deadline=None)
 @given(arguments, st.lists(arguments, max_size=3))
 def test_dropping_a_call_never_raises_a_score(wanted: dict[str, Any], others: list[dict[str, Any]]) -> None:
     gold = message(call(**wanted))
@@ -88,6 +90,7 @@ def test_dropping_a_call_never_raises_a_score(wanted: dict[str, Any], others: li
         assert rate() <= rate(call(**other)) <= 1
 
 
+@settings(deadline=None)
 @given(st.text(max_size=100))
 def test_no_text_raises(text: str) -> None:
     for kind in ("call", "completion", "slot", "relevance"):
