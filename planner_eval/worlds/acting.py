@@ -1,0 +1,173 @@
+"""What a call does to a world's database, step by step.
+
+Known values, the rows found, conditions, changes, outputs: every step is SQL over what the world's
+definition says; values from plans are bound, never written into a statement.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
+from planner_eval.worlds.definition import Api, Match, NotFound, Refused, Table
+from planner_eval.worlds.typed import untyped
+
+if TYPE_CHECKING:
+    from planner_eval.worlds.world import World
+
+MOST_ROWS = 100
+"""How many rows a call gives at most."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a call works on: its arguments, the table it reads, the rows found and the row added."""
+
+    values: dict[str, Any]
+    table: Table | None
+    rows: list[dict[str, Any]]
+    row: dict[str, Any] = field(default_factory=dict)
+    added: dict[str, Any] = field(default_factory=dict)
+
+    def compute(self, connection: sqlite3.Connection, expression: str) -> Any:
+        """An SQL expression over the row, the arguments and the added row's columns."""
+        return compute(connection, expression, self.scope(), self.table, self.row.get("rowid"))
+
+    def scope(self) -> dict[str, Any]:
+        """What ``:name`` means: a given argument, else a column of the added row."""
+        given = {name: value for name, value in self.values.items() if value is not None}
+        return {**self.values, **self.added, **given}
+
+
+def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
+    """Carry out a call whose arguments are typed; the caller undoes it when it fails."""
+    if api.python is not None:
+        return api.python(world.connection, values)
+    for name, column, argument in strangers(world, api, values):
+        raise NotFound(f"no {argument} {str(values[argument])[:100]!r} is known ({name}.{column})")
+    table = world.definition.tables[api.reads] if api.reads else None
+    found = _Found(values, table, rows(world, api, values))
+    if table is not None and not found.rows:
+        if api.fails_empty:
+            sought = ", ".join(
+                f"{each.argument}={str(values[each.argument])[:100]!r}" for each in _used(api, values)
+            )
+            raise NotFound(f"{api.full_name} finds nothing in {table.name} for {sought or 'these arguments'}")
+        if not any(source == "*rows" for _, source in api.returns):
+            return {}
+    found.row = found.rows[0] if found.rows else {}
+    for condition, otherwise in api.requires:
+        if not found.compute(world.connection, condition):
+            raise Refused(_told(otherwise, {**values, **found.row}))
+    _change(world, api, found)
+    return {name: _output(world, api, name, source, found) for name, source in api.returns}
+
+
+def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows that a call finds, first come first; one unless the API gives all of them."""
+    if api.reads is None:
+        return []
+    conditions = [condition(each) for each in _used(api, values)]
+    conditions += [f"({each})" for each in api.where]
+    many = any(source == "*rows" for _, source in api.returns)
+    table = world.definition.tables[api.reads]
+    return select(world.connection, table, conditions, values, limit=MOST_ROWS if many else 1)
+
+
+def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Table, column and argument of each value that must be known and is not."""
+    for argument, places in api.known:
+        value = values.get(argument)
+        if value is None:
+            continue
+        queries = (
+            f"SELECT 1 FROM {quoted(name)} WHERE {quoted(column)} = ? LIMIT 1" for name, column in places
+        )
+        if not any(world.connection.execute(query, (value,)).fetchone() for query in queries):
+            yield *places[0], argument
+
+
+def _change(world: World, api: Api, found: _Found) -> None:
+    """Add a row, change the row found, make the further changes, delete the row found."""
+    if api.adds is not None:
+        target = world.definition.tables[api.adds]
+        found.added = _added(world, api, target, found)
+        try:
+            insert(world.connection, target, [found.added])
+        except sqlite3.IntegrityError:
+            raise Refused(_told(target.taken, found.added)) from None
+    at = f"WHERE rowid = {found.row['rowid']:d}" if found.row else ""
+    if api.sets and found.table is not None and at:
+        changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
+        update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
+        world.connection.execute(update, parameters(found.values))
+        found.row = select(world.connection, found.table, [at.removeprefix("WHERE ")], {}, limit=1)[0]
+    for statement in api.then:
+        world.connection.execute(statement, parameters(found.scope()))
+    if api.deletes and found.table is not None and at:
+        world.connection.execute(f"DELETE FROM {quoted(found.table.name)} {at}")
+
+
+def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, Any]:
+    """The row to add: computed values, the row found, the arguments, and the rest made from these.
+
+    What is made depends on the row's other values and on how many rows have them already, not on
+    what was added before: the order of independent calls leaves no trace.
+    """
+    exact = {each.argument for each in api.matches if each.op == "=" and each.argument == each.column}
+    given: dict[str, Any] = {}
+    for column in target.columns:
+        value = found.values.get(column.name)
+        if column.name in found.row and (value is None or column.name in exact):
+            value = found.row[column.name]
+        if value is not None:
+            given[column.name] = value
+    for name, expression in api.values:
+        given[name] = found.compute(world.connection, expression)
+    same = [f"{quoted(name)} IS :{bound(name)}" for name in given]
+    copies = len(select(world.connection, target, same, given, limit=MOST_ROWS))
+    key = "/".join(f"{name}={given[name]}" for name in sorted(given))
+    return world.complete(target, given, Random(f"{world.seed}/{target.name}/{key}/{copies}"))
+
+
+def _output(world: World, api: Api, name: str, source: str | None, found: _Found) -> Any:
+    if source == "*rows":
+        return [_record(found.table, each) for each in found.rows]
+    if source == "*row":
+        return _record(found.table, found.row)
+    if source == "*added":
+        return _record(world.definition.tables[api.adds or ""], found.added)
+    kind = world.definition.type_of(name, api.adds, api.reads)
+    if source is not None:
+        return untyped(found.compute(world.connection, source), kind)
+    for place in (found.added, found.row, found.values):
+        if place.get(name) is not None:
+            return untyped(place[name], kind)
+    return None
+
+
+def _record(table: Table | None, row: Mapping[str, Any]) -> dict[str, Any]:
+    columns = table.columns if table else ()
+    return {each.name: untyped(row.get(each.name), each.type) for each in columns}
+
+
+def _used(api: Api, values: Mapping[str, Any]) -> list[Match]:
+    return [each for each in api.matches if values.get(each.argument) is not None]
+
+
+def condition(match: Match) -> str:
+    """The SQL condition of a filter."""
+    if match.op == "contains":
+        return f"instr(lower({quoted(match.column)}), lower(:{bound(match.argument)})) > 0"
+    return f"{quoted(match.column)} {match.op} :{bound(match.argument)}"
+
+
+def _told(message: str, values: Mapping[str, Any]) -> str:
+    """A message with ``{name}`` replaced by values of the row or the arguments."""
+    for name, value in values.items():
+        message = message.replace("{" + name + "}", str(value)[:100])
+    return message

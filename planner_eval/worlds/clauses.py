@@ -1,0 +1,258 @@
+"""The clauses of a world's file: columns and tables, arguments and APIs; errors name the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner_eval.errors import InputError
+from planner_eval.worlds.definition import TYPES, Api, Argument, Column, Definition, Maker, Match, Table
+
+_ARGUMENT = re.compile(r"(\w+)(?::(\w+))?(\?)?(?:=(.*))?")
+_TABLE = {"columns", "rows", "unique", "taken"}
+_API = {
+    "about", "args", "reads", "match", "where", "known", "require", "set", "adds", "values", "deletes",
+    "returns", "empty", "python", "then", "fact",
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------- tables
+def table_of(name: str, data: Any, where: str) -> Table:
+    """A table from its part of the file."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
+        raise InputError(f"{where}: a table needs columns")
+    only(data, _TABLE, where)
+    for each in data["columns"]:
+        if not re.fullmatch(r"[A-Za-z_]\w*", each):
+            raise InputError(f"{where}: {each!r} cannot be a column's name; use letters, digits and _")
+    columns = tuple(_column(key, value, f"{where}.{key}") for key, value in data["columns"].items())
+    unique = texts(data, "unique", where)
+    for each in unique:
+        if each not in data["columns"]:
+            raise InputError(f"{where}: unique names {each!r}, which is no column")
+    rows = data.get("rows", 12)
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 0 <= rows <= 100_000:
+        raise InputError(f"{where}: rows must be a number from 0 to 100000, found {rows!r}")
+    return Table(name, columns, rows, unique, str(data.get("taken", "it is taken already")))
+
+
+def _column(name: str, spec: Any, where: str) -> Column:
+    """A column from a list of choices or a text such as ``"integer:1..4"``, ``"pool:city by street"``."""
+    if isinstance(spec, list) and spec:
+        kinds = {bool: "boolean", int: "integer", float: "number"}
+        return Column(name, kinds.get(type(spec[0]), "text"), Maker("choice", tuple(spec)))
+    if not isinstance(spec, str):
+        raise InputError(
+            f'{where}: a column is a list of choices or a text like "integer:1..4", found {spec!r:.60}'
+        )
+    text, _, depends = spec.partition(" by ")
+    text, _, other = text.partition(" except ")
+    kind, _, detail = text.strip().partition(":")
+    by = tuple(each.strip() for each in depends.split(",") if each.strip())
+    if kind in ("pool", "from"):
+        return Column(name, "text", Maker(kind, text=detail, other_than=other.strip() or None, by=by))
+    kind_of(kind, where)
+    if not detail:
+        return Column(name, kind, Maker("choice", (False, True), by=by) if kind == "boolean" else Maker())
+    if kind in ("text", "json"):
+        return Column(name, kind, Maker("template", text=detail, by=by))
+    low, high, step = _range(kind, detail, where)
+    return Column(name, kind, Maker("range", low=low, high=high, step=step, by=by))
+
+
+def _range(kind: str, text: str, where: str) -> tuple[float, float, float]:
+    """``low..high/step`` in the units of the kind."""
+    match = re.fullmatch(r"(.+?)\.\.(.+?)(?:/(.+))?", text.strip())
+    if match is None:
+        raise InputError(f"{where}: expected low..high or low..high/step, found {text!r}")
+    ends = [_minutes(each) if kind == "time" else each for each in match.groups()[:2]]
+    try:
+        low, high, step = float(ends[0]), float(ends[1]), float(match[3] or 1)
+    except ValueError:
+        raise InputError(f"{where}: expected numbers in {text!r}") from None
+    if low > high or step <= 0:
+        raise InputError(f"{where}: the range {text!r} is empty")
+    return low, high, step
+
+
+def _minutes(text: str) -> str:
+    hours, _, minutes = text.partition(":")
+    return (
+        str(int(hours) * 60 + int(minutes or 0)) if hours.isdigit() and (minutes or "0").isdigit() else text
+    )
+
+
+def check_makers(world: Definition, where: str) -> None:
+    """Refuse columns made from pools, columns or tables that are not there, or not there yet."""
+    filled: set[str] = set()
+    for table in world.tables.values():
+        for column in table.columns:
+            _check_maker(column, table, world, filled, f"{where}: tables.{table.name}.{column.name}")
+        filled.add(table.name)
+
+
+def _check_maker(column: Column, table: Table, world: Definition, filled: set[str], where: str) -> None:
+    maker = column.maker
+    names = {each.name for each in table.columns}
+    if maker.kind == "from":
+        other, _, field = maker.text.partition(".")
+        if other not in world.tables or world.tables[other].column(field) is None:
+            raise InputError(f"{where}: expected from:table.column, found {maker.text!r}")
+        if other not in filled:
+            raise InputError(f"{where}: the table {other!r} must come before this one")
+    used = re.findall(r"\{(\w+)\}", maker.text) if maker.kind == "template" else []
+    for each in (*used, *([maker.text] if maker.kind == "pool" else [])):
+        if each not in world.pools and each not in names:
+            raise InputError(f"{where}: there is no pool and no column {each!r}")
+    for each in (*maker.by, *((maker.other_than,) if maker.other_than else ())):
+        if each not in names:
+            raise InputError(f"{where}: there is no column {each!r}")
+
+
+# ---------------------------------------------------------------- APIs
+def api_of(key: str, data: Any, world: Definition, functions: Mapping[str, Any], where: str) -> Api:
+    """An API from its part of the file."""
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: an API is a table, found {data!r:.60}")
+    only(data, _API, where)
+    app, _, name = key.rpartition(".")
+    reads, adds = data.get("reads"), data.get("adds")
+    for each in (reads, adds):
+        if each is not None and each not in world.tables:
+            raise InputError(f"{where}: there is no table {each!r}")
+    arguments = tuple(_argument(each, world, (reads, adds), where) for each in texts(data, "args", where))
+    function = data.get("python")
+    if function is not None and function not in functions:
+        raise InputError(f"{where}: python names {function!r}; a world in a Python file can define it")
+    return Api(
+        name,
+        app or None,
+        about=str(data.get("about", "")),
+        arguments=arguments,
+        reads=reads,
+        matches=tuple(_matches(pairs(data, "match", where), arguments, world.tables.get(str(reads)), where)),
+        where=texts(data, "where", where),
+        known=tuple(_known(table(data, "known", where), world, where)),
+        requires=tuple(_requires(data.get("require", ()), where)),
+        sets=tuple(pairs(data, "set", where).items()),
+        adds=adds,
+        values=tuple(pairs(data, "values", where).items()),
+        then=texts(data, "then", where),
+        deletes=bool(data.get("deletes", False)),
+        fact=tuple(pairs(data, "fact", where).items()),
+        returns=tuple(_returns(data.get("returns", ()))),
+        fails_empty=_fails_empty(data, where),
+        python=functions.get(function) if function else None,
+    )
+
+
+def _fails_empty(data: Mapping[str, Any], where: str) -> bool:
+    """Whether finding nothing is a failure: for what changes something, unless the file says otherwise."""
+    acts = {"set", "adds", "deletes", "then"} & set(data)
+    says = data.get("empty", "fail" if acts else "nothing")
+    if says not in ("fail", "nothing"):
+        raise InputError(f'{where}: empty is "fail" or "nothing", found {says!r}')
+    return bool(says == "fail")
+
+
+def _requires(given: Any, where: str) -> Iterator[tuple[str, str]]:
+    for each in given:
+        if not isinstance(each, (list, tuple)) or len(each) != 2:
+            raise InputError(f"{where}: require is a list of pairs, a condition and what is said otherwise")
+        yield str(each[0]), str(each[1])
+
+
+def _argument(text: Any, world: Definition, tables: tuple[Any, Any], where: str) -> Argument:
+    """An argument from ``name``, ``name?``, ``name:type``, ``name?=default``."""
+    match = _ARGUMENT.fullmatch(str(text).strip())
+    if match is None:
+        raise InputError(
+            f"{where}: an argument is written name, name?, name:type or name?=default, found {text!r}"
+        )
+    name, kind, optional, default = match.groups()
+    kind = kind_of(kind, where) if kind else world.type_of(name, *tables)
+    return Argument(name, kind, not optional and default is None, default)
+
+
+def _matches(
+    given: Mapping[str, str], arguments: tuple[Argument, ...], table: Table | None, where: str
+) -> Iterator[Match]:
+    """The filters: an argument with a column's name filters on it; ``match`` renames, changes or drops."""
+    for argument in arguments:
+        if argument.name in given:
+            column, _, op = str(given[argument.name]).strip().partition(" ")
+            if not column:
+                continue
+            if op.strip() not in ("", "=", ">=", "<=", "contains"):
+                raise InputError(f"{where}: match knows =, >=, <= and contains, found {op.strip()!r}")
+            if table is None or table.column(column) is None:
+                raise InputError(f"{where}: match names {column!r}, which is no column of the table it reads")
+            yield Match(argument.name, column, op.strip() or "=")
+        elif table is not None and table.column(argument.name) is not None:
+            yield Match(argument.name, argument.name)
+    for name in given:
+        if name not in {each.name for each in arguments}:
+            raise InputError(f"{where}: match names {name!r}, which is no argument")
+
+
+def _known(
+    given: Mapping[str, Any], world: Definition, where: str
+) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    for argument, places in given.items():
+        pairs = []
+        for each in [places] if isinstance(places, str) else places:
+            table, _, column = str(each).partition(".")
+            if table not in world.tables or world.tables[table].column(column) is None:
+                raise InputError(f"{where}: known names {each!r}; expected table.column")
+            pairs.append((table, column))
+        yield argument, tuple(pairs)
+
+
+def _returns(given: Any) -> Iterator[tuple[str, str | None]]:
+    if isinstance(given, Mapping):
+        yield from ((str(name), None if value is True else str(value)) for name, value in given.items())
+        return
+    for each in given:
+        name, found, expression = str(each).partition("=")
+        yield name.strip(), expression.strip() if found else None
+
+
+# ---------------------------------------------------------------- shared
+def kind_of(text: Any, where: str) -> str:
+    """One of the types that columns and arguments have."""
+    if text not in TYPES:
+        raise InputError(
+            f"{where}: unknown type {text!r}; there are {', '.join(TYPES)}, and pool for columns"
+        )
+    return str(text)
+
+
+def only(data: Mapping[str, Any], known: set[str], where: str) -> None:
+    """Refuse keys that mean nothing."""
+    for key in data:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}; there are {', '.join(sorted(known))}")
+
+
+def table(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+    """The table under a key; an empty one where there is none."""
+    found = data.get(key, {})
+    if not isinstance(found, Mapping):
+        raise InputError(f"{where}: {key} must be a table, found {found!r:.60}")
+    return found
+
+
+def pairs(data: Mapping[str, Any], key: str, where: str) -> dict[str, str]:
+    """The table of texts under a key."""
+    return {name: str(value) for name, value in table(data, key, where).items()}
+
+
+def texts(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """The list of texts under a key; a single text counts as a list of one."""
+    found = data.get(key, ())
+    if isinstance(found, str):
+        return (found,)
+    if not isinstance(found, (list, tuple)):
+        raise InputError(f"{where}: {key} must be a list, found {found!r:.60}")
+    return tuple(str(each) for each in found)

@@ -1,0 +1,122 @@
+"""The database below a world: schema, rows, canonical dump. Names are quoted, values are bound."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner_eval.worlds.definition import Definition, Table
+
+_STORED = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
+
+
+def quoted(name: str) -> str:
+    """A name as SQL can hold it.
+
+    >>> quoted("from")
+    '"from"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def bound(name: str) -> str:
+    """The name under which SQL knows an argument.
+
+    >>> bound("from"), bound("X-Host")
+    ('from', 'X_Host')
+    """
+    return re.sub(r"\W", "_", name)
+
+
+def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names under which SQL knows them."""
+    return {bound(name): value for name, value in values.items()}
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """An open database that threads may share (the world locks it) and that remembers nothing by itself."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
+def create(connection: sqlite3.Connection, world: Definition) -> None:
+    """Create the tables of a world; one that is there already stays."""
+    connection.executescript("\n".join(_schema(table) for table in world.tables.values()))
+
+
+def _schema(table: Table) -> str:
+    columns = []
+    for column in table.columns:
+        stored = _STORED.get(column.type, "TEXT COLLATE NOCASE")
+        columns.append(f"{quoted(column.name)} {stored}")
+    if table.unique:
+        columns.append(f"UNIQUE ({', '.join(quoted(each) for each in table.unique)})")
+    return f"CREATE TABLE IF NOT EXISTS {quoted(table.name)} ({', '.join(columns)});"
+
+
+def insert(
+    connection: sqlite3.Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, lenient: bool = False
+) -> int:
+    """Add rows and give the last one's ``rowid``; a lenient insert leaves out what breaks a rule."""
+    names = ", ".join(quoted(each.name) for each in table.columns)
+    marks = ", ".join("?" for _ in table.columns)
+    verb = "INSERT OR IGNORE" if lenient else "INSERT"
+    values = ([row.get(each.name) for each in table.columns] for row in rows)
+    connection.executemany(f"{verb} INTO {quoted(table.name)} ({names}) VALUES ({marks})", values)
+    return int(connection.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def select(
+    connection: sqlite3.Connection,
+    table: Table,
+    conditions: Iterable[str],
+    values: Mapping[str, Any],
+    *,
+    limit: int,
+) -> list[dict[str, Any]]:
+    """Rows that meet all conditions, in the table's own order, each with its ``rowid``."""
+    where = " AND ".join(conditions) or "1"
+    name = quoted(table.name)
+    query = f"SELECT rowid, * FROM {name} WHERE {where} ORDER BY {name}.rowid LIMIT {limit}"
+    cursor = connection.execute(query, parameters(values))
+    names = ["rowid", *(each.name for each in table.columns)]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def compute(
+    connection: sqlite3.Connection,
+    expression: str,
+    values: Mapping[str, Any],
+    table: Table | None,
+    rowid: int | None,
+) -> Any:
+    """The value of an SQL expression over a row of a table, or over the arguments alone."""
+    if table is None or rowid is None:
+        query = f"SELECT ({expression})"
+    else:
+        query = (
+            f"SELECT ({expression}) FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
+        )
+    found = connection.execute(query, parameters(values)).fetchone()
+    return found[0] if found else None
+
+
+def dump(connection: sqlite3.Connection, world: Definition) -> str:
+    """All rows of all tables as JSON lines, tables by name and rows by content.
+
+    Two databases dump alike exactly when they hold the same rows, in whatever order they came in.
+    """
+    lines = []
+    for name in sorted(world.tables):
+        rows = connection.execute(f"SELECT * FROM {quoted(name)}")
+        shown = sorted(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+        columns = [each.name for each in world.tables[name].columns]
+        lines.append(
+            json.dumps({"table": name, "columns": columns}, ensure_ascii=False, separators=(",", ":"))
+        )
+        lines += shown
+    return "\n".join(lines) + "\n"

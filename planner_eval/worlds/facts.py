@@ -1,0 +1,247 @@
+"""Facts: what must be there so that given plans can be carried out, hidden among distractors.
+
+Facts are calls, taken from plans: their literals, and references to earlier calls. The world's builder
+goes through them in order. Where a call finds what it is about, nothing happens; where it does not,
+the missing row is made from the call's values and put at a random place among ten rows that differ
+from it in at least one of those values. Where an API says in what state a row must be to be of use
+(``fact``), a row that was made gets that state. What the calls themselves change is undone at the end:
+facts are the state before the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.worlds.acting import rows, strangers
+from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
+from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
+from planner_eval.worlds.making import make
+
+if TYPE_CHECKING:
+    from planner_eval.worlds.world import World
+
+DISTRACTORS = 10
+"""How many other rows each fact that has to be made is mixed with."""
+
+_REFERENCE = "$ref"
+_TEXT = "$text"
+_MISSING = object()
+
+
+def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> list[list[dict[str, Any]]]:
+    """The facts of plans, as JSON data.
+
+    Args:
+        plans: The plans.
+        holes: Literals that stand for a value still unknown; a call that has one says nothing.
+
+    Returns:
+        For each plan its calls in an order in which producers come first; a reference is
+        ``{"$ref": [position in that list, [path]]}``. Calls that depend on themselves are left out.
+
+    >>> from planner_eval.read import parse
+    >>> facts_of([parse("A: [x = f(#city='Oslo')]")])
+    [[{'app': 'A', 'name': 'f', 'arguments': {'city': 'Oslo'}}]]
+    """
+    return [_facts(plan, frozenset(holes)) for plan in plans]
+
+
+def _facts(plan: Plan, holes: frozenset[str]) -> list[dict[str, Any]]:
+    needs: list[set[int]] = [set() for _ in plan.calls]
+    for edge in plan.edges:
+        needs[edge.consumer].add(edge.producer)
+    placed: dict[int, int] = {}
+    facts: list[dict[str, Any]] = []
+    waiting = list(range(len(plan.calls)))
+    while ready := [position for position in waiting if needs[position] <= placed.keys()]:
+        for position in ready:
+            call = plan.calls[position]
+            arguments = {name: _data(value, placed, holes) for name, value in call.arguments}
+            placed[position] = len(facts)
+            facts.append({"app": call.app, "name": call.name, "arguments": arguments})
+        waiting = [position for position in waiting if position not in placed]
+    return facts
+
+
+def _data(value: Value, placed: Mapping[int, int], holes: frozenset[str]) -> Any:
+    """A linked value as JSON data; what nobody knows is a reference to nothing."""
+    if isinstance(value, Ref):
+        return {_REFERENCE: [placed[value.call], list(value.path)]}
+    if isinstance(value, Unresolved) or (type(value) is str and value in holes):
+        return {_REFERENCE: [-1, []]}
+    if isinstance(value, Template):
+        return {_TEXT: [_data(part, placed, frozenset()) for part in value.parts]}
+    if isinstance(value, list):
+        return [_data(item, placed, holes) for item in value]
+    if isinstance(value, dict):
+        return {key: _data(item, placed, holes) for key, item in value.items()}
+    return value
+
+
+@dataclass(slots=True)
+class _Made:
+    """A row that was made, and where it stands until the plan's own changes are undone."""
+
+    table: Table
+    row: dict[str, Any]
+    rowid: int
+
+
+def settle(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    """Make a world able to answer the facts; called once, before the world is used."""
+    world.connection.execute("BEGIN")
+    for calls in facts:
+        world.connection.execute("SAVEPOINT fact")
+        made: list[_Made] = []
+        results: list[Any] = []
+        for call in calls:
+            results.append(_answered(world, call, results, made))
+        world.connection.execute("ROLLBACK TO fact")
+        world.connection.execute("RELEASE fact")
+        for each in made:
+            insert(world.connection, each.table, [each.row], lenient=True)
+    world.connection.execute("COMMIT")
+
+
+def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made]) -> Any:
+    """The call's outputs, once what it is about has been made where it was missing; None if it fails."""
+    resolved = {name: _resolved(value, results) for name, value in call["arguments"].items()}
+    arguments = {name: value for name, value in resolved.items() if value is not _MISSING}
+    try:
+        api = world.definition.find(call["name"], call.get("app"))
+        values = world.arguments(api, arguments, partial=True)
+        _provide(world, api, values, made)
+        if len(arguments) < len(resolved):
+            return None
+        try:
+            return world.perform(api, arguments) or None
+        except Refused:
+            if not _adjust(world, api, values, made):
+                return None
+            return world.perform(api, arguments) or None
+    except CallError:
+        return None
+
+
+def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> None:
+    """Make what a call is about, where it is missing."""
+    for name, column, argument in list(strangers(world, api, values)):
+        _invent(world, world.definition.tables[name], {column: values[argument]}, {}, made)
+    table = world.definition.tables.get(api.reads or "")
+    wanted = _wanted(api, values)
+    fixed = _fixed(world, api, values)
+    if table is not None and api.python is None and (wanted or fixed) and not rows(world, api, values):
+        _invent(world, table, wanted, fixed, made)
+
+
+def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
+    """Give a row that was made the state in which the call can use it; False when it had that already."""
+    fixed = _fixed(world, api, values)
+    found = rows(world, api, values)
+    for each in made:
+        if found and fixed and each.table.name == api.reads and each.rowid == found[0]["rowid"]:
+            if all(each.row[name] == value for name, value in fixed.items()):
+                return False
+            each.row.update(fixed)
+            changes = ", ".join(f"{quoted(name)} = :{bound(name)}" for name in fixed)
+            update = f"UPDATE {quoted(each.table.name)} SET {changes} WHERE rowid = {each.rowid:d}"
+            world.connection.execute(update, parameters(fixed))
+            return True
+    return False
+
+
+def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the API says of a row that is made for it."""
+    fixed = {name: compute(world.connection, text, values, None, None) for name, text in api.fact}
+    return {name: value for name, value in fixed.items() if value is not None}
+
+
+def _wanted(api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that a row must have for the call to find it."""
+    given = (each for each in api.matches if values.get(each.argument) is not None)
+    return {each.column: values[each.argument] for each in given}
+
+
+def _invent(
+    world: World, table: Table, wanted: Mapping[str, Any], fixed: Mapping[str, Any], made: list[_Made]
+) -> None:
+    """Put a row with these values among ten others that lack at least one of those wanted."""
+    key = "/".join(f"{name}={wanted[name]}" for name in sorted(wanted))
+    random = Random(f"{world.seed}/{table.name}/fact/{key}")
+    place = random.randrange(DISTRACTORS + 1)
+    for position in range(DISTRACTORS + 1):
+        given = {**fixed, **wanted} if position == place else _other(table, wanted or fixed, world, random)
+        row = world.complete(table, given, random, _settled(world, table, given))
+        rowid = insert(world.connection, table, [row], lenient=True)
+        made.append(_Made(table, row, rowid))
+
+
+def _other(table: Table, wanted: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:
+    """Some of the wanted values, at least one of them changed."""
+    names = list(wanted)
+    changed = {name for name in names if random.random() < 0.5} or (
+        {random.choice(names)} if names else set()
+    )
+    given: dict[str, Any] = {name: value for name, value in wanted.items() if name not in changed}
+    for name in names:
+        column = table.column(name)
+        if name in changed and column is not None:
+            given[name] = _another(column, wanted[name], given, world, random)
+    return given
+
+
+def _another(column: Column, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
+    """A value of the column other than `value`."""
+    if column.type == "boolean":
+        return 1 - int(value)
+    for _ in range(20):
+        other = make(column, row, world.definition, random, world.held)
+        if other is not None and str(other).casefold() != str(value).casefold():
+            return other
+    if column.type in ("integer", "number"):
+        return value + random.randrange(1, 9)
+    return f"{value} {random.choice(('North', 'South', 'East', 'West'))}" if column.type == "text" else None
+
+
+def _settled(world: World, table: Table, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that existing rows settle, for columns that depend on given ones."""
+    settled: dict[str, Any] = {}
+    for column in table.columns:
+        keys = column.maker.by
+        if not keys or column.name in given or not all(given.get(key) is not None for key in keys):
+            continue
+        conditions = [f"{quoted(key)} = :{bound(key)}" for key in keys]
+        same = select(world.connection, table, conditions, {key: given[key] for key in keys}, limit=1)
+        if same:
+            settled[column.name] = same[0][column.name]
+    return settled
+
+
+def _resolved(value: Any, results: Sequence[Any]) -> Any:
+    """A fact's value with its references replaced by what the earlier calls gave."""
+    if isinstance(value, list):
+        items = [_resolved(item, results) for item in value]
+        return _MISSING if any(item is _MISSING for item in items) else items
+    if not isinstance(value, Mapping):
+        return value
+    if _TEXT in value:
+        parts = [_resolved(part, results) for part in value[_TEXT]]
+        return _MISSING if any(part is _MISSING for part in parts) else "".join(map(str, parts))
+    if _REFERENCE in value:
+        position, path = value[_REFERENCE]
+        return _followed(results[position] if 0 <= position < len(results) else None, path)
+    fields = {key: _resolved(item, results) for key, item in value.items()}
+    return _MISSING if any(item is _MISSING for item in fields.values()) else fields
+
+
+def _followed(found: Any, path: Sequence[Any]) -> Any:
+    for step in path:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return _MISSING
+    return _MISSING if found is None else found

@@ -1,0 +1,111 @@
+"""Values from a seed: the same seed and the same key give the same value, whatever was made before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from random import Random
+from typing import Any, TypeAlias
+
+from planner_eval.worlds.definition import Column, Definition, Table
+
+Held: TypeAlias = Callable[[str, str, Random], Any]
+"""Gives some value that a table's column holds; None when it holds none."""
+
+_HOLE = re.compile(r"\{(\w+)\}|#")
+
+
+def make(column: Column, row: Mapping[str, Any], world: Definition, random: Random, held: Held) -> Any:
+    """A value for a column.
+
+    Args:
+        column: The column.
+        row: The values of the columns before it.
+        world: The world, for its pools and its date.
+        random: Where chance comes from.
+        held: Where values of other tables come from.
+
+    Returns:
+        The value as the database holds it; None when the column's values are never made.
+    """
+    maker = column.maker
+    if maker.kind == "choice":
+        return stored(random.choice(maker.choices))
+    if maker.kind == "pool":
+        pool = world.pools.get(maker.text)
+        if pool is None:  # a column of the row itself
+            return row.get(maker.text)
+        barred = row.get(maker.other_than) if maker.other_than else None
+        return random.choice([each for each in pool if each != barred] or pool)
+    if maker.kind == "from":
+        table, _, field = maker.text.partition(".")
+        return held(table, field, random)
+    if maker.kind == "template":
+        return _filled(maker.text, row, world, random)
+    if maker.kind == "range":
+        steps = int((maker.high - maker.low) / maker.step + 1e-9)
+        return _in_range(column.type, maker.low + maker.step * random.randrange(steps + 1), world)
+    return None
+
+
+def complete(
+    table: Table,
+    given: Mapping[str, Any],
+    world: Definition,
+    random: Random,
+    *,
+    seed: str,
+    held: Held,
+    known: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A whole row around the values that are given.
+
+    Args:
+        table: The table.
+        given: Values by column, as the database holds them.
+        world: The world.
+        random: Where chance comes from.
+        seed: The world's seed, for columns whose value depends on others alone.
+        held: Where values of other tables come from.
+        known: Values that columns must take because other rows settle them.
+    """
+    row: dict[str, Any] = dict(given)
+    for column in table.columns:
+        if column.name in row:
+            continue
+        if known and column.name in known:
+            row[column.name] = known[column.name]
+            continue
+        chance = random
+        if column.maker.by:
+            key = "/".join(str(row.get(each)).casefold() for each in column.maker.by)
+            chance = Random(f"{seed}/{column.name}/{key}")
+        row[column.name] = make(column, row, world, chance, held)
+    return {column.name: row[column.name] for column in table.columns}
+
+
+def stored(value: Any) -> Any:
+    """A value as the database holds it: truth values as 0 and 1."""
+    return int(value) if isinstance(value, bool) else value
+
+
+def _filled(template: str, row: Mapping[str, Any], world: Definition, random: Random) -> str:
+    def fill(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return str(random.randrange(10))
+        if match[1] in row:
+            return str(row[match[1]])
+        return str(random.choice(world.pools.get(match[1]) or (match[1],)))
+
+    return _HOLE.sub(fill, template)
+
+
+def _in_range(kind: str, value: float, world: Definition) -> Any:
+    if kind == "integer":
+        return round(value)
+    if kind == "date":
+        return (date.fromisoformat(world.today) + timedelta(days=round(value))).isoformat()
+    if kind == "time":
+        return f"{round(value) // 60 % 24:02d}:{round(value) % 60:02d}"
+    return round(value, 4)

@@ -1,0 +1,138 @@
+"""Reading a world's file: TOML, JSON or Python, into a :class:`Definition`; errors name the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from planner_eval.errors import InputError
+from planner_eval.worlds.clauses import api_of, check_makers, kind_of, only, table, table_of, texts
+from planner_eval.worlds.definition import Definition
+
+_TOP = {"name", "about", "today", "pools", "aliases", "types", "tables", "api", "generic"}
+
+
+def load(source: str | Path) -> Definition:
+    """The definition of a world.
+
+    Args:
+        source: The name of a shipped world (``"appbench"``, ``"bank"``), the path of a world's file, or
+            ``"catalog:FILE"`` for a world derived from a tool catalog alone.
+
+    Raises:
+        InputError: there is no such world, or its file says something impossible.
+    """
+    text = str(source)
+    if text.startswith("catalog:"):
+        from planner_eval.catalog import read_catalog
+        from planner_eval.worlds.generic import extend
+
+        return extend(Definition(Path(text).stem), read_catalog(text.removeprefix("catalog:")))
+    if re.fullmatch(r"[\w-]+", text):
+        from planner_eval.resources import folder
+
+        shipped = sorted(each.stem for each in (folder("data") / "worlds").glob("*.toml"))
+        if text not in shipped:
+            raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
+        return load(folder("data") / "worlds" / f"{text}.toml")
+    from planner_eval.worlds.verifying import verify
+
+    path = Path(source)
+    data, functions = _data(path)
+    world = read(data, where=path.name, name=path.stem, functions=functions)
+    verify(world)
+    return world
+
+
+def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
+    """A file's data, and the functions that a Python file defines beside it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; name the world's file")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error}") from None
+    if path.suffix == ".py":
+        return _module(path)
+    try:
+        if path.suffix == ".json":
+            import json
+
+            return json.loads(text), {}
+        import tomllib
+
+        return tomllib.loads(text), {}
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def _module(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
+    """Run a world's Python file (the user's own code) and take its ``WORLD`` and its functions."""
+    import runpy
+
+    try:
+        found = runpy.run_path(str(path), run_name=f"planeval_world_{path.stem}")
+    except Exception as error:
+        raise InputError(f"{path.name} does not import: {type(error).__name__}: {error}") from None
+    if "WORLD" not in found:
+        raise InputError(f"{path.name}: a world in Python defines WORLD, a dict as in a TOML file")
+    return found["WORLD"], {name: each for name, each in found.items() if callable(each)}
+
+
+def read(
+    data: Any,
+    *,
+    where: str = "world",
+    name: str = "world",
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+) -> Definition:
+    """A definition from decoded data.
+
+    >>> world = read({"tables": {"rooms": {"columns": {"city": ["Oslo"], "beds": "integer:1..4"}}}})
+    >>> [column.type for column in world.tables["rooms"].columns]
+    ['text', 'integer']
+    """
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: a world is a table of tables, pools and APIs, found {data!r:.60}")
+    only(data, _TOP, where)
+    named = table(data, "pools", where)
+    pools = {key: texts(named, key, f"{where}: pools") for key in named}
+    tables = {
+        key: table_of(key, value, f"{where}: tables.{key}")
+        for key, value in table(data, "tables", where).items()
+    }
+    types = {
+        key: kind_of(value, f"{where}: types.{key}") for key, value in table(data, "types", where).items()
+    }
+    today = str(data.get("today", "2019-03-01"))
+    try:
+        date.fromisoformat(today)
+    except ValueError:
+        raise InputError(f"{where}: today must be a date yyyy-mm-dd, found {today!r}") from None
+    world = Definition(
+        str(data.get("name", name)),
+        str(data.get("about", "")),
+        today,
+        pools,
+        {key.casefold(): str(value) for key, value in table(data, "aliases", where).items()},
+        tables,
+        {},
+        types,
+    )
+    apis = {}
+    for key, value in table(data, "api", where).items():
+        apis[key] = api_of(key, value, world, functions or {}, f"{where}: api.{key}")
+    check_makers(world, where)
+    world = Definition(world.name, world.about, today, pools, world.aliases, tables, apis, types)
+    generic = table(data, "generic", where)
+    if generic:
+        from planner_eval.worlds.generic import extend
+        from planner_eval.worlds.tools import tools_of
+
+        world = extend(world, tools_of(generic, f"{where}: generic"))
+    return world

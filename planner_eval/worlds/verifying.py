@@ -1,0 +1,58 @@
+"""Whether the SQL in a world's definition can run, said before any call does."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from planner_eval.errors import InputError
+from planner_eval.worlds.acting import condition
+from planner_eval.worlds.database import bound, connect, create, quoted
+from planner_eval.worlds.definition import Api, Definition
+
+
+def verify(world: Definition) -> None:
+    """Compile every statement of a definition, against empty tables.
+
+    Raises:
+        InputError: a statement names what is not there, or is no SQL; says which API's and why.
+    """
+    connection = connect(":memory:")
+    try:
+        create(connection, world)
+        for api in world.apis.values():
+            names = [each.name for each in api.arguments]
+            names += [each.name for each in world.tables[api.adds].columns] if api.adds else []
+            scope = {bound(name): None for name in names}
+            for clause, statement in _statements(api):
+                try:
+                    connection.execute(f"EXPLAIN {statement}", scope)
+                except (sqlite3.Error, sqlite3.Warning) as error:
+                    raise InputError(f"{world.name}: {api.full_name}: {clause}: {error}") from None
+    except sqlite3.Error as error:
+        raise InputError(f"{world.name}: {error}") from None
+    finally:
+        connection.close()
+
+
+def _statements(api: Api) -> Iterator[tuple[str, str]]:
+    """What each clause of an API runs, under the clause's name."""
+    source = f" FROM {quoted(api.reads)}" if api.reads else ""
+    for match in api.matches:
+        yield f"match {match.argument}", f"SELECT 1{source} WHERE {condition(match)}"
+    for each in api.where:
+        yield f"where {each!r}", f"SELECT 1{source} WHERE ({each})"
+    for each, _ in api.requires:
+        yield f"require {each!r}", f"SELECT ({each}){source}"
+    for column, expression in api.sets:
+        yield f"set {column}", f"UPDATE {quoted(api.reads or '')} SET {quoted(column)} = ({expression})"
+    for column, expression in api.values:
+        yield f"values {column}", f"SELECT ({expression}){source}"
+    for column, expression in api.fact:
+        yield f"fact {column}", f"SELECT ({expression})"
+        yield f"fact {column}", f"SELECT {quoted(column)}{source}"
+    for statement in api.then:
+        yield f"then {statement!r:.60}", statement
+    for name, text in api.returns:
+        if text is not None and not text.startswith("*"):
+            yield f"returns {name}", f"SELECT ({text}){source}"

@@ -1,0 +1,219 @@
+"""A world: a small database with APIs over it, in which searching filters and booking changes state."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from threading import RLock
+from typing import Any
+
+from planner_eval.errors import InputError
+from planner_eval.worlds.acting import answer
+from planner_eval.worlds.database import connect, create, dump, insert, quoted
+from planner_eval.worlds.definition import Api, Definition, MissingArgument, Table, UnknownArgument
+from planner_eval.worlds.making import complete
+from planner_eval.worlds.typed import typed
+
+
+class World:
+    """A populated world.
+
+    Args:
+        definition: The world's definition, or what :func:`planner_eval.worlds.load` takes.
+        seed: What its rows are made from; the same seed gives the same rows.
+        facts: Calls that the world must be able to answer, from :func:`planner_eval.worlds.facts_of`.
+        database: A path to keep the database in a file; in memory otherwise. A file that holds a world
+            already is used as it is.
+
+    Raises:
+        InputError: there is no such world, its definition is broken, or the database cannot be opened.
+
+    >>> room = {"columns": {"city": ["Oslo"], "beds": "integer:2..2"}}
+    >>> api = {"find": {"args": ["city"], "reads": "rooms", "returns": ["city", "beds"]}}
+    >>> from planner_eval.worlds import read
+    >>> with World(read({"tables": {"rooms": room}, "api": api})) as world:
+    ...     world.call(None, "find", {"city": "Oslo"}), world.call(None, "find", {"city": "Rome"})
+    ({'city': 'Oslo', 'beds': 2}, {})
+    """
+
+    def __init__(
+        self,
+        definition: Definition | str | Path,
+        *,
+        seed: int | str = 0,
+        facts: Sequence[Sequence[Mapping[str, Any]]] = (),
+        database: str = ":memory:",
+    ) -> None:
+        if not isinstance(definition, Definition):
+            from planner_eval.worlds.reading import load
+
+            definition = load(definition)
+        self.definition = definition
+        self.seed = str(seed)
+        self._lock = RLock()
+        try:
+            self.connection = connect(database)
+            create(self.connection, definition)
+        except sqlite3.Error as error:
+            raise InputError(f"{database} cannot hold the world {definition.name}: {error}") from None
+        if self._empty():
+            self._populate()
+            self._settle(facts)
+        elif facts:
+            raise InputError(f"{database} holds a world already; facts belong to a world that begins")
+
+    def copy(self, facts: Sequence[Sequence[Mapping[str, Any]]] = ()) -> World:
+        """A world of its own in the same state, in memory, with further facts.
+
+        Populating a world costs some ten times as much as copying it: populate one, and give each
+        plan a copy with the plan's facts.
+        """
+        twin = object.__new__(World)
+        twin.definition, twin.seed, twin._lock = self.definition, self.seed, RLock()
+        twin.connection = connect(":memory:")
+        with self._lock:
+            self.connection.backup(twin.connection)
+        twin._settle(facts)
+        return twin
+
+    def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+        if facts:
+            from planner_eval.worlds.facts import settle
+
+            settle(self, facts)
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.connection.close()
+
+    @property
+    def tools(self) -> dict[str, Callable[..., dict[str, Any]]]:
+        """The APIs as functions with named arguments, by full name, and by bare name where that is unique."""
+        apis = self.definition.apis.values()
+        names = [api.name for api in apis]
+        found: dict[str, Callable[..., dict[str, Any]]] = {}
+        for api in apis:
+            found[api.full_name] = _named(partial(self._called, api), api)
+            if names.count(api.name) == 1:
+                found.setdefault(api.name, found[api.full_name])
+        return found
+
+    def call(self, app: str | None, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Make one call.
+
+        Args:
+            app: The app, or None where the name says enough.
+            name: The API's name.
+            arguments: Values by argument name, as texts or typed.
+
+        Returns:
+            The outputs by name; {} when a search finds nothing.
+
+        Raises:
+            CallError: the call cannot be made or is refused; the world is then as it was before.
+        """
+        return self.perform(self.definition.find(name, app), arguments)
+
+    def _called(self, api: Api, /, **arguments: Any) -> dict[str, Any]:
+        return self.perform(api, arguments)
+
+    def perform(self, api: Api, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a call to an API of this world; see :meth:`call`."""
+        values = self.arguments(api, arguments)
+        with self._lock:
+            if not api.acts:
+                return answer(self, api, values)
+            self.connection.execute("SAVEPOINT call")
+            try:
+                outputs = answer(self, api, values)
+            except BaseException:
+                self.connection.execute("ROLLBACK TO call")
+                self.connection.execute("RELEASE call")
+                raise
+            self.connection.execute("RELEASE call")
+            return outputs
+
+    def dump(self) -> str:
+        """The whole database as text: equal for worlds in the same state, whatever the order of calls."""
+        with self._lock:
+            return dump(self.connection, self.definition)
+
+    # ------------------------------------------------------------ a call, step by step
+    def arguments(self, api: Api, given: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
+        """The arguments as the database holds them, defaults included, None where one is left out.
+
+        Args:
+            api: The API.
+            given: Values by argument name.
+            partial: Whether required ones may be left out.
+        """
+        known = {each.name for each in api.arguments}
+        for name in given:
+            if name not in known:
+                takes = ", ".join(sorted(known)) or "none"
+                raise UnknownArgument(f"{api.full_name} takes no argument {name[:60]!r}; it takes {takes}")
+        values: dict[str, Any] = {}
+        for each in api.arguments:
+            value = given.get(each.name)
+            if value is None and each.required and not partial:
+                raise MissingArgument(f"{api.full_name} needs the argument {each.name!r}")
+            if value is None:
+                value = self.definition.today if each.default == "today" else each.default
+            if value is not None:
+                value = typed(each.name, self._spelled(api, each.name, value), each.type)
+            values[each.name] = value
+        return values
+
+    def _spelled(self, api: Api, name: str, value: Any) -> Any:
+        """A value under the spelling that the world uses, where its column draws from a pool."""
+        if not isinstance(value, str) or not self.definition.aliases:
+            return value
+        column = next((each.column for each in api.matches if each.argument == name), None)
+        table = self.definition.tables.get(api.reads or "")
+        found = table.column(column) if table and column else None
+        if found is None or found.maker.kind != "pool":
+            return value
+        return self.definition.aliases.get(value.casefold(), value)
+
+    # ------------------------------------------------------------ how it begins
+    def _empty(self) -> bool:
+        """Whether no table holds a row, as in a database that was just made."""
+        names = map(quoted, self.definition.tables)
+        return not any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
+
+    def _populate(self) -> None:
+        """Fill the tables with the rows that the world has without any facts."""
+        self.connection.execute("BEGIN")
+        for table in self.definition.tables.values():
+            random = Random(f"{self.seed}/{table.name}")
+            rows = [self.complete(table, {}, random) for _ in range(table.rows)]
+            insert(self.connection, table, rows, lenient=True)
+        self.connection.execute("COMMIT")
+
+    def complete(
+        self, table: Table, given: Mapping[str, Any], random: Random, known: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """A whole row around given values; see :func:`planner_eval.worlds.making.complete`."""
+        return complete(table, given, self.definition, random, seed=self.seed, held=self.held, known=known)
+
+    def held(self, table: str, column: str, random: Random) -> Any:
+        """Some value that a table's column holds."""
+        found = self.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
+        values = [value for (value,) in found if value is not None]
+        return random.choice(values) if values else None
+
+
+def _named(function: Callable[..., Any], api: Api) -> Callable[..., Any]:
+    """The function under the API's name, for messages."""
+    function.__name__ = api.name
+    function.__doc__ = api.about
+    return function
