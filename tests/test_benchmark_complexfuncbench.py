@@ -247,7 +247,7 @@ def eval_free(text: str) -> Any:
 def test_corrected_gives_a_figure_where_the_published_code_raises(vectors: Vectors) -> None:
     records = [(vectors.sample(case), recorded(case)) for case, _ in vectors.of("conv")]
     report = score_corrected(records, settings=vectors.settings())
-    assert report.figure("Success Rate").denominator == 300
+    assert report.figure("Overall Success Rate").denominator == 300
     assert not [row.id for row in report.rows if row.error]
     assert all(row.figures[0].value <= 1 for row in report.rows)  # type: ignore[operator]
 

@@ -62,7 +62,7 @@ def test_own_gold_is_perfect(samples: list[Sample]) -> None:
         assert report.value("Overall Call Accuracy") == 100
         assert report.figure("Overall Success Rate").numerator == len(samples)
     corrected = score_corrected(records)
-    assert corrected.value("Success Rate") == corrected.value("Call Acc") == 1.0
+    assert corrected.value("Overall Success Rate") == corrected.value("Overall Call Accuracy") == 1.0
     assert corrected.value("extra steps") == 0
 
 
@@ -98,7 +98,7 @@ def test_model_based_matching_asks_the_judge(samples: list[Sample]) -> None:
     assert report.rows[0].ok
     assert [r.attempt for r in asked if r.task == "complexfuncbench.same_call"] == [0, 1]
     assert report.value("Complete Score") == report.value("Correct Score") == 2
-    assert score_corrected([(sample, json.dumps(talk))], settings=with_judge).value("Completeness") == 2
+    assert score_corrected([(sample, json.dumps(talk))], settings=with_judge).value("Complete Score") == 2
     assert not score_official([(sample, json.dumps(talk))]).rows[0].ok
 
 
@@ -111,7 +111,7 @@ def test_judge_that_gives_up_is_a_row(samples: list[Sample]) -> None:
         assert "no answer" in (report.rows[0].error or "")
     vague = Settings(judge=ScriptedJudge(lambda request: "no idea"))
     assert score_official(records, settings=vague).figure("Complete Score").error
-    figure = score_corrected(records, settings=vague).figure("Completeness")
+    figure = score_corrected(records, settings=vague).figure("Complete Score")
     assert (figure.value, figure.note[:9]) == (None, "1 answers")
 
 
@@ -229,6 +229,7 @@ def test_figures_4_to_6(samples: list[Sample]) -> None:
         ('[{"role": "assistant", "function_call": [{"arguments": {}}]}]', "parse.shape"),
         ('[{"role": "assistant", "tool_calls": "f()"}]', "parse.shape"),
         ("[" * 100_000, "parse.limit"),
+        (json.dumps([{"role": "assistant", "function_call": [{"name": "f"}] * 10_001}]), "parse.limit"),
         ('[{"role": "assistant", "content": ' + "9" * 5000 + "}]", "parse.limit"),
     ],
 )
@@ -238,7 +239,18 @@ def test_unreadable_prediction_is_a_row(samples: list[Sample], text: str, code: 
     records = [(samples[0], text), (samples[1], gold_prediction(samples[1].gold))]
     for report in (score_official(records), score_corrected(records)):
         assert [row.error for row in report.rows] == [code, None]
-    assert score_corrected(records).value("Success Rate") == 0.5
+    assert score_corrected(records).value("Overall Success Rate") == 0.5
+
+
+def test_recorded_turns_have_no_limit(samples: list[Sample]) -> None:
+    sample = own(samples, "Hotels-0")
+    malformed = {
+        "role": "assistant",
+        "function_call": [{"name": "Search_Hotel_Destination", "arguments": {}}],
+    }
+    talk = [malformed] * 500 + said(sample)
+    assert message_of(sample, talk) == "Success."
+    assert score_corrected([(sample, json.dumps(talk))]).value("extra steps") == 500
 
 
 def test_unreadable_arguments_end_the_official_talk_only(samples: list[Sample]) -> None:

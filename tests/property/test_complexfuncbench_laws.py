@@ -41,7 +41,7 @@ def figures_of(number: int, turns: list[Any], final: bool = True) -> tuple[float
     talk = [{"role": "assistant", "function_call": calls} for calls in turns if calls]
     text = json.dumps([*talk, *([{"role": "assistant", "content": "Done."}] if final else [])])
     report = score_corrected([(OWN[number], text)])
-    success, accuracy = report.value("Success Rate"), report.value("Call Acc")
+    success, accuracy = report.value("Overall Success Rate"), report.value("Overall Call Accuracy")
     assert isinstance(success, float)
     assert isinstance(accuracy, float)
     return success, accuracy

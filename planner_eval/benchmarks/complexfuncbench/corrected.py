@@ -39,7 +39,9 @@ class Record:
 
 
 def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Report:
-    """The paper's figures of recorded conversations, as shares from 0 to 1 (answers 0 to 2).
+    """The paper's figures of recorded conversations, under the published names.
+
+    Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2.
 
     Args:
         records: Samples, each with the JSON text of the conversation that a model had.
@@ -71,7 +73,7 @@ def _score(sample: Sample, text: str, settings: Settings) -> tuple[Row, Record |
     except (InputError, JudgeError) as failure:
         return Row(sample.id, False, error=str(failure)), None
     figures = (
-        ratio("Call Acc", completed.correct, completed.calls),
+        ratio("Call Accuracy", completed.correct, completed.calls),
         Figure("steps", completed.steps),
         Figure("turns", completed.turns),
         Figure("completeness", scores.complete),
@@ -87,17 +89,23 @@ def _turns(text: str) -> tuple[list[Turn], str | None]:
         return [], failure.code
 
 
+_SUCCESS = "share of the samples that came in whose annotated calls were all made and answered; not percent"
+_ACCURACY = "share of the annotated calls that were made, each once; not percent"
+
+
 def _rates(judged: Sequence[Record]) -> list[Figure]:
-    groups = {"": list(judged)}
+    groups = {"Overall {}": list(judged)}
     for one in judged:
-        groups.setdefault(f" {domain_of(one.id)}", []).append(one)
+        groups.setdefault(f"{{}} {domain_of(one.id)}", []).append(one)
     found = []
     for name, mine in groups.items():
         successes = sum(one.completed.success for one in mine)
-        found.append(ratio(f"Success Rate{name}", successes, len(mine)))
+        found.append(ratio(name.format("Success Rate"), successes, len(mine), note=_SUCCESS))
     for name, mine in groups.items():
-        correct = sum(one.completed.correct for one in mine)
-        found.append(ratio(f"Call Acc{name}", correct, sum(one.completed.calls for one in mine)))
+        correct, calls = (
+            sum(getattr(one.completed, field) for one in mine) for field in ("correct", "calls")
+        )
+        found.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY))
     return found
 
 
@@ -105,11 +113,11 @@ def _answers(judged: Sequence[Record], settings: Settings) -> list[Figure]:
     """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
     if settings.judge is None:
         note = "no judge was given"
-        return [Figure("Completeness", None, note=note), Figure("Correctness", None, note=note)]
+        return [Figure("Complete Score", None, note=note), Figure("Correct Score", None, note=note)]
     found = []
     for name, scores in (
-        ("Completeness", [one.scores.complete for one in judged]),
-        ("Correctness", [one.scores.correct for one in judged]),
+        ("Complete Score", [one.scores.complete for one in judged]),
+        ("Correct Score", [one.scores.correct for one in judged]),
     ):
         decided = [
             max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1

@@ -129,7 +129,8 @@ def talk(
         InputError: the sample's record is no ComplexFuncBench conversation.
     """
     steps, rules = prepare(sample, settings)
-    outcome, _ = run(replayed(turns), (), start(steps, rules, runner))
+    state = start(steps, rules, runner)
+    outcome, _ = run(replayed(turns), (), state, max_turns=len(turns) + 1)
     return Written(sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge))
 
 

@@ -14,7 +14,10 @@ from typing import Any
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.conversation import Model, Turn
 from planner_eval.benchmarks.complexfuncbench.runners import Undecodable
-from planner_eval.errors import ParseError
+from planner_eval.errors import LimitError, ParseError
+
+MOST_CALLS = 10_000
+"""Calls of one conversation; mapping needs memory for each."""
 
 
 def read_turns(text: str) -> list[Turn]:
@@ -24,13 +27,14 @@ def read_turns(text: str) -> list[Turn]:
         text: One conversation as JSON.
 
     Raises:
-        ParseError: the text is no JSON, or no conversation; says where or what.
+        ParseError: the text is no JSON, no conversation, or too large; says where or what.
 
     >>> read_turns('[{"role": "assistant", "function_call": [{"name": "f", "arguments": {}}]},'
     ...            ' {"role": "assistant", "content": "Done."}]')
     [[{'name': 'f', 'arguments': {}}], 'Done.']
     """
     turns: list[Turn] = []
+    count = 0
     for number, message in enumerate(_messages(text)):
         if not isinstance(message, Mapping):
             raise _shape(f"message {number} is no object", text)
@@ -41,6 +45,9 @@ def read_turns(text: str) -> list[Turn]:
             listed = [calls] if isinstance(calls, Mapping) else calls
             if not isinstance(listed, list):
                 raise _shape(f"the calls of message {number} are no list", text)
+            count += len(listed)
+            if count > MOST_CALLS:
+                raise LimitError(f"the conversation has more than {MOST_CALLS:,} calls")
             turns.append([_call(call, number, text) for call in listed])
         else:
             content = message.get("content")
@@ -69,7 +76,6 @@ def gold_prediction(conversations: Sequence[Mapping[str, Any]]) -> str:
 def _messages(text: str) -> list[Any]:
     from planner_eval.dialects.base import DEFAULT_LIMITS
     from planner_eval.dialects.jsontext import check_depth, loads
-    from planner_eval.errors import LimitError
 
     if len(text) > DEFAULT_LIMITS.chars:
         raise LimitError(f"the conversation is longer than {DEFAULT_LIMITS.chars:,} characters")
