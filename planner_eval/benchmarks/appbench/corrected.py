@@ -1,0 +1,120 @@
+"""AppBench's figures as the paper defines them (section 4.2, and 5.1 and 5.3 for the analyses).
+
+They stand under the published names, beside the published ones. What the published code does otherwise:
+it counts one hit a sample however many names are right, compares only the last call of an API that is
+called twice, takes a value for right that contains the other, or is empty, or was given by the user
+where a reference belongs, does not look at which call a reference means nor at extra arguments, and
+lets dependent and independent figures pair counts that do not belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from planner_eval.benchmarks.appbench.analysis import SHARES
+from planner_eval.benchmarks.appbench.counting import Counts, Outcome, outcomes, total
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+
+
+def score_corrected(records: Records) -> Report:
+    r"""AppBench's figures as the paper defines them, under the published names.
+
+    Args:
+        records: Samples whose ``gold`` is the ``output`` object of the released record, each with the
+            answer's text.
+
+    Returns:
+        Each figure with its counts and a note on what it counts. A row is ok when the plan means the
+        same as gold's (the paper's Succ).
+
+    Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments), 5.3 (errors), table 11 (EM).
+
+    >>> from planner_eval.datasets.sample import Sample
+    >>> lines = ["shop = find(#city='Oslo')", "order(#shop=shop)"]
+    >>> gold = {"used_app": ["Shops", "Orders"], "api_results": lines}
+    >>> answer = f"Shops: [{lines[0]}]\nOrders: [{lines[1]}]"
+    >>> report = score_corrected([(Sample("a", gold=gold), answer)])
+    >>> report.value("app_hit_f1"), report.value("complete_match")
+    (1.0, 1.0)
+    """
+    found = list(outcomes(records))
+    rows = tuple(map(_row, found))
+    figures = figures_of(total(one.counts for one in found if one.counts is not None))
+    names = [one.counts for one in found if one.counts is not None]
+    means = (_mean_f1("app", names), _mean_f1("api", names))
+    return Report("appbench", "corrected", len(rows), (*figures, *means), rows)
+
+
+_Ratio = Callable[[Counts], tuple[float, float]]
+
+
+def _f1(hits: str, predicted: str, gold: str) -> _Ratio:
+    return lambda c: (2 * getattr(c, hits), getattr(c, predicted) + getattr(c, gold))
+
+
+def _independent(c: Counts) -> tuple[float, float]:
+    sizes = c.predicted - c.dependent_predicted + c.gold - c.dependent_gold
+    return 2 * (c.hits - c.dependent_hits), sizes
+
+
+def _of_samples(name: str) -> _Ratio:
+    return lambda c: (getattr(c, name), c.samples)
+
+
+def _of_arguments(name: str) -> _Ratio:
+    return lambda c: (getattr(c, name), c.gold)
+
+
+_FIGURES: Mapping[str, tuple[_Ratio, str]] = {
+    "app_hit_f1": (_f1("app_hits", "app_predicted", "app_gold"), "every right app counts, one a call"),
+    "api_hit_f1": (_f1("api_hits", "api_predicted", "api_gold"), "every right API name counts"),
+    "argu_hit_f1": (_f1("hits", "predicted", "gold"), "arguments of every call, by equal value"),
+    "complete_match": (_of_samples("success"), "Succ: the plan means the same as gold's"),
+    "depend_argu_hit_f1": (
+        _f1("dependent_hits", "dependent_predicted", "dependent_gold"),
+        "references to the right output of the right call",
+    ),
+    "non_depend_argu_hit_f1": (_independent, "literals"),
+    "app.em": (_of_samples("app_exact"), "apps equal but for order"),
+    "api.em": (_of_samples("api_exact"), "API names equal but for order"),
+    "succ": (_of_samples("success"), "the same as complete_match"),
+    "argu.em": (
+        _of_samples("arguments_exact"),
+        "figure 4's exact match of arguments; not in the published code",
+    ),
+    f"analysis.{SHARES[0]}": (_of_arguments("missing"), "key errors, of all gold arguments"),
+    f"analysis.{SHARES[1]}": (_of_arguments("missing_dependent"), "of all gold arguments"),
+    f"analysis.{SHARES[2]}": (lambda c: (c.missing - c.missing_dependent, c.gold), "of all gold arguments"),
+    f"analysis.{SHARES[3]}": (_of_arguments("wrong"), "value errors, of all gold arguments"),
+    f"analysis.{SHARES[4]}": (_of_arguments("wrong_dependent"), "of all gold arguments"),
+    f"analysis.{SHARES[5]}": (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
+    f"analysis.{SHARES[6]}": (lambda c: (c.time, c.missing + c.wrong), "of all missing or wrong arguments"),
+    f"analysis.{SHARES[7]}": (lambda c: (c.place, c.missing + c.wrong), "of all missing or wrong arguments"),
+    f"analysis.{SHARES[8]}": (_of_samples("with_missing"), "of all samples"),
+    f"analysis.{SHARES[9]}": (_of_samples("with_missing_dependent"), "of all samples"),
+    f"analysis.{SHARES[10]}": (_of_samples("with_wrong"), "of all samples"),
+    f"analysis.{SHARES[11]}": (_of_samples("with_wrong_dependent"), "of all samples"),
+}
+
+
+def figures_of(counts: Counts) -> tuple[Figure, ...]:
+    """The figures of a set from its counts; None where there is nothing to divide by."""
+    return tuple(ratio(name, *rule(counts), note=note) for name, (rule, note) in _FIGURES.items())
+
+
+def _mean_f1(side: str, rows: Sequence[Counts]) -> Figure:
+    """The mean over samples of the F1 of names."""
+    values = []
+    for row in rows:
+        hits, size = _f1(f"{side}_hits", f"{side}_predicted", f"{side}_gold")(row)
+        values.append(hits / size if size else 0.0)
+    return ratio(f"{side}.f1", sum(values), len(values), note="mean over samples; every right name counts")
+
+
+def _row(one: Outcome) -> Row:
+    if one.counts is None:
+        return Row(one.id, False, error=one.error)
+    names = [name for name in _FIGURES if not name.startswith("analysis.")]
+    figures = tuple(ratio(name, *_FIGURES[name][0](one.counts)) for name in names)
+    unread = Figure("unread", one.unread)
+    return Row(one.id, bool(one.counts.success), (*figures, unread), one.error)

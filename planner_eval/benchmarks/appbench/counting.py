@@ -1,0 +1,209 @@
+"""What is counted of one AppBench answer, where a paper's definition is meant and not its code's.
+
+Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments) and 5.3 (errors).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from planner_eval.align import align
+from planner_eval.benchmarks.appbench.reading import (
+    Reading,
+    comparable,
+    read_prediction,
+    without_late_references,
+)
+from planner_eval.benchmarks.report import Records
+from planner_eval.canonical import same, value_key
+from planner_eval.errors import ParseError
+from planner_eval.model import Call, Plan, Unresolved, Value, references
+from planner_eval.read import parse
+
+TIME = frozenset({"date", "time"})
+PLACE = frozenset(
+    {"address", "airport", "area", "city", "destination", "from", "location", "origin", "station", "to"}
+    | {"venue", "where"}
+)
+"""Words of argument names, between underscores: ``total`` and ``stop`` are no places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of one sample, or the sum over a set.
+
+    Args:
+        samples: Samples.
+        app_hits: App names that prediction and gold share, each as often as both name it.
+        app_predicted: App names in the prediction, one a call.
+        app_gold: App names in gold, one a call.
+        api_hits: The same of API names …
+        api_predicted: … a call that cannot be read counts here.
+        api_gold: …
+        app_exact: Samples whose lists of apps are equal but for order.
+        api_exact: Samples whose lists of APIs are equal but for order.
+        success: Samples whose plan means the same as gold's.
+        hits: Right arguments of calls that stand for a gold call of the same API.
+        predicted: Arguments in the prediction.
+        gold: Arguments in gold.
+        dependent_hits: Those of the hits that are references …
+        dependent_predicted: … and of the predicted
+        dependent_gold: … and of gold's.
+        arguments_exact: Samples all of whose arguments are right, with none missing or extra.
+        missing: Gold arguments that the call which stands for gold's does not give …
+        missing_dependent: … that are references in gold.
+        wrong: Gold arguments to which that call gives another value …
+        wrong_dependent: … that are references in gold.
+        time: Missing or wrong arguments that name a date or time.
+        place: Missing or wrong arguments that name a place.
+        with_missing: Samples with any missing argument …
+        with_missing_dependent: …
+        with_wrong: …
+        with_wrong_dependent: …
+    """
+
+    samples: int = 1
+    app_hits: int = 0
+    app_predicted: int = 0
+    app_gold: int = 0
+    api_hits: int = 0
+    api_predicted: int = 0
+    api_gold: int = 0
+    app_exact: int = 0
+    api_exact: int = 0
+    success: int = 0
+    hits: int = 0
+    predicted: int = 0
+    gold: int = 0
+    dependent_hits: int = 0
+    dependent_predicted: int = 0
+    dependent_gold: int = 0
+    arguments_exact: int = 0
+    missing: int = 0
+    missing_dependent: int = 0
+    wrong: int = 0
+    wrong_dependent: int = 0
+    time: int = 0
+    place: int = 0
+    with_missing: int = 0
+    with_missing_dependent: int = 0
+    with_wrong: int = 0
+    with_wrong_dependent: int = 0
+
+
+_NAMES = tuple(field.name for field in fields(Counts))
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum of the counts of many samples."""
+    rows = [tuple(getattr(one, name) for name in _NAMES) for one in counts]
+    return Counts(*map(sum, zip(*rows, strict=True))) if rows else Counts(samples=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one answer.
+
+    Args:
+        id: The sample's id.
+        counts: Its counts; None where the gold record cannot be read, so that nothing can be said.
+        gold: The gold plan; None where it cannot be read.
+        error: Why the answer, or the gold record, cannot be read.
+        unread: Lines of the answer with a call that cannot be read.
+    """
+
+    id: str
+    counts: Counts | None
+    gold: Plan | None
+    error: str | None = None
+    unread: int = 0
+
+
+def outcomes(records: Records) -> Iterator[Outcome]:
+    """What became of each answer, one by one: the matter of figures, tables and grids."""
+    for sample, text in records:
+        try:
+            gold = comparable(parse(sample.gold, dialect="appbench"))
+        except ParseError as problem:
+            yield Outcome(sample.id, None, None, f"gold: {problem.code}")
+            continue
+        reading = read_prediction(text)
+        yield Outcome(sample.id, count(reading, gold), gold, reading.error, reading.unread)
+
+
+def count(reading: Reading, gold: Plan) -> Counts:
+    """The counts of one sample.
+
+    Args:
+        reading: What could be read of the answer.
+        gold: The gold plan, made :func:`comparable`.
+    """
+    pred = comparable(reading.plan)
+    if all(edge.producer < edge.consumer for edge in gold.edges):
+        pred = without_late_references(pred)
+    apps, gold_apps = _named(call.app for call in pred.calls), _named(call.app for call in gold.calls)
+    apis, gold_apis = _named(call.name for call in pred.calls), _named(call.name for call in gold.calls)
+    arguments = _argument_counts(pred, gold)
+    whole = not reading.unread
+    return Counts(
+        app_hits=(apps & gold_apps).total(),
+        app_predicted=apps.total(),
+        app_gold=gold_apps.total(),
+        api_hits=(apis & gold_apis).total(),
+        api_predicted=apis.total() + reading.unread,
+        api_gold=gold_apis.total(),
+        app_exact=int(whole and apps == gold_apps),
+        api_exact=int(whole and apis == gold_apis),
+        success=int(whole and same(pred, gold)),
+        arguments_exact=int(whole and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
+        with_missing=int(arguments["missing"] > 0),
+        with_missing_dependent=int(arguments["missing_dependent"] > 0),
+        with_wrong=int(arguments["wrong"] > 0),
+        with_wrong_dependent=int(arguments["wrong_dependent"] > 0),
+        **arguments,
+    )
+
+
+def _named(names: Iterable[str | None]) -> Counter[str]:
+    return Counter(name for name in names if name)
+
+
+def _argument_counts(pred: Plan, gold: Plan) -> Counter[str]:
+    """Right, missing and wrong arguments, gold call by gold call."""
+    found: Counter[str] = Counter()
+    for side, plan in (("predicted", pred), ("gold", gold)):
+        for call in plan.calls:
+            found[side] += len(call.arguments)
+            found[f"dependent_{side}"] += sum(_dependent(value) for _, value in call.arguments)
+    alignment = align(pred, gold)
+    stands_for: list[int | str | None] = [f"extra {i}" for i in range(len(pred.calls))]
+    for ours, theirs in alignment.pairs:
+        stands_for[ours] = theirs
+    places: list[int | str | None] = list(range(len(gold.calls)))
+    for ours, theirs in alignment.pairs:
+        if pred.calls[ours].name == gold.calls[theirs].name:
+            found.update(_compared(pred.calls[ours], gold.calls[theirs], stands_for, places))
+    return found
+
+
+def _compared(
+    pred: Call, gold: Call, stands_for: Sequence[int | str | None], places: Sequence[int | str | None]
+) -> Iterator[str]:
+    """A word for each thing to be counted about two calls that stand for one another."""
+    given = dict(pred.arguments)
+    for key, value in dict(gold.arguments).items():
+        if key in given and value_key(given[key], stands_for) == value_key(value, places):
+            kind = "hits"
+        else:
+            kind = "wrong" if key in given else "missing"
+            words = set(key.split("_"))
+            yield from (name for name, known in (("time", TIME), ("place", PLACE)) if words & known)
+        yield kind
+        if _dependent(value):
+            yield f"dependent_{kind}" if kind == "hits" else f"{kind}_dependent"
+
+
+def _dependent(value: Value) -> bool:
+    return isinstance(value, Unresolved) or any(True for _ in references(value))

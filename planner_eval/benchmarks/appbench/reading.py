@@ -1,0 +1,131 @@
+"""Plans of AppBench made comparable: what the answer says, apart from spelling that carries no meaning."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner_eval.errors import ParseError
+from planner_eval.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.read import parse
+
+_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
+_CALL = re.compile(r"\w\(")
+_PATIENCE = 100
+"""So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What could be read of an answer.
+
+    Args:
+        plan: The calls that could be read.
+        unread: Lines that hold a call which cannot be read; each counts as a wrong call.
+        error: Why nothing at all could be read, a diagnostic code.
+    """
+
+    plan: Plan
+    unread: int = 0
+    error: str | None = None
+
+
+def read_prediction(text: str) -> Reading:
+    r"""Read an answer in AppBench's notation: as a whole, else line by line.
+
+    Prose, fences, bullets and numbering around the lines are passed over. A call that cannot be read is
+    counted, never repaired.
+
+    Args:
+        text: The whole answer.
+
+    >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nRents: [ride(#a=']")
+    >>> [call.tool for call in found.plan.calls], found.unread
+    (['Movies.Movies_buy'], 1)
+    """
+    try:
+        return Reading(parse(text, dialect="appbench"))
+    except ParseError as problem:
+        code = problem.code
+    kept = []
+    unread = 0
+    for line in text.splitlines():
+        bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
+        if not _CALL.search(bare):
+            continue
+        if _reads(bare, patient=unread < _PATIENCE):
+            kept.append(bare)
+        else:
+            unread += 1
+    try:
+        return Reading(parse("\n".join(kept), dialect="appbench"), unread)
+    except ParseError:
+        return Reading(Plan(), unread, code)
+
+
+def _reads(line: str, *, patient: bool) -> bool:
+    from planner_eval.dialects.appbench import read_fast
+
+    if not patient:
+        return read_fast(line) is not None
+    try:
+        parse(line, dialect="appbench")
+    except ParseError:
+        return False
+    return True
+
+
+def comparable(plan: Plan) -> Plan:
+    """The plan with names, keys and texts in one spelling, and every literal as text.
+
+    Case and outer blanks play no part, nor does the prefix ``App_`` of an API's name, which the prompt
+    asks for and the gold lines do not have. The notation knows only texts: 2 is ``'2'``.
+
+    >>> comparable(parse("Movies: [x = Movies_Buy(#City=' RENO', #n=2)]")).calls[0].arguments
+    (('city', 'reno'), ('n', '2'))
+    """
+    return replace(plan, calls=tuple(map(_comparable_call, plan.calls)), diagnostics=(), text=None)
+
+
+def _comparable_call(call: Call) -> Call:
+    app = call.app.strip().casefold() if call.app else None
+    name = call.name.casefold()
+    if app:
+        name = name.removeprefix(f"{app}_").removeprefix(f"{app}.")
+    arguments = tuple((key.casefold(), _comparable_value(value)) for key, value in call.arguments)
+    return Call(call.id, name, arguments, app, call.returns)
+
+
+def _comparable_value(value: Value) -> Any:
+    if isinstance(value, Ref | Unresolved):
+        return value
+    if isinstance(value, list):
+        return [_comparable_value(item) for item in value]
+    return str(value).strip().casefold()
+
+
+def without_late_references(plan: Plan) -> Plan:
+    r"""The plan in which a name that no earlier call returns means nothing.
+
+    A reader may link such a name to a later call, to show the data flow; run in order, it has no value.
+
+    >>> without_late_references(parse("f(#x=a)\na = g(#y='1')")).calls[0].arguments
+    (('x', Unresolved(name='a', path=())),)
+    """
+    if all(edge.producer < edge.consumer for edge in plan.edges):
+        return plan
+    calls = tuple(
+        replace(call, arguments=tuple((key, _early(value, at)) for key, value in call.arguments))
+        for at, call in enumerate(plan.calls)
+    )
+    return replace(plan, calls=calls, edges=tuple(e for e in plan.edges if e.producer < e.consumer))
+
+
+def _early(value: Value, position: int) -> Any:
+    if isinstance(value, Ref) and value.call >= position:
+        name, *path = map(str, value.path)
+        return Unresolved(name, tuple(path))
+    if isinstance(value, list):
+        return [_early(item, position) for item in value]
+    return value

@@ -1,0 +1,244 @@
+"""The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
+
+Source: the paper, Table 2 (section 3.4, appendix A.2), Table 4 (section 5.3), Figure 4 (section 5.1).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.benchmarks.appbench.counting import Outcome, total
+from planner_eval.benchmarks.appbench.topology import official_components
+from planner_eval.benchmarks.report import Cell
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import ParseError
+from planner_eval.model import Plan
+from planner_eval.read import parse
+from planner_eval.structure import components
+
+PARTS = ("SS", "SM", "MS", "MM")
+_TABLE_2 = {
+    "# Samples": ("200", "200", "200", "200"),
+    "# Apps": ("9", "11", "10", "11"),
+    "# APIs": ("11", "22", "12", "23"),
+    "Avg. Apps": ("1.0", "1.0", "2.7", "2.2"),
+    "Avg. APIs": ("1.0", "2.2", "2.7", "3.3"),
+    "Avg. arguments": ("4.0", "4.5", "3.8", "4.4"),
+    "Max. Seq.": ("1", "4", "4", "8"),
+    "Max. Para.": ("1", "1", "4", "3"),
+    "Avg. Seq.": ("1", "2.2", "1.2", "1.9"),
+    "Avg. Para.": ("1", "1.0", "2.2", "1.8"),
+}
+_TABLE_4 = {
+    "SS": ("6.1", None, "6.6", None, "42.1", "26.3"),
+    "SM": ("5.5", "8.0", "2.5", "75.5", "27.1", "15.2"),
+    "MS": ("6.0", "1.0", "6.0", "30.0", "45.1", "8.8"),
+    "MM": ("19.0", "15.0", "6.0", "82.0", "36.8", "24.6"),
+}
+_COLUMNS_4 = ("Keys I", "Keys D", "Values I", "Values D", "T", "S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One part's samples as far as Table 2 looks at them."""
+
+    samples: Sequence[Sample]
+    plans: Sequence[Plan]
+    sizes: Sequence[Sequence[int]]
+
+
+def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
+    """Table 2: samples, apps, APIs, arguments, sequential and parallel scale of each part.
+
+    The sequential scale is a component's size in calls, averaged over components; the parallel scale is
+    the number of components of a sample (appendix A.2).
+
+    Args:
+        samples: Of any parts.
+        official: Components as the published code finds them, see :mod:`.topology`; else the weakly
+            connected ones, a name meaning the nearest earlier call that returns it.
+
+    Returns:
+        The table row by row; a value is None where no sample of the part is at hand.
+
+    >>> table2([])[0].published
+    '200'
+    """
+    parts: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        parts[sample.category.upper()].append(sample)
+    found = {part: _part(parts[part], official) for part in PARTS}
+    return [
+        _cell(row, part, published, found[part])
+        for row, cells in _TABLE_2.items()
+        for part, published in zip(PARTS, cells, strict=True)
+    ]
+
+
+def _part(samples: Sequence[Sample], official: bool) -> _Part:
+    kept, plans, sizes = [], [], []
+    for sample in samples:
+        if not _whole(sample.gold):
+            continue  # the cell says how many samples it was computed from
+        try:
+            plan = parse(sample.gold, dialect="appbench")
+        except ParseError:
+            continue
+        kept.append(sample)
+        plans.append(plan)
+        groups = official_components(sample.gold) if official else components(_backward(plan))
+        sizes.append([len(group) for group in groups])
+    return _Part(kept, plans, sizes)
+
+
+def _whole(gold: Any) -> bool:
+    """Whether a record has the fields that the table counts."""
+    keys = ("api_results", "used_api", "used_app")
+    return isinstance(gold, dict) and all(isinstance(gold.get(key), list) for key in keys)
+
+
+def _backward(plan: Plan) -> Plan:
+    """The plan with references to earlier calls alone."""
+    edges = tuple(edge for edge in plan.edges if edge.producer < edge.consumer)
+    return Plan(plan.calls, edges)
+
+
+def _mean(values: Iterable[int]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _arguments_used(samples: Iterable[Sample]) -> Iterator[int]:
+    """The number of arguments of each entry of ``used_api``, the field that the paper's table counts."""
+    for sample in samples:
+        for entry in sample.gold["used_api"]:
+            if isinstance(entry, dict):
+                yield from map(len, entry.values())
+
+
+_ROWS_2: dict[str, Callable[[_Part], float]] = {
+    "# Samples": lambda part: len(part.samples),
+    "# Apps": lambda part: len({call.app for plan in part.plans for call in plan.calls}),
+    "# APIs": lambda part: len({call.name for plan in part.plans for call in plan.calls}),
+    "Avg. Apps": lambda part: _mean(len({call.app for call in plan.calls}) for plan in part.plans),
+    "Avg. APIs": lambda part: _mean(len(plan.calls) for plan in part.plans),
+    "Avg. arguments": lambda part: _mean(_arguments_used(part.samples)),
+    "Max. Seq.": lambda part: max((size for sizes in part.sizes for size in sizes), default=0),
+    "Max. Para.": lambda part: max(map(len, part.sizes), default=0),
+    "Avg. Seq.": lambda part: _mean(size for sizes in part.sizes for size in sizes),
+    "Avg. Para.": lambda part: _mean(map(len, part.sizes)),
+}
+_NOTES_2 = {
+    ("# Samples", "MS"): "the released file has 201 records",
+    ("Max. Seq.", "MM"): "no sample of the released file has more than 7 calls",
+}
+
+
+def _cell(row: str, part: str, published: str, found: _Part) -> Cell:
+    n = len(found.samples)
+    of = int(_TABLE_2["# Samples"][PARTS.index(part)])
+    value = float(_ROWS_2[row](found)) if n else None
+    cell = Cell("Table 2", row, part, published, value, n, of)
+    if not n:
+        return Cell("Table 2", row, part, published, None, 0, of, "no sample at hand")
+    if cell.agrees:
+        return cell
+    other = "the table was made from another version of this file"
+    return Cell("Table 2", row, part, published, value, n, of, _NOTES_2.get((row, part), other))
+
+
+def table4(outcomes: Iterable[Outcome], part: str) -> list[Cell]:
+    """Table 4's row of one part: key errors and value errors, dependent and independent, time and space.
+
+    The text gives shares of all arguments, but the printed shares are multiples of one sample, so they
+    count samples with such an error; both are given. Time and space are shares of all wrong arguments.
+
+    Args:
+        outcomes: What became of the part's answers, see :func:`.counting.outcomes`.
+        part: ``"SS"``, ``"SM"``, ``"MS"`` or ``"MM"``.
+
+    Returns:
+        Percentages; a value is None where there is nothing to divide by. The printed cells are GPT-4o's.
+    """
+    counts = [one.counts for one in outcomes if one.counts is not None]
+    c = total(counts)
+    independent = {
+        "missing": sum(one.missing > one.missing_dependent for one in counts),
+        "wrong": sum(one.wrong > one.wrong_dependent for one in counts),
+    }
+    of_arguments = (
+        c.missing - c.missing_dependent,
+        c.missing_dependent,
+        c.wrong - c.wrong_dependent,
+        c.wrong_dependent,
+    )
+    of_samples = (
+        independent["missing"],
+        c.with_missing_dependent,
+        independent["wrong"],
+        c.with_wrong_dependent,
+    )
+    cells = []
+    for column, published, hits in zip(_COLUMNS_4, _TABLE_4[part][:4], of_samples, strict=False):
+        note = "samples with such an error; GPT-4o's cell"
+        cells.append(_percent(part, column, published, (hits, c.samples), note))
+    for column, hits in zip(_COLUMNS_4, of_arguments, strict=False):
+        cells.append(_percent(part, f"{column}, of arguments", None, (hits, c.gold), "as the text has it"))
+    for column, published, hits in zip(_COLUMNS_4[4:], _TABLE_4[part][4:], (c.time, c.place), strict=True):
+        note = "of missing and wrong arguments; GPT-4o's cell"
+        cells.append(_percent(part, column, published, (hits, c.missing + c.wrong), note))
+    return cells
+
+
+def _percent(part: str, column: str, published: str | None, counts: tuple[int, int], note: str) -> Cell:
+    hits, size = counts
+    return Cell("Table 4", part, column, published, 100 * hits / size if size else None, size, None, note)
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One cell of Figure 4.
+
+    Args:
+        parallel: Components of a sample.
+        sequential: Their average size.
+        n: Samples of these scales.
+        exact: Those whose arguments are all right.
+        shown: The figure leaves out cells of fewer than ten samples.
+    """
+
+    parallel: int
+    sequential: float
+    n: int
+    exact: int
+    shown: bool
+
+    @property
+    def value(self) -> float:
+        """The exact match of arguments."""
+        return self.exact / self.n
+
+
+def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
+    """Figure 4: exact match of arguments by parallel and sequential scale.
+
+    Args:
+        outcomes: What became of the answers of all parts.
+        least: The paper leaves out cells with fewer samples.
+
+    Returns:
+        The cells in order of both scales, the small ones marked.
+    """
+    grid: dict[tuple[int, float], list[int]] = defaultdict(list)
+    for one in outcomes:
+        if one.gold is not None and one.counts is not None:
+            groups = components(_backward(one.gold))
+            scale = (len(groups), len(one.gold.calls) / len(groups)) if groups else (0, 0.0)
+            grid[scale].append(one.counts.arguments_exact)
+    return [
+        GridCell(parallel, sequential, len(hits), sum(hits), len(hits) >= least)
+        for (parallel, sequential), hits in sorted(grid.items())
+    ]
