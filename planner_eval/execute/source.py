@@ -5,6 +5,7 @@
 ``nestful:sane``           the same without them
 ``nestful:FOLDER``         the published NESTful functions, one file each
 ``recorded:FILE``          answers recorded earlier; no code runs
+``world:NAME``             a simulated world: ``appbench``, ``bank``, a world's file, ``catalog:FILE``
 ``tools.py``               the public functions of one file, or its ``TOOLS``
 ``tools.py:NAME``          one attribute of it: a mapping, a class, an object, a function
 ``package.module``         the same for a module that can be imported
@@ -83,6 +84,10 @@ def tool_source(tools: Any) -> ToolSource:
         return _nestful(rest)
     if kind == "recorded":
         return _recorded(tools, rest)
+    if kind == "world":
+        from planner_eval.worlds.source import world_source
+
+        return world_source(rest)
     if kind.endswith(".py"):
         return _file(tools, Path(kind), rest)
     return _module(tools, kind, rest)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planner_eval.worlds.generic import extend
     from planner_eval.worlds.reading import load, read
     from planner_eval.worlds.replay import Replay
+    from planner_eval.worlds.source import world_source
     from planner_eval.worlds.world import World
 
 _HOMES = {
@@ -27,8 +28,9 @@ _HOMES = {
     "facts_of": "facts",
     "load": "reading",
     "read": "reading",
+    "world_source": "source",
 }
-__all__ = ["CallError", "Definition", "Replay", "World", "extend", "facts_of", "load", "read"]
+__all__ = ["CallError", "Definition", "Replay", "World", "extend", "facts_of", "load", "read", "world_source"]
 
 
 def __getattr__(name: str) -> Any:

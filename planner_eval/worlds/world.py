@@ -71,13 +71,27 @@ class World:
         Populating a world costs some ten times as much as copying it: populate one, and give each
         plan a copy with the plan's facts.
         """
-        twin = object.__new__(World)
-        twin.definition, twin.seed, twin._lock = self.definition, self.seed, RLock()
-        twin.connection = connect(":memory:")
-        with self._lock:
-            self.connection.backup(twin.connection)
+        twin = World.from_image(self.definition, self.seed, self.image())
         twin._settle(facts)
         return twin
+
+    def image(self) -> bytes:
+        """The database as bytes, for :meth:`from_image`."""
+        with self._lock:
+            return self.connection.serialize()
+
+    @classmethod
+    def from_image(cls, definition: Definition, seed: str, image: bytes) -> World:
+        """The world, in memory, whose database :meth:`image` gave."""
+        world = object.__new__(cls)
+        world.definition, world.seed, world._lock = definition, seed, RLock()
+        world.connection = connect(":memory:")
+        world.connection.deserialize(image)
+        return world
+
+    def state(self) -> str:
+        """The final state by which two plans are compared: :meth:`dump`."""
+        return self.dump()
 
     def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         if facts:

@@ -1,0 +1,83 @@
+"""A world as a source of tools for the executor: populated once, and given to each plan as it began.
+
+What goes to a worker is the definition and an image of the populated database, so that a world with
+the facts of a thousand plans costs a worker no more than an empty one.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.worlds.definition import Definition
+from planner_eval.worlds.world import World
+
+if TYPE_CHECKING:
+    from planner_eval.execute.source import ToolSource
+
+
+def world_source(
+    world: str | Path | Definition | World,
+    *,
+    seed: int | str = 0,
+    facts: Sequence[Sequence[Mapping[str, Any]]] = (),
+) -> ToolSource:
+    """The tools of a world, for :func:`planner_eval.execute.execute`.
+
+    Args:
+        world: A world, a definition, or what :func:`planner_eval.worlds.load` takes.
+        seed: What its rows are made from; a World has its own.
+        facts: Calls that it must be able to answer.
+
+    Returns:
+        A source that gives each plan the world in its first state.
+
+    Raises:
+        InputError: there is no such world, or its definition is broken.
+    """
+    from planner_eval.execute.source import factory_source
+
+    begun = world.copy(facts) if isinstance(world, World) else World(world, seed=seed, facts=facts)
+    name = f"world:{begun.definition.name}"
+    python = any(api.python for api in begun.definition.apis.values())
+    path = str(Path(world).resolve()) if python and isinstance(world, (str, Path)) else None
+    definition = None if path else pickle.dumps(begun.definition)
+    arguments = {"definition": definition, "path": path, "seed": begun.seed, "image": begun.image()}
+    source = factory_source(name, "planner_eval.worlds.source", "restored", arguments)
+    return replace(source, read=(*source.read, path)) if path else source
+
+
+def restored(definition: bytes | None, path: str | None, seed: str, image: bytes) -> World:
+    """The world that :func:`world_source` packed; runs in the worker, on data from its parent."""
+    if path is not None:
+        from planner_eval.worlds.reading import load
+
+        return World.from_image(load(path), seed, image)
+    assert definition is not None
+    return World.from_image(pickle.loads(definition), seed, image)
+
+
+def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, Any]]]:
+    """The facts of all plans in a file; a record that holds no readable plan says nothing.
+
+    Args:
+        path: A plan, or a file of records with plans; gold plans where a file holds both.
+        dialect: The plans' dialect; recognised when None.
+
+    Raises:
+        InputError: the file is missing or unreadable.
+    """
+    from planner_eval.errors import ParseError
+    from planner_eval.files import read_file
+    from planner_eval.worlds.facts import facts_of
+
+    plans = []
+    for record in read_file(path, gold=True).records:
+        try:
+            plans.append(record.plan(dialect=dialect))
+        except ParseError:
+            continue
+    return facts_of(plans)
