@@ -144,6 +144,14 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
     assert imperfect == {"official": [], "corrected": ["Hotels-0"]}  # officially, the look-up is free
 
 
+def test_check_of_one_file(reference: Path, cache: Path) -> None:
+    file = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"
+    done = planeval("check", "nestful-v2", "--source", str(file), "--format", "json", cache=cache)
+    assert done.returncode == 1, done.stderr
+    data = json.loads(done.stdout)
+    assert (data["samples"], data["plans"], data["unreadable"]) == (554, 554, [])
+
+
 @pytest.mark.parametrize(
     ("name", "read"),
     [("appbench", 801), ("functionchat", 1306), ("nestful-v1", 300), ("mathqa", 3589)],
@@ -166,12 +174,17 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
     [
         (("check", "nestful"), "did you mean nestful-v1"),
         (("check", "mathqa"), "planeval data fetch mathqa"),
-        (("verify", "mathqa", "--source", "/nowhere"), "no such folder"),
+        (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
+        (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
         (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "no sample of the id 'x'"),
         (("show", "mathqa", "--samples", "3"), "none of test.json"),
         (("fetch",), "Missing argument"),
         (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
-        (("fetch", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
+        (
+            ("fetch", "mathqa", "--source", str(ROOT / "README.md")),
+            "README.md/test.json: there is no such file",
+        ),
+        (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1: not JSON"),
         (("chek",), "No such command"),
     ],
 )

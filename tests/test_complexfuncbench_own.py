@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from planner_eval.benchmarks.complexfuncbench import (
 )
 from planner_eval.benchmarks.complexfuncbench.api import Answer, replay, response, successful
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, free_key
-from planner_eval.benchmarks.complexfuncbench.embedding import SentenceTransformer, Trigrams
+from planner_eval.benchmarks.complexfuncbench.embedding import SentenceTransformer, Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.matching import (
     Matcher,
     response_match,
@@ -277,9 +279,21 @@ def test_no_value_check_without_its_lists_is_said(samples: list[Sample]) -> None
     assert "exact_match_values.json" in report.figure("Overall Call Accuracy").note
 
 
-def test_sentence_transformers_are_an_extra() -> None:
-    try:
-        import sentence_transformers  # noqa: F401
-    except ImportError:
-        with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
-            SentenceTransformer()
+def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError, match=r"planner_eval\[embed\]"):
+        SentenceTransformer()
+
+
+def test_sentence_transformers_are_asked_for_vectors_of_length_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Model:
+        def __init__(self, name: str) -> None:
+            assert name == "BAAI/bge-large-en-v1.5"
+
+        def encode(self, texts: list[str], *, normalize_embeddings: bool) -> list[list[float]]:
+            assert normalize_embeddings
+            return [[float("swap" in text), float("swap" not in text)] for text in texts]
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
+    pairs = assign(["swap", "x"], ["y", "swap too"], SentenceTransformer())
+    assert pairs == [(0, 1), (1, 0)]

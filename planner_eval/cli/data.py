@@ -31,9 +31,9 @@ def _places(function: Any) -> Any:
     )(function)
     return click.option(
         "--source",
-        metavar="DIR",
-        type=click.Path(file_okay=False),
-        help="Take files that are in DIR already.",
+        metavar="PATH",
+        type=click.Path(),
+        help="Take the files that are in the folder PATH already; show and check also take one file.",
     )(function)
 
 
@@ -147,7 +147,10 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
     from planner_eval.tables import table
 
     dataset = find(name)
-    states = verify_files(dataset, _there(dataset, place(dataset, cache=cache, source=source)))
+    folder = place(dataset, cache=cache, source=source)
+    if folder.is_file():
+        raise click.UsageError(f"{source} is a file; verify compares the files of a folder")
+    states = verify_files(dataset, _there(dataset, folder))
     rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
     emit(table(rows, form, width=70), None)
     bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
@@ -155,10 +158,10 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
 
 def _there(dataset: Dataset, folder: Path) -> Path:
-    """The folder, if any file of the data set is in it."""
+    """The folder, if any file of the data set is in it; or the one file that was named."""
     from planner_eval.errors import DatasetError
 
-    if not any((folder / file.path).is_file() for file in dataset.files):
+    if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
         raise DatasetError(
             f"{folder}: no file of {dataset.name} is here; "
             f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"

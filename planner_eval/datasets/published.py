@@ -121,14 +121,15 @@ def read(dataset: Dataset, folder: Path) -> Iterator[Sample]:
 
     Args:
         dataset: What to read.
-        folder: Holds its files.
+        folder: Holds its files; or one file, where the reader takes one.
 
     Raises:
         DatasetError: the files are not there, or cannot be read.
     """
     reader = import_module(f"planner_eval.datasets.{dataset.reader}")
     samples = getattr(reader, f"read_{dataset.reader}")
-    if not dataset.parts:
+    if not dataset.parts or folder.is_file():
         yield from samples(folder)
+        return
     for part in dataset.parts:
         yield from samples(folder, part=part)

@@ -46,16 +46,16 @@ def place(dataset: Dataset, *, cache: str | None = None, source: str | None = No
     Args:
         dataset: The data set.
         cache: The cache folder that the user named.
-        source: A folder that the user named: the data set's own, or one that holds it by name.
+        source: What the user named: the data set's folder, one that holds it by name, or a file.
 
     Raises:
-        DatasetError: `source` is no folder.
+        DatasetError: there is no `source`.
     """
     if source is None:
         return cache_folder(cache) / dataset.name
     folder = Path(source)
-    if not folder.is_dir():
-        raise DatasetError(f"{source}: there is no such folder")
+    if not folder.exists():
+        raise DatasetError(f"{source}: there is no such folder or file")
     for name in (dataset.name, dataset.reader):
         if (folder / name).is_dir():
             return folder / name
