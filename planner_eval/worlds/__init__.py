@@ -1,5 +1,6 @@
 """Simulated worlds: databases with APIs over them, in which plans run and their effects show.
 
+>>> from planner_eval.worlds import World
 >>> with World("appbench", seed=7) as world:
 ...     world.call("Weather", "getweather", {"city": "Atlantis"})
 {}

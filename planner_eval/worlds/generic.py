@@ -43,9 +43,8 @@ _SMALL = _ENDS | {"in", "the", "a", "an", "and", "at", "into"}
 def extend(world: Definition, catalog: Catalog) -> Definition:
     """The world with a generic API for each tool of the catalog that it does not have.
 
-    >>> rooms = Tool("find_room", parameters=(Parameter("city"),), returns=Type(("object",), fields=(
-    ...     Parameter("city"), Parameter("price", Type(("number",))))))
-    >>> extend(Definition("rooms"), Catalog((rooms,))).apis["find_room"].reads
+    >>> find = Tool("find_room", parameters=(Parameter("city"),))
+    >>> extend(Definition("rooms"), Catalog((find,))).apis["find_room"].reads
     'room'
     """
     new = [tool for tool in catalog.tools if tool.full_name not in world.apis]
