@@ -1,4 +1,4 @@
-"""The dialects: one module each, imported on first use by name."""
+"""The dialects: four with a module of their own, all others rows of a table and made from their shape."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ MODULES: dict[str, str] = {
 
 
 def names() -> tuple[str, ...]:
-    """The names of all dialects.
+    """The names of all dialects: those of code, then the rows of the table.
 
-    >>> "appbench" in names()
-    True
+    >>> "appbench" in names(), "hermes" in names()
+    (True, True)
     """
-    return tuple(MODULES)
+    from planner_eval.dialects.table import table
+
+    return (*MODULES, *table())
 
 
 def get(name: str) -> Dialect:
@@ -35,12 +37,18 @@ def get(name: str) -> Dialect:
     >>> get("appbench").title
     "AppBench lines: App: [ret1, ret2 = api(#a='v', #b=ret1)]"
     """
-    if name not in MODULES:
+    if name in MODULES:
+        dialect = import_module(MODULES[name]).DIALECT
+        assert isinstance(dialect, Dialect)
+        return dialect
+    from planner_eval.dialects.shapes import dialect as made
+    from planner_eval.dialects.table import table
+
+    row = table().get(name)
+    if row is None:
         from difflib import get_close_matches
 
-        close = get_close_matches(name, MODULES, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the dialects are {', '.join(MODULES)}"
+        close = get_close_matches(name, names(), 1)
+        hint = f"did you mean {close[0]!r}?" if close else "planeval dialects lists them"
         raise InputError(f"there is no dialect {name!r}: {hint}")
-    dialect = import_module(MODULES[name]).DIALECT
-    assert isinstance(dialect, Dialect)
-    return dialect
+    return made(row)

@@ -43,6 +43,7 @@ class Dialect:
         write: Writes a plan, or raises WriteError; None where the dialect is only read.
         read_data: Reads structure that is JSON already, given the places of its objects where they
             are known; None for dialects that are text.
+        typed: Whether values say their types; where they do not, a tool schema gives them.
     """
 
     name: str
@@ -51,6 +52,12 @@ class Dialect:
     read: Callable[[str, Limits], RawPlan]
     write: Callable[[Plan], str] | None = None
     read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
+    typed: bool = True
+
+
+AFTER = ""
+"""The argument that holds a dependency which a notation states and no argument says: an edge of a
+list of links, for instance. Its value is a reference, or a list of them."""
 
 
 def check_calls(count: int, limits: Limits) -> None:

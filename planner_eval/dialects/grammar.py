@@ -7,19 +7,24 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import resources
-from planner_eval.errors import ParseError
+from planner_eval.errors import LimitError, ParseError
 
 if TYPE_CHECKING:
     from lark import Lark, Transformer
 
 
 @cache
-def load(name: str, transformer: type[Transformer[Any, Any]] | None = None) -> Lark:
+def load(
+    name: str,
+    transformer: type[Transformer[Any, Any]] | None = None,
+    terminals: tuple[tuple[str, str], ...] = (),
+) -> Lark:
     """The LALR parser of ``grammars/<name>.lark``, built once a process.
 
     Args:
         name: The grammar's file name without its ending.
         transformer: A Transformer class, applied while parsing.
+        terminals: Further terminals, a name and a regular expression each: the tokens of a row.
     """
     from lark import Lark
 
@@ -32,14 +37,21 @@ def load(name: str, transformer: type[Transformer[Any, Any]] | None = None) -> L
             raise OSError(path)
         return str(file), file.read_text(encoding="utf-8")
 
+    text = (folder / f"{name}.lark").read_text(encoding="utf-8")
+    text += "".join(f"\n{key}: /{_slashed(pattern)}/s\n" for key, pattern in terminals)
     return Lark(
-        (folder / f"{name}.lark").read_text(encoding="utf-8"),
+        text,
         parser="lalr",
         lexer="contextual",
         maybe_placeholders=False,
         transformer=transformer() if transformer else None,
         import_paths=[imported],
     )
+
+
+def _slashed(pattern: str) -> str:
+    """A regular expression as Lark's source wants it: slashes escaped, line ends as escapes."""
+    return pattern.replace("\\\n", "\n").replace("\\/", "/").replace("/", "\\/").replace("\n", "\\n")
 
 
 def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
@@ -76,7 +88,13 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
     except VisitError as error:
         if isinstance(error.orig_exc, ParseError):
             raise error.orig_exc from None
+        if isinstance(error.orig_exc, ValueError):  # an integer of more digits than Python converts
+            raise LimitError(str(error.orig_exc).split(";")[0].lower(), text=text) from None
         raise
+    except ValueError as error:
+        raise LimitError(str(error).split(";")[0].lower(), text=text) from None
+    except RecursionError:
+        raise LimitError("the text nests too deeply", text=text) from None
     except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
         expected, offset = set(), error.pos_in_stream or 0
     offset = len(text) if offset is None else offset

@@ -6,7 +6,7 @@ Used as it is by the dialect `json`; `nestful` and `plan` read the same shape an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
@@ -14,12 +14,17 @@ from planner_eval.dialects.jsontext import Places, Repeated, loads
 from planner_eval.errors import ParseError, WriteError
 from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
-NAME_KEYS = ("name", "function", "api", "tool", "api_name", "tool_name", "toolName")
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params")
-ID_KEYS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "label")
+NAME_KEYS = (
+    "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
+)  # fmt: skip
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "param", "rawInput")
+ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
 WRAPPERS = ("function", "function_call", "functionCall", "toolUse")
 LISTS = ("tool_calls", "calls")
-_SIDE = frozenset({*ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature"})
+_SIDE = frozenset({
+    *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
+    "caller", "responses", "thought", "namespace", "cache_control", "output",
+})  # fmt: skip
 
 Convert = Callable[[Value], Value]
 
@@ -46,42 +51,13 @@ def read_values(
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
+    from planner_eval.dialects.messages import call_items, with_results
+
     notes: list[Diagnostic] = []
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, places=places) for i, item in enumerate(items))
     return RawPlan(with_results(calls, data), None, tuple(notes))
-
-
-def call_items(data: Any, text: str = "") -> Iterable[dict[str, Any]]:
-    """The objects of `data` that should be calls, out of lists, messages and wrappers.
-
-    Raises:
-        ParseError: something among them is no object.
-    """
-    if isinstance(data, dict):
-        for key in LISTS:
-            if isinstance(data.get(key), list):
-                yield from call_items(data[key], text)
-                return
-        if "role" in data and not is_call(data):
-            return  # a message without calls: text, or a tool's answer
-        if data:
-            yield data
-    elif isinstance(data, list):
-        for item in data:
-            if not isinstance(item, (dict, list)):
-                raise ParseError(
-                    f"found {_shown(item)} where a call was expected: an object with a name and arguments",
-                    text=text,
-                    offset=max(text.find(_shown(item)), 0),
-                    code="parse.shape",
-                )
-            yield from call_items(item, text)
-    else:
-        raise ParseError(
-            f"found {_shown(data)}, expected a call or a list of calls", text=text, code="parse.shape"
-        )
 
 
 def is_call(item: Any) -> bool:
@@ -97,9 +73,29 @@ def is_call(item: Any) -> bool:
     name = _name_key(item)
     if name is None:
         return False
-    if any(isinstance(item.get(key), (dict, str)) for key in ARGUMENT_KEYS):
+    if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
+        return not is_definition(item)
+    return item.keys() <= {name, *_SIDE} and "content" not in item and item.get("type") != "function"
+
+
+def _holds_arguments(value: Any) -> bool:
+    kind = type(value)
+    return kind is dict or kind is str or kind is Repeated or kind is list or value is None
+
+
+def is_definition(item: dict[str, Any]) -> bool:
+    """Whether an object describes a tool, and calls none.
+
+    >>> is_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
+    True
+    """
+    inner = item.get("function") if isinstance(item.get("function"), dict) else item
+    schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema")))
+    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
         return True
-    return set(item) <= {name, *_SIDE}
+    return "description" in inner and not any(
+        key in inner for key in ARGUMENT_KEYS if key != "parameters" and key != "input"
+    )
 
 
 def read_call(
@@ -148,7 +144,7 @@ def read_call(
         )
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
-    arguments = _arguments(given, position, text)
+    arguments = arguments_of(given, position, text)
     ignored = [k for k in inner if k not in _SIDE and k not in (name_key, argument_key)]
     if ignored:
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
@@ -181,7 +177,7 @@ def _label(item: dict[str, Any]) -> str | None:
     return None
 
 
-def _arguments(given: Any, position: int, text: str) -> Arguments:
+def arguments_of(given: Any, position: int, text: str) -> Arguments:
     """Arguments as pairs; some servers send the object as a JSON string, some of those doubly."""
     for _ in range(2):
         if not isinstance(given, str):
@@ -208,24 +204,6 @@ def _arguments(given: Any, position: int, text: str) -> Arguments:
         f"the arguments of call {position + 1} are {_shown(given)}, expected an object",
         text=text,
         code="parse.shape",
-    )
-
-
-def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
-    """The calls with the answers that a conversation's tool messages give them."""
-    if not isinstance(data, list):
-        return calls
-    answers = {
-        str(m["tool_call_id"]): m.get("content")
-        for m in data
-        if isinstance(m, dict) and m.get("role") == "tool" and "tool_call_id" in m
-    }
-    if not answers:
-        return calls
-    from dataclasses import replace
-
-    return tuple(
-        replace(c, result=answers[c.label], has_result=True) if c.label in answers else c for c in calls
     )
 
 

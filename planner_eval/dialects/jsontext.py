@@ -76,6 +76,24 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise LimitError(str(error).split(";")[0].lower(), text=text) from None
 
 
+def decode(text: str, at: int) -> tuple[Any, int]:
+    """One JSON value that starts at a place, and the place after it.
+
+    Raises:
+        ValueError: none starts there, or it is broken, or a number is too long.
+        RecursionError: it nests too deeply.
+
+    >>> decode('x {"a": 1} y', 2)
+    ({'a': 1}, 10)
+    """
+    return _DECODER.raw_decode(text, at)
+
+
+def transformer() -> Any:
+    """The Transformer class of grammars/json.lark, for grammars that import its rules."""
+    return _transformer()
+
+
 def check_depth(text: str, limits: Limits) -> None:
     """Refuse a text whose brackets outside of strings nest too deeply.
 
@@ -194,6 +212,8 @@ def _transformer() -> Any:
                 return _scalar(items[0])
 
             number = word = string
+            # the same rules where another grammar imports them
+            json__string = json__number = json__word = string
 
             def member(self, items: list[Any]) -> tuple[str, Located]:
                 return json.loads(items[0]), items[2]

@@ -12,8 +12,9 @@ import re
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.json_calls import arguments_data, call_items, read_call
+from planner_eval.dialects.json_calls import arguments_data, read_call
 from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.dialects.messages import call_items
 from planner_eval.errors import WriteError
 from planner_eval.model import (
     Arguments,

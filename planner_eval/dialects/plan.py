@@ -18,8 +18,9 @@ import json
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.json_calls import arguments_data, call_items, read_call
+from planner_eval.dialects.json_calls import arguments_data, read_call
 from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.dialects.messages import call_items
 from planner_eval.errors import ParseError
 from planner_eval.model import (
     Arguments,

@@ -1,0 +1,167 @@
+"""CallNavi: `{"API": [...], "parameters": [...]}`, its YAML form, and its bare list of names.
+
+``$$$`` stands for a value that is not known yet; nothing says which call fills it, so it stays a text.
+Source: CallNavi's data and prompts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import Places, check_depth, loads
+from planner_eval.dialects.messages import shown
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import LimitError, ParseError
+from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+
+HOLE = "$$$"
+YAML_CHARS = 1_000_000
+"""Longer YAML is refused: its reader takes many times the text's size."""
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of the shapes ``callnavi`` and ``callnavi-yaml``."""
+    if row.shape == "callnavi-yaml":
+        return Dialect(row.name, row.title, row.example, read_yaml, write_yaml)
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        try:
+            return read_data(values[0] if len(values) == 1 else values, limits)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    return Dialect(row.name, row.title, row.example, read, write, read_data)
+
+
+def is_plan(data: Any) -> bool:
+    """Whether data has CallNavi's form.
+
+    >>> is_plan({"API": ["f"], "parameters": []}), is_plan(["f", "g"])
+    (True, False)
+    """
+    return isinstance(data, dict) and "API" in data and data.keys() <= {"API", "parameters"}
+
+
+def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    """Read names and parameters side by side, or names alone.
+
+    Raises:
+        ParseError: it is neither.
+    """
+    if isinstance(data, list):
+        data = {"API": data}
+    names = data.get("API") if isinstance(data, dict) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ParseError(
+            f"found {shown(data)}, expected an object with the lists 'API' and 'parameters'",
+            code="parse.shape",
+            dialect="callnavi",
+        )
+    given = data.get("parameters") or []
+    given = [given] if isinstance(given, dict) else given
+    if not isinstance(given, list):
+        raise ParseError(f"'parameters' is {shown(given)}, expected a list of objects", code="parse.shape")
+    check_calls(len(names), limits)
+    notes: list[Diagnostic] = []
+    if given and len(given) != len(names):
+        message = f"{len(names)} names but {len(given)} parameter objects; missing ones mean no parameters"
+        notes.append(Diagnostic("shape.length", message, "warning"))
+    if len(given) > len(names):
+        raise ParseError(f"{message}, more would be lost", code="parse.shape", dialect="callnavi")
+    calls = []
+    for i, name in enumerate(names):
+        entry = given[i] if i < len(given) else {}
+        calls.append(RawCall(name, _arguments(entry, i), spans=places.members(entry) if places else ()))
+        for key, value in calls[-1].arguments:
+            if value == HOLE:
+                message = f"{key!r} of call {i + 1} ({name}) is {HOLE}: not known yet"
+                notes.append(Diagnostic("value.placeholder", message, "info", i, key))
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _arguments(entry: Any, position: int) -> Arguments:
+    if entry is None:
+        return ()
+    if not isinstance(entry, dict):
+        raise ParseError(
+            f"the parameters of call {position + 1} are {shown(entry)}, expected an object",
+            code="parse.shape",
+        )
+    return tuple(entry.items())
+
+
+def read_yaml(text: str, limits: Limits) -> RawPlan:
+    """Read the YAML form.
+
+    Raises:
+        ParseError: it is no YAML, or not of CallNavi's form.
+    """
+    import yaml
+
+    check_depth(text, limits)
+    if len(text) > YAML_CHARS:
+        raise LimitError(f"the YAML text has {len(text):,} characters, more than the limit of {YAML_CHARS:,}")
+    deep = re.search(rf"(?:- ){{{limits.depth + 1}}}|\n {{{limits.depth * 4}}}", text)
+    if deep:
+        raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text, offset=deep.start())
+    alias = re.search(r"(?:^|[\s\[,{:])[&*]\w", text)
+    if alias:
+        raise ParseError(
+            "found an anchor or an alias, which plans do not use",
+            text=text,
+            offset=alias.end() - 2,
+            dialect="callnavi-yaml",
+        )
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(text, Loader=loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = str(getattr(error, "problem", None) or "this is no YAML")
+        raise ParseError(
+            reason, text=text, offset=mark.index if mark else 0, dialect="callnavi-yaml"
+        ) from None
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
+    try:
+        return read_data(_plain(data), limits)
+    except ParseError as error:
+        error.text = error.text or text
+        raise
+
+
+def _plain(value: Any) -> Any:
+    """YAML's dates and times as texts, its keys as texts."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def write(plan: Plan) -> str:
+    """Write names and parameters side by side."""
+    return json.dumps(_data(plan, "callnavi"), ensure_ascii=False)
+
+
+def write_yaml(plan: Plan) -> str:
+    """Write the YAML form."""
+    import yaml
+
+    return str(yaml.safe_dump(_data(plan, "callnavi-yaml"), sort_keys=False, allow_unicode=True))
+
+
+def _data(plan: Plan, dialect: str) -> dict[str, Any]:
+    refuse_references(plan, dialect)
+    calls = Written(plan).calls
+    return {"API": [call.name for call in calls], "parameters": [call.arguments for call in calls]}

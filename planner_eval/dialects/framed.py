@@ -1,0 +1,92 @@
+"""What the shapes between tokens share: finding tokens, reading JSON between them, located errors."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from planner_eval.dialects.base import Limits
+from planner_eval.dialects.jsontext import LARK_CHARS, check_depth, decode
+from planner_eval.dialects.table import Row, literal
+from planner_eval.errors import LimitError, ParseError
+
+WORDS = {
+    "OPEN": "the opening token",
+    "CLOSE": "the closing token",
+    "HEAD": "the opening token",
+    "MIDDLE": "the token after the name",
+    "TAIL": "the closing token",
+    "NAME": "a tool's name",
+    "STRING": "a quoted text",
+    "NUMBER": "a number",
+    "WORD": "true, false or null",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "COLON": "':'",
+}
+
+
+@cache
+def pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
+    """The regular expression for any of some token texts, compiled once."""
+    return re.compile(literal(texts) + suffix if texts else suffix)
+
+
+def prose(row: Row) -> str:
+    """A regular expression for text up to the next opening token of a row; linear."""
+    openers = literal(row.open or row.head)
+    first = "".join(sorted({re.escape(text.lstrip()[0]) for text in row.open or row.head if text.strip()}))
+    return rf"(?:[^{first}]++|(?!{openers})[{first}])++"
+
+
+def value_at(text: str, at: int, limits: Limits) -> tuple[Any, int]:
+    """One JSON value and the place after it; see :func:`planner_eval.dialects.jsontext.decode`.
+
+    Raises:
+        ValueError: it cannot be read, and the grammar should say why.
+        LimitError: it nests too deeply.
+    """
+    try:
+        return decode(text, at)
+    except RecursionError:
+        check_depth(text, limits)
+        raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
+
+
+def explain(row: Row, text: str, error: ValueError, limits: Limits, terminals: dict[str, str]) -> ParseError:
+    """The located error of a framed text that the fast path refused.
+
+    Args:
+        row: Its shape names the grammar.
+        text: The whole text.
+        error: What the fast path said, for texts too long for the grammar.
+        limits: Bounds on nesting.
+        terminals: The row's tokens as regular expressions.
+    """
+    at = getattr(error, "pos", 0)
+    message = str(getattr(error, "msg", error)).split(";")[0]
+    reason = f"{message[0].lower()}{message[1:]}".removesuffix(" at").removesuffix(" starting")
+    try:
+        check_depth(text, limits)
+        if len(text) <= LARK_CHARS and not reason.startswith(("unterminated", "invalid", "exceeds")):
+            grammar_error(row, text, terminals)
+    except ParseError as located:
+        return located
+    return ParseError(reason, text=text, offset=at, dialect=row.name)
+
+
+def grammar_error(row: Row, text: str, terminals: dict[str, str]) -> Any:
+    """Read by the row's grammar: the reference for the fast path.
+
+    Raises:
+        ParseError: the text does not follow the grammar.
+    """
+    from planner_eval.dialects import grammar
+    from planner_eval.dialects.framed_tree import FramedTransformer
+
+    parser = grammar.load(row.shape, FramedTransformer, tuple(terminals.items()))
+    return grammar.run(parser, text, WORDS, row.name)

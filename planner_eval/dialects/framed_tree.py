@@ -1,0 +1,28 @@
+"""The transformer of grammars/sections.lark and named.lark; apart, so that the fast path imports no Lark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token
+
+from planner_eval.dialects import jsontext
+
+_Base: Any = jsontext.transformer()
+
+
+class FramedTransformer(_Base):  # type: ignore[misc]
+    """Gives a list of values (sections) or of (name, values) pairs (named)."""
+
+    def start(self, items: list[Any]) -> list[Any]:
+        """Drop the text around the calls."""
+        return [item for item in items if not isinstance(item, Token)]
+
+    def section(self, items: list[Any]) -> list[Any]:
+        """Give the values between two tokens."""
+        return [item for item in items if not isinstance(item, Token)]
+
+    def entry(self, items: list[Any]) -> tuple[str, Any]:
+        """Give a name and its arguments."""
+        name = next(item for item in items if isinstance(item, Token) and item.type == "NAME")
+        return str(name), next(item for item in items if not isinstance(item, Token))

@@ -1,0 +1,131 @@
+"""The shape "Gemma": `call:f{a:<|"|>x<|"|>,n:3}` between tokens, with a syntax of its own for values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import check_depth
+from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Plan, RawCall, RawPlan
+
+WORDS = {
+    "OPEN": "the opening token",
+    "CLOSE": "the closing token",
+    "HEAD": "a call such as call:name{",
+    "KEY": "a key with ':'",
+    "QUOTED": "a text between quote tokens",
+    "BARE": "a number or a word",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+}
+_LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?")
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``gemma``."""
+    return Dialect(
+        row.name, row.title, row.example, lambda text, limits: read(row, text, limits), _writer(row)
+    )
+
+
+def read(row: Row, text: str, limits: Limits) -> RawPlan:
+    """Read the calls of a text.
+
+    Raises:
+        ParseError: there is none, or one cannot be read.
+    """
+    from planner_eval.dialects import grammar
+
+    check_depth(text, limits)
+    tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
+    check_calls(len(tree), limits)
+    if not tree:
+        raise ParseError(f"found no {row.open[0]!r}", text=text, dialect=row.name)
+    return RawPlan(tuple(RawCall(name, tuple(pairs), span=span) for name, pairs, span in tree))
+
+
+def _terminals(row: Row) -> tuple[tuple[str, str], ...]:
+    quote = re.escape(row.quote)
+    first = re.escape(row.quote[0])
+    opening = literal(row.open)
+    return (
+        ("OPEN.5", opening),
+        ("CLOSE.5", literal(row.close)),
+        ("QUOTED.5", rf"{quote}(?:[^{first}]++|(?!{quote}){first})*+{quote}"),
+        ("TEXT.-10", rf"(?:[^<]++|(?!{opening})<)++"),
+    )
+
+
+@cache
+def _transformer(quote: str) -> Any:
+    from lark import Token, Transformer
+
+    size = len(quote)
+
+    class GemmaTransformer(Transformer[Token, Any]):
+        def start(self, items: list[Any]) -> list[Any]:
+            return [item for item in items if not isinstance(item, Token)]
+
+        def call(self, items: list[Any]) -> Any:
+            name = items[0].strip()[:-1].strip().removeprefix("call:")
+            pairs = [item for item in items if isinstance(item, tuple)]
+            return name, pairs, (items[0].start_pos, items[-1].end_pos)
+
+        def pair(self, items: list[Any]) -> Any:
+            key = items[0].strip()[:-1].strip()
+            return (key[1:-1] if key[:1] == '"' else key, items[1][0])
+
+        def quoted(self, items: list[Token]) -> Any:
+            return [str(items[0])[size:-size]]
+
+        def bare(self, items: list[Token]) -> Any:
+            return [_bare(str(items[0]).strip())]
+
+        def array(self, items: list[Any]) -> Any:
+            return [[item[0] for item in items if isinstance(item, list)]]
+
+        def object(self, items: list[Any]) -> Any:
+            return [dict(item for item in items if isinstance(item, tuple))]
+
+    return GemmaTransformer
+
+
+def _bare(text: str) -> Any:
+    if text in _LITERALS:
+        return _LITERALS[text]
+    return json.loads(text) if _NUMBER.fullmatch(text) else text
+
+
+def _writer(row: Row) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        parts = []
+        for call in Written(plan).calls:
+            inside = ",".join(f"{key}:{_written(row, value)}" for key, value in call.arguments.items())
+            parts.append(f"{row.open[0]}call:{call.name}{{{inside}}}{row.close[0]}")
+        return "".join(parts)
+
+    return write
+
+
+def _written(row: Row, value: Any) -> str:
+    if isinstance(value, str):
+        if row.quote in value:
+            raise WriteError(f"the text {value[:40]!r} holds the quote token {row.quote!r}")
+        return row.quote + value + row.quote
+    if isinstance(value, list):
+        return f"[{','.join(_written(row, item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key}:{_written(row, item)}' for key, item in value.items())}}}"
+    return json.dumps(value)

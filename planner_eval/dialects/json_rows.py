@@ -1,0 +1,285 @@
+"""JSON dialects out of the table: read by the shape "JSON calls", written from the row's template.
+
+Also the JSON notations with references or with a form of their own that is a few lines: NesTools,
+live references, ComplexFuncBench's steps, one-key objects.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
+from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.dialects.messages import call_items, shown
+from planner_eval.dialects.notations import NOTATIONS, uri_value
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
+
+Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
+    read_data, write = _KINDS[row.shape](row)
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        try:
+            return read_data(values[0] if len(values) == 1 else values, limits, None)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    return Dialect(row.name, row.title, row.example, read, write, read_data, row.typed)
+
+
+Pair = tuple[Reader, Callable[[Plan], str]]
+
+
+def _plain(row: Row) -> Pair:
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        return read_values([data], limits, places=places)
+
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        return fill_all(row, [item_of(row, call) for call in Written(plan).calls])
+
+    return read_data, write
+
+
+def _live(row: Row) -> Pair:
+    notation = NOTATIONS[row.references]
+
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        raw = read_values([data], limits, places=places)
+        calls = [
+            replace(c, arguments=tuple((k, uri_value(v)) for k, v in c.arguments))
+            if row.references == "uri"
+            else c
+            for c in raw.calls
+        ]
+        names = _turns(data) if row.references == "toolturn" else None
+        bound = []
+        for i, call in enumerate(calls):
+            named = notation.bind(call, i)
+            if names and i < len(names):
+                named = replace(named, binds=((names[i], ()),))
+            bound.append(named)
+        return RawPlan(tuple(bound), None, raw.notes)
+
+    def write(plan: Plan) -> str:
+        labels = [f"call_{i + 1}" for i in range(len(plan.calls))]
+        names = [notation.name(i, label) for i, label in enumerate(labels)]
+        calls = Written(plan, names, notation, as_object=row.references == "uri").calls
+        return fill_all(
+            row, [item_of(row, replace(call, id=label)) for call, label in zip(calls, labels, strict=True)]
+        )
+
+    return read_data, write
+
+
+def _turns(data: Any) -> list[str]:
+    """The names ``tool<i>turn<n>`` of the calls: each message that has calls is a turn."""
+    items = data if isinstance(data, list) else [data]
+    sizes = [len(list(call_items(item))) for item in items if isinstance(item, (dict, list))]
+    messages = any(isinstance(item, dict) and "tool_calls" in item for item in items)
+    if not messages:
+        return [f"tool{i}turn0" for i in range(sum(sizes))]
+    turns = [size for size in sizes if size]
+    return [f"tool{i}turn{n}" for n, size in enumerate(turns) for i in range(size)]
+
+
+def _nestools(row: Row) -> Pair:
+    notation = NOTATIONS["api_call"]
+
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        notes: list[Diagnostic] = []
+        items = list(call_items(data))
+        check_calls(len(items), limits)
+        named = {r for item in items for r in _responses(item)}
+
+        def convert(value: Any) -> Any:
+            if isinstance(value, str) and value in named:
+                return RawRef(value)
+            if isinstance(value, list):
+                return [convert(v) for v in value]
+            if isinstance(value, dict):
+                return {k: convert(v) for k, v in value.items()}
+            return notation.value(value) if isinstance(value, str) else value
+
+        calls = []
+        for i, item in enumerate(items):
+            call = read_call(item, i, notes, places=places, convert=convert)
+            responses = _responses(item)
+            paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
+            calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))
+        return RawPlan(tuple(calls), None, tuple(notes))
+
+    def write(plan: Plan) -> str:
+        names = [f"API_call_{i}" for i in range(len(plan.calls))]
+        items = [
+            item_of(row, call) | {"responses": [names[i]]}
+            for i, call in enumerate(Written(plan, names, notation).calls)
+        ]
+        return fill_all(row, items)
+
+    return read_data, write
+
+
+def _responses(item: dict[str, Any]) -> list[str]:
+    found = item.get("responses")
+    return [r for r in found if isinstance(r, str)] if isinstance(found, list) else []
+
+
+def _complexfuncbench(row: Row) -> Pair:
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
+            data = [{"role": "assistant", "function_call": step} for step in data]
+        return read_values([data], limits, places=places)
+
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        calls = [{"name": c.name, "arguments": c.arguments} for c in Written(plan).calls]
+        steps = [{"role": "assistant", "function_call": [call]} for call in calls]
+        return json.dumps(steps, ensure_ascii=False)
+
+    return read_data, write
+
+
+def _keyed(row: Row) -> Pair:
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        items = data if isinstance(data, list) else [data]
+        check_calls(len(items), limits)
+        calls = []
+        for i, item in enumerate(items):
+            if not isinstance(item, dict) or len(item) != 1:
+                raise ParseError(
+                    f"found {shown(item)}, expected an object of one key, the tool's name",
+                    code="parse.shape",
+                    dialect=row.name,
+                )
+            ((name, given),) = item.items()
+            spans = places.members(given) if places and isinstance(given, dict) else ()
+            span = places.span(item) if places else None
+            calls.append(RawCall(name, arguments_of(given, i, ""), span=span, spans=spans))
+        return RawPlan(tuple(calls))
+
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        return json.dumps([{c.name: c.arguments} for c in Written(plan).calls], ensure_ascii=False)
+
+    return read_data, write
+
+
+_KINDS: dict[str, Callable[[Row], Pair]] = {
+    "json": _plain,
+    "live": _live,
+    "nestools": _nestools,
+    "complexfuncbench": _complexfuncbench,
+    "keyed": _keyed,
+}
+
+
+def is_keyed(data: Any) -> bool:
+    """Whether data is a list of one-key objects, each a name and its arguments.
+
+    >>> is_keyed([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed([{"f": 1}])
+    (True, False)
+    """
+    if not isinstance(data, list) or not data:
+        return False
+    for item in data:
+        if not isinstance(item, dict) or len(item) != 1:
+            return False
+        ((key, value),) = item.items()
+        text = isinstance(value, str) and value.lstrip()[:1] == "{"
+        if not key or key in _TAKEN or not (isinstance(value, dict) or text):
+            return False
+        if isinstance(value, dict) and ("type" in value or "description" in value) and "properties" in value:
+            return False
+    return True
+
+
+_TAKEN = frozenset({
+    "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
+    "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
+})  # fmt: skip
+
+
+# ---------------------------------------------------------------- templates
+@cache
+def _template(text: str) -> Any:
+    return json.loads(text)
+
+
+def item_of(row: Row, call: Any) -> dict[str, Any]:
+    """A call as the object that the row's template describes."""
+    values = {
+        "$name": call.name,
+        "$arguments": call.arguments,
+        "$text": json.dumps(call.arguments, ensure_ascii=False),
+        "$id": call.id,
+    }
+    filled = _filled(_template(str(row.call or '{"name": "$name", "arguments": "$arguments"}')), values)
+    assert isinstance(filled, dict)
+    return {k: v for k, v in filled.items() if v != "$responses"}
+
+
+def _filled(template: Any, values: dict[str, Any]) -> Any:
+    if isinstance(template, dict):
+        return {key: _filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    return values.get(template, template) if isinstance(template, str) else template
+
+
+def fill_all(row: Row, items: list[dict[str, Any]]) -> str:
+    """The whole text of some calls' objects, by the row's ``around``."""
+    if row.around == "$each":
+        return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+    around = _template(row.around) if row.around else "$calls"
+    return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
+
+
+def fit(row: Row, item: Any) -> int:
+    """How many keys of the row's call template an object has; 0 when it has not the row's form.
+
+    >>> from planner_eval.dialects.table import table
+    >>> fit(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
+    3
+    """
+    return _fit(_template(str(row.call)), item) if isinstance(row.call, str) and row.call else 0
+
+
+def _fit(template: Any, item: Any) -> int:
+    if not isinstance(item, dict):
+        return 0
+    score = 0
+    for key, wanted in template.items():
+        if key not in item:
+            if wanted in ("$id", "$responses") or wanted is None or key == "role":
+                continue
+            return 0
+        found = item[key]
+        if isinstance(wanted, dict):
+            inner = _fit(wanted, found)
+            if not inner:
+                return 0
+            score += inner
+        elif isinstance(wanted, str) and not _matches(wanted, found):
+            return 0
+        score += 1
+    return score
+
+
+def _matches(wanted: str, found: Any) -> bool:
+    if wanted.startswith("$"):
+        return not (wanted == "$name" and not isinstance(found, str))
+    return bool(found == wanted)

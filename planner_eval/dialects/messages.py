@@ -1,0 +1,187 @@
+"""Conversations and traces as JSON: where their calls stand, and what the tools answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.dialects.json_calls import is_call
+from planner_eval.errors import ParseError
+from planner_eval.model import RawCall
+
+CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses")
+"""Keys under which a message lists its calls."""
+INSIDE = (
+    "choices", "candidates", "messages", "conversations", "turns", "message", "content", "parts", "output",
+    "outputs", "response",
+)  # fmt: skip
+"""Keys under which an answer of an API, a conversation or a message holds further parts."""
+_NO_CALL_TYPES = frozenset({
+    "text", "thinking", "redacted_thinking", "reasoning", "message", "tool_result", "tool-result",
+    "function_call_output", "input_text", "output_text", "code_execution_tool_result", "step-start", "image",
+})  # fmt: skip
+_OTHERS = frozenset({"tool", "function", "observation", "user", "system", "developer"})
+_ANSWER_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
+_ANSWERS = ("content", "output", "result", "response")
+
+
+def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
+    """The objects of `data` that should be calls, out of lists, messages and wrappers.
+
+    Raises:
+        ParseError: something among them is no object.
+
+    >>> list(call_items({"role": "assistant", "tool_calls": [{"name": "f"}]}))
+    [{'name': 'f'}]
+    """
+    if isinstance(data, dict):
+        if "name" in data and is_call(data):
+            yield data
+            return
+        yield from _inside(data, text)
+    elif isinstance(data, list):
+        for item in data:
+            if not isinstance(item, (dict, list)):
+                raise ParseError(
+                    f"found {shown(item)} where a call was expected: an object with a name and arguments",
+                    text=text,
+                    offset=max(text.find(shown(item)), 0),
+                    code="parse.shape",
+                )
+            yield from call_items(item, text)
+    else:
+        raise ParseError(
+            f"found {shown(data)}, expected a call or a list of calls", text=text, code="parse.shape"
+        )
+
+
+def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
+    lists = [data[key] for key in CALLS if isinstance(data.get(key), list)]
+    if lists:
+        for items in lists:
+            yield from call_items(items, text)
+        return
+    if is_call(data):
+        yield data
+        return
+    if (data.get("type") in _NO_CALL_TYPES and "role" not in data) or data.get("role") in _OTHERS:
+        return
+    parts = [data[key] for key in INSIDE if _is_structure(data.get(key))]
+    for part in parts:
+        yield from call_items(
+            [p for p in part if not isinstance(p, str)] if isinstance(part, list) else part, text
+        )
+    if not parts and not _is_side(data):
+        yield data
+
+
+def _is_structure(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict) for v in value))
+
+
+def _is_side(data: dict[str, Any]) -> bool:
+    """Whether an object of a conversation is something other than a call."""
+    return (
+        not data
+        or "role" in data
+        or "from" in data
+        or data.keys() <= {"text"}
+        or any(key in data for key in ("functionResponse", "toolResult", "finish_reason", "finishReason"))
+        or any(data.get(key) == [] for key in CALLS)
+    )
+
+
+def with_results(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+    """The calls with the answers that a conversation records: by id, else in order.
+
+    >>> told = [{"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+    >>> with_results((RawCall("f", label="c1"),), told)[0].result
+    'ok'
+    """
+    if not isinstance(data, (list, dict)) or not calls:
+        return calls
+    by_id: dict[str, Any] = {}
+    in_order: list[tuple[str | None, Any]] = []
+    if isinstance(data, dict) or any("name" not in item for item in data if isinstance(item, dict)):
+        _collect(data, by_id, in_order)
+    if not by_id and not in_order:
+        return calls
+    done = [
+        replace(call, result=by_id[call.label], has_result=True)
+        if call.label is not None and call.label in by_id
+        else call
+        for call in calls
+    ]
+    waiting = [i for i, call in enumerate(done) if not call.has_result]
+    for name, answer in in_order:
+        place = next((i for i in waiting if name is None or done[i].name == name), None)
+        if place is not None:
+            waiting.remove(place)
+            done[place] = replace(done[place], result=answer, has_result=True)
+    return tuple(done)
+
+
+def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, Any]]) -> None:
+    if isinstance(data, list):
+        for item in data:
+            _collect(item, by_id, in_order)
+        return
+    if not isinstance(data, dict):
+        return
+    if data.get("role") == "observation":
+        content = data.get("content")
+        in_order += [(None, item) for item in (content if isinstance(content, list) else [content])]
+        return
+    answer = data.get("functionResponse", data.get("toolResult", data))
+    if isinstance(answer, dict) and _is_answer(data, answer):
+        value = next((answer[key] for key in _ANSWERS if key in answer), None)
+        label = next(
+            (str(answer[key]) for key in _ANSWER_IDS if isinstance(answer.get(key), (str, int))), None
+        )
+        if label is not None:
+            by_id[label] = plain(value)
+        else:
+            name = answer.get("name")
+            in_order.append((name if isinstance(name, str) else None, plain(value)))
+        return
+    for key in INSIDE:
+        if _is_structure(data.get(key)):
+            _collect(data[key], by_id, in_order)
+
+
+def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
+    if answer is not data:
+        return True
+    if data.get("role") in ("tool", "function"):
+        return not _is_structure(data.get("content")) or "tool_call_id" in data
+    return data.get("type") in ("tool_result", "tool-result", "function_call_output", "tool_response")
+
+
+def plain(value: Any) -> Any:
+    """An answer as data: text that holds JSON is read, a list of one text part is that text.
+
+    >>> plain([{"type": "text", "text": '{"a": 1}'}])
+    {'a': 1}
+    """
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        part = value[0]
+        if isinstance(part.get("text"), str):
+            return plain(part["text"])
+        if "json" in part:
+            return part["json"]
+    if isinstance(value, dict) and value.keys() == {"type", "value"}:
+        return value["value"]
+    if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, shortened for a message."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"

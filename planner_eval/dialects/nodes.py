@@ -1,0 +1,319 @@
+"""Nodes and links as JSON: TaskBench's task graphs and HuggingGPT's task lists."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.dialects.messages import shown
+from planner_eval.dialects.notations import NOTATIONS
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.writing import Written, refuse_rest
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value, references
+
+NODES = ("task_nodes", "tool_nodes", "nodes")
+LINKS = ("task_links", "tool_links", "links", "edges")
+_NAMES = ("task", "tool", "name", "id")
+_NODE = re.compile(r"<node-(\d{1,6}+)>((?:\.\w++)*+)")
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of the shapes ``taskbench`` and ``hugginggpt``."""
+    read_data = read_graph if row.shape == "taskbench" else read_tasks
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        try:
+            return read_data(values[0] if len(values) == 1 else values, limits, None)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    return Dialect(
+        row.name,
+        row.title,
+        row.example,
+        read,
+        write_graph if row.shape == "taskbench" else write_tasks,
+        read_data,
+    )
+
+
+def is_graph(data: Any) -> bool:
+    """Whether data is an object with nodes.
+
+    >>> is_graph({"task_nodes": []}), is_graph({"nodes": 3})
+    (True, False)
+    """
+    return isinstance(data, dict) and any(isinstance(data.get(key), list) for key in NODES)
+
+
+def is_tasks(data: Any) -> bool:
+    """Whether data is a list of tasks with dependencies.
+
+    >>> is_tasks([{"task": "t", "id": 0, "dep": [-1], "args": {}}])
+    True
+    """
+    items = data if isinstance(data, list) else [data]
+    return bool(items) and all(isinstance(item, dict) and "task" in item and "dep" in item for item in items)
+
+
+# ---------------------------------------------------------------- TaskBench
+def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    """Read an object of nodes and links.
+
+    Raises:
+        ParseError: it has no nodes, or one has no name.
+    """
+    if not is_graph(data):
+        raise ParseError(f"found {shown(data)}, expected an object with 'task_nodes'", code="parse.shape")
+    nodes = next(data[key] for key in NODES if isinstance(data.get(key), list))
+    check_calls(len(nodes), limits)
+    notes: list[Diagnostic] = []
+    given = [_node(node, i, places) for i, node in enumerate(nodes)]
+    base = _base([value for call in given for _, value in call.arguments], len(given), given, notes)
+    calls = [_referring(call, i, base, len(given)) for i, call in enumerate(given)]
+    links = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
+    after: dict[int, dict[int, None]] = {}
+    for source, target in _links(links):
+        _link(source, target, calls, after, notes)
+    return RawPlan(
+        tuple(_after(call, after.get(i, {}), calls) for i, call in enumerate(calls)), None, tuple(notes)
+    )
+
+
+def _node(node: Any, position: int, places: Places | None) -> RawCall:
+    name = (
+        next((node[k] for k in _NAMES if isinstance(node.get(k), str)), None)
+        if isinstance(node, dict)
+        else None
+    )
+    if name is None:
+        raise ParseError(
+            f"node {position + 1} is {shown(node)}, expected an object with 'task' and 'arguments'",
+            code="parse.shape",
+        )
+    given = node.get("arguments", node.get("parameters", []))
+    if isinstance(given, dict):
+        arguments = tuple(given.items())
+    elif isinstance(given, list):
+        arguments = tuple(
+            (str(item["name"]), item["value"])
+            if isinstance(item, dict) and item.keys() == {"name", "value"}
+            else (str(k), item)
+            for k, item in enumerate(given)
+        )
+    elif given is None:
+        arguments = ()
+    else:
+        arguments = (("0", given),)
+    return RawCall(name, arguments, binds=((str(position), ()),), span=places.span(node) if places else None)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+
+
+def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+    """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
+    found = [
+        (i, int(match[1]))
+        for i, call in enumerate(calls)
+        for _, value in call.arguments
+        for text in _texts(value)
+        for match in _NODE.finditer(text)
+    ]
+    if not found or any(number == 0 for _, number in found):
+        return 0
+    wrong = [sum(number - base >= i for i, number in found) for base in (0, 1)]
+    base = 1 if wrong[1] < wrong[0] else 0
+    message = f"no <node-0> occurs; nodes are counted from {base}, which fits {len(found) - wrong[base]} of "
+    notes.append(Diagnostic("reference.base", f"{message}{len(found)} references", "info"))
+    return base
+
+
+def _referring(call: RawCall, position: int, base: int, size: int) -> RawCall:
+    """The call with its <node-k> texts as references; one to its own node stays text."""
+
+    def convert(value: Value) -> Value:
+        if isinstance(value, list):
+            return [convert(item) for item in value]
+        if isinstance(value, dict):
+            return {key: convert(item) for key, item in value.items()}
+        return _text(value, position, base) if isinstance(value, str) else value
+
+    return replace(call, arguments=tuple((key, convert(value)) for key, value in call.arguments))
+
+
+def _text(text: str, position: int, base: int) -> Value:
+    parts: list[str | RawRef] = []
+    end = 0
+    for match in _NODE.finditer(text):
+        number = int(match[1]) - base
+        if number == position:
+            continue
+        if match.start() > end:
+            parts.append(text[end : match.start()])
+        parts.append(RawRef(str(number), tuple(match[2].split(".")[1:])))
+        end = match.end()
+    if not parts:
+        return text
+    if end < len(text):
+        parts.append(text[end:])
+    return parts[0] if len(parts) == 1 else RawTemplate(tuple(parts))
+
+
+def _links(links: list[Any]) -> Iterator[tuple[str, str]]:
+    for link in links:
+        if isinstance(link, dict) and "source" in link and "target" in link:
+            ends = [link["source"], link["target"]]
+        elif isinstance(link, list) and len(link) == 2:
+            ends = link
+        else:
+            continue
+        for source in ends[0] if isinstance(ends[0], list) else [ends[0]]:
+            for target in ends[1] if isinstance(ends[1], list) else [ends[1]]:
+                yield str(source), str(target)
+
+
+def _link(
+    source: str, target: str, calls: list[RawCall], after: dict[int, dict[int, None]], notes: list[Diagnostic]
+) -> None:
+    """Add one link, unless an argument says it already."""
+    producers = [i for i, call in enumerate(calls) if call.name == source]
+    consumers = [i for i, call in enumerate(calls) if call.name == target]
+    pairs = [(p, c) for c in consumers for p in producers if p != c]
+    if not pairs:
+        message = f"the link from {source!r} to {target!r} has an end that is no node"
+        notes.append(Diagnostic("link.dangling", message, "warning"))
+        return
+    if any(_uses(calls[c], p) or p in after.get(c, {}) for p, c in pairs):
+        return
+    earlier = [(p, c) for p, c in pairs if p < c]
+    consumer = earlier[0][1] if earlier else pairs[0][1]
+    producer = max((p for p, c in earlier if c == consumer), default=pairs[0][0])
+    after.setdefault(consumer, {})[producer] = None
+
+
+def _uses(call: RawCall, producer: int) -> bool:
+    return any(_holds(value, str(producer)) for _, value in call.arguments)
+
+
+def _holds(value: Value, name: str) -> bool:
+    if isinstance(value, RawRef):
+        return value.name == name
+    if isinstance(value, RawTemplate):
+        return any(_holds(part, name) for part in value.parts)
+    if isinstance(value, (list, dict)):
+        return any(_holds(item, name) for item in (value.values() if isinstance(value, dict) else value))
+    return False
+
+
+def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
+    """The call with the links that no argument says, in an order that does not hang on theirs."""
+    if not producers:
+        return call
+    order = sorted(producers, key=lambda p: (calls[p].name, repr(calls[p].arguments), p))
+    refs = [RawRef(str(p)) for p in order]
+    return replace(call, arguments=(*call.arguments, (AFTER, refs[0] if len(refs) == 1 else refs)))
+
+
+def write_graph(plan: Plan) -> str:
+    """Write a plan as nodes and links, counted from 0.
+
+    Raises:
+        WriteError: a reference into a result by other steps than field names.
+    """
+    refuse_rest(plan)
+    names = [str(i) for i in range(len(plan.calls))]
+    nodes, links = [], []
+    notation = replace(
+        NOTATIONS["node"],
+        write=lambda name, path: (
+            f"<node-{name}>{''.join(f'.{step}' for step in path)}"
+            if all(isinstance(step, str) and re.fullmatch(r"\w+", step) for step in path)
+            else None
+        ),
+    )
+    for i, call in enumerate(Written(plan, names, notation).calls):
+        given = {key: value for key, value in call.arguments.items() if key != AFTER}
+        counted = list(given) == [str(k) for k in range(len(given))]
+        arguments: list[Any] = (
+            list(given.values())
+            if counted
+            else [{"name": key, "value": value} for key, value in given.items()]
+        )
+        nodes.append({"task": call.name, "arguments": arguments})
+        producers = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
+        links += [{"source": plan.calls[p].name, "target": call.name} for p in producers]
+    return json.dumps({"task_nodes": nodes, "task_links": links}, ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- HuggingGPT
+def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+    """Read a list of tasks with ids and dependencies.
+
+    Raises:
+        ParseError: an item is no task.
+    """
+    items = data if isinstance(data, list) else [data]
+    check_calls(len(items), limits)
+    notation = NOTATIONS["generated"]
+    calls = []
+    for i, item in enumerate(items):
+        if not isinstance(item, dict) or not isinstance(item.get("task"), str):
+            raise ParseError(
+                f"task {i + 1} is {shown(item)}, expected an object with 'task', 'id', 'dep' and 'args'",
+                code="parse.shape",
+            )
+        label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
+        given = item.get("args", item.get("arguments", {}))
+        arguments = tuple(given.items()) if isinstance(given, dict) else (("0", given),) if given else ()
+        call = RawCall(item["task"], arguments, label=label, span=places.span(item) if places else None)
+        call = notation.bind(call, i)
+        depends = item.get("dep", [])
+        rest = [
+            RawRef(str(d))
+            for d in (depends if isinstance(depends, list) else [depends])
+            if type(d) in (int, str)
+            and str(d) != "-1"
+            and not any(_holds(v, str(d)) for _, v in call.arguments)
+        ]
+        if rest:
+            call = replace(call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)))
+        calls.append(call)
+    return RawPlan(tuple(calls))
+
+
+def write_tasks(plan: Plan) -> str:
+    """Write a plan as tasks with ids counted from 0.
+
+    Raises:
+        WriteError: a path into a result, or a dependency that names no call.
+    """
+    refuse_rest(plan)
+    names = [str(i) for i in range(len(plan.calls))]
+    tasks = []
+    for i, call in enumerate(Written(plan, names, NOTATIONS["generated"]).calls):
+        given = {key: value for key, value in call.arguments.items() if key != AFTER}
+        depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
+        stated = [
+            ref for key, value in plan.calls[i].arguments if key == AFTER for _, ref in references(value)
+        ]
+        if any(not isinstance(ref, Ref) or ref.path for ref in stated):
+            raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")
+        tasks.append({"task": call.name, "id": i, "dep": depends, "args": given})
+    return json.dumps(tasks, ensure_ascii=False)

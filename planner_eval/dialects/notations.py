@@ -1,0 +1,169 @@
+"""How texts refer to the results of calls: one row a notation, each a pattern, a reading and a writing.
+
+A notation turns texts inside argument values into references: a text that is nothing but a
+reference becomes a RawRef, one with a reference inside becomes a RawTemplate. Which name a call
+binds under each notation is said here too, so that a reader only has to choose the notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner_eval.model import Path, RawCall, RawRef, RawTemplate, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """One way to write a reference inside a text.
+
+    Args:
+        pattern: Finds a reference; possessive throughout.
+        read: The name and the path that a match means.
+        name: The name of the call at a position, given its label.
+        write: The text of a reference to a name with a path, or None where it cannot be said.
+        whole: Only a text that is nothing but a reference is one.
+    """
+
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str]], tuple[str, Path]]
+    name: Callable[[int, str | None], str]
+    write: Callable[[str, Path], str | None]
+    whole: bool = False
+
+    def value(self, value: Value) -> Value:
+        """A value with its reference texts turned into references, at any depth.
+
+        >>> NOTATIONS["dollar"].value(["$1 * 2"])
+        [RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))]
+        """
+        kind = type(value)
+        if kind is str:
+            return self.text(value)
+        if kind is list:
+            return [self.value(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.value(item) for key, item in value.items()}
+        return value
+
+    def text(self, text: str) -> str | RawRef | RawTemplate:
+        """One text as itself, a reference, or text around references."""
+        match = self.pattern.fullmatch(text)
+        if match:
+            return RawRef(*self.read(match))
+        if self.whole:
+            return text
+        parts: list[str | RawRef] = []
+        end = 0
+        for match in self.pattern.finditer(text):
+            if match.start() > end:
+                parts.append(text[end : match.start()])
+            parts.append(RawRef(*self.read(match)))
+            end = match.end()
+        if not parts:
+            return text
+        return RawTemplate((*parts, text[end:]) if end < len(text) else tuple(parts))
+
+    def bind(self, call: RawCall, position: int) -> RawCall:
+        """The call under the name by which this notation refers to it, and with its values read."""
+        return replace(
+            call,
+            arguments=tuple((key, self.value(value)) for key, value in call.arguments),
+            binds=(*call.binds, (self.name(position, call.label), ())),
+        )
+
+
+_STEP = re.compile(r"/([^/]*+)")
+
+
+def _pointer(text: str) -> Path:
+    """A JSON pointer's way; RFC 6901.
+
+    >>> _pointer("/a~1b/0")
+    ('a/b', 0)
+    """
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(text)]
+    return tuple(int(s) if s.isdigit() and (s == "0" or s[0] != "0") and len(s) < 10 else s for s in steps)
+
+
+def _to_pointer(path: Path) -> str | None:
+    text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return text if _pointer(text) == path else None
+
+
+def _bare(form: str) -> Callable[[str, Path], str | None]:
+    return lambda name, path: None if path else form.format(name)
+
+
+def _uri(name: str, path: Path) -> str | None:
+    pointer = _to_pointer(path)
+    return None if pointer is None or not re.fullmatch(r"[\w.\-]+", name) else f"result://{name}#{pointer}"
+
+
+NOTATIONS: dict[str, Notation] = {
+    "dollar": Notation(
+        re.compile(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
+        lambda m: (m[1] or m[2], ()),
+        lambda position, label: label or str(position + 1),
+        _bare("${{{}}}"),
+    ),
+    "hash": Notation(
+        re.compile(r"#(E\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or f"E{position + 1}",
+        _bare("#{}"),
+    ),
+    "node": Notation(
+        re.compile(r"<node-(\d{1,6}+)>"),
+        lambda m: (m[1], ()),
+        lambda position, label: str(position),
+        _bare("<node-{}>"),
+    ),
+    "generated": Notation(
+        re.compile(r"<GENERATED>-(\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or str(position),
+        _bare("<GENERATED>-{}"),
+    ),
+    "toolturn": Notation(
+        re.compile(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
+        lambda m: (m[1], ()),
+        lambda position, label: f"tool0turn{position}",
+        _bare("{{{{{}}}}}"),
+    ),
+    "backtick": Notation(
+        re.compile(r"\$`([\w.\-]{1,200}+)`"),
+        lambda m: (m[1], ()),
+        lambda position, label: label or f"toolu_{position + 1}",
+        _bare("$`{}`"),
+    ),
+    "uri": Notation(
+        re.compile(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
+        lambda m: (m[1], _pointer(m[2])),
+        lambda position, label: label or f"call_{position + 1}",
+        _uri,
+        whole=True,
+    ),
+    "api_call": Notation(
+        re.compile(r"(API_call_\d{1,6}+)"),
+        lambda m: (m[1], ()),
+        lambda position, label: f"API_call_{position}",
+        lambda name, path: None if path else name,
+        whole=True,
+    ),
+}
+"""All notations of references inside texts, by name."""
+
+
+def uri_value(value: Any) -> Value:
+    """A value in which `{"$ref": "result://id#/pointer"}` objects become references, at any depth."""
+    if isinstance(value, dict):
+        if value.keys() == {"$ref"} and isinstance(value["$ref"], str):
+            found = NOTATIONS["uri"].text(value["$ref"])
+            return found if isinstance(found, RawRef) else value
+        return {key: uri_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [uri_value(item) for item in value]
+    return value

@@ -1,0 +1,198 @@
+"""Numbered plans and plans of evidence: LLMCompiler, ReWOO, T-Eval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
+from planner_eval.dialects.notations import NOTATIONS
+from planner_eval.dialects.python_calls import read_calls
+
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.views import Edit, View
+from planner_eval.dialects.writing import Written, refuse_rest
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Plan, RawCall, RawPlan, RawRef, Ref
+
+WORDS = {
+    "STEP": "a step",
+    "CALL": "a call such as '#E1 = f(a)'",
+    "PLAN": "'Plan:'",
+    "END": "'<END_OF_PLAN>'",
+    "THOUGHT": "'Thought:'",
+}
+_BARE = re.compile(r"(?<=[(\[,=:\s])\$(?:\{\d{1,6}+\}|\d{1,6}+)(?=\s*+[,)\]}])")
+_STEP = re.compile(r"(\d{1,6}+)[.)][ \t]++")
+_EVIDENCE = re.compile(r"(?:Action(?:\s\d{1,6}+)?\s*+:\s*+)?+#(E\d{1,6}+)\s*+=\s*+")
+_TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``llmcompiler``, ``rewoo`` or ``t-eval``."""
+    read: Callable[[str, Limits], RawPlan] = read_numbered if row.shape == "llmcompiler" else read_evidence
+    write = {"llmcompiler": write_numbered, "rewoo": write_rewoo, "t-eval": write_teval}[row.shape]
+
+    def read_named(text: str, limits: Limits) -> RawPlan:
+        try:
+            return read(text, limits)
+        except ParseError as error:
+            error.dialect = row.name
+            raise
+
+    return Dialect(row.name, row.title, row.example, read_named, write)
+
+
+def _tokens(name: str, text: str) -> list[Any]:
+    from planner_eval.dialects import grammar
+
+    tree = grammar.run(grammar.load(name), text, WORDS, name)
+    return list(tree.children)
+
+
+def _call(view: View, limits: Limits, text: str) -> RawCall:
+    """The one call of a step's text, with its places in the whole text."""
+    edits = [Edit(m.start(), m.end(), f'"{m.group()}"') for m in _BARE.finditer(view.text)]
+    edited = view.edit(edits) if edits else view
+    try:
+        raw = read_calls(edited.text, limits)
+    except ParseError as error:
+        raise ParseError(error.reason, text=text, offset=edited.origin(error.offset)) from None
+    if len(raw.calls) != 1:
+        raise ParseError(
+            f"found {len(raw.calls)} calls in one step, expected one", text=text, offset=view.origin(0)
+        )
+    return replace(edited.place(raw).calls[0], binds=())
+
+
+def read_numbered(text: str, limits: Limits) -> RawPlan:
+    """Read LLMCompiler's numbered calls; the closing join() is no call.
+
+    Raises:
+        ParseError: something stands between the steps, or a step cannot be read.
+
+    >>> read_numbered('1. f("x")\\n2. g("$1 * 2")', Limits()).calls[1].arguments
+    (('0', RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))),)
+    """
+    notation = NOTATIONS["dollar"]
+    calls: list[RawCall] = []
+    for token in _tokens("numbered", text):
+        if token.type != "STEP":
+            continue
+        number = _STEP.match(token)
+        assert number is not None
+        view = View(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
+        if re.fullmatch(r"join(?:inish)?\s*\(.*\)", view.text, re.S):
+            continue
+        call = replace(_call(view, limits, text), label=number[1])
+        calls.append(notation.bind(call, len(calls)))
+        check_calls(len(calls), limits)
+    if not calls:
+        raise ParseError("found no numbered call such as '1. f(x)'", text=text)
+    return RawPlan(tuple(calls))
+
+
+def read_evidence(text: str, limits: Limits) -> RawPlan:
+    """Read ReWOO's and T-Eval's plans: `#E1 = Tool[text]` or `#E1 = f(a)`.
+
+    Raises:
+        ParseError: something stands between the steps, or a step cannot be read.
+
+    >>> read_evidence("#E1 = Find[x]\\n#E2 = LLM[what is #E1?]", Limits()).calls[1].arguments[0][1].parts
+    ('what is ', RawRef(name='E1', path=()), '?')
+    """
+    notation = NOTATIONS["hash"]
+    calls: list[RawCall] = []
+    needed: list[str] = []
+    for token in _tokens("rewoo", text):
+        if token.type == "DEPENDENCY":
+            needed = re.findall(r"#(E\d{1,6})", token)
+            continue
+        if token.type not in ("STEP", "CALL"):
+            continue
+        head = _EVIDENCE.match(token)
+        assert head is not None
+        view = View(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
+        call = _bracketed(view) if token.type == "STEP" else _call(view, limits, text)
+        bound = notation.bind(replace(call, label=head[1]), len(calls))
+        calls.append(_depending(bound, needed))
+        needed = []
+        check_calls(len(calls), limits)
+    if not calls:
+        raise ParseError("found no step such as '#E1 = Tool[text]'", text=text)
+    return RawPlan(tuple(calls))
+
+
+def _bracketed(view: View) -> RawCall:
+    match = _TOOL.match(view.text)
+    assert match is not None
+    start, end = view.origin(match.end()), view.origin(len(view.text) - 1)
+    inside = view.text[match.end() : -1]
+    arguments = (("0", inside),) if inside else ()
+    spans = ((start, end),) if inside else ()
+    return RawCall(match[1].strip(), arguments, span=(view.origin(0), end + 1), spans=spans)
+
+
+def _depending(call: RawCall, needed: list[str]) -> RawCall:
+    """The call with the stated dependencies that no argument of it says."""
+    said = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
+    rest = [RawRef(name) for name in needed if name not in said]
+    if not rest:
+        return call
+    spans = (*call.spans, call.span) if call.spans and call.span else ()
+    return replace(
+        call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)), spans=spans
+    )
+
+
+# ---------------------------------------------------------------- writing
+def write_numbered(plan: Plan) -> str:
+    """A plan as LLMCompiler's numbered calls."""
+    from planner_eval.dialects.python_write import call_text
+
+    refuse_rest(plan)
+    lines = []
+    names = [str(i + 1) for i in range(len(plan.calls))]
+    for i, call in enumerate(Written(plan, names, NOTATIONS["dollar"]).calls):
+        plain = replace(plan.calls[i], arguments=tuple(call.arguments.items()))
+        lines.append(f"{i + 1}. {call_text(plain, _never, 'llmcompiler')}")
+    return "\n".join([*lines, f"{len(lines) + 1}. join()<END_OF_PLAN>"])
+
+
+def write_rewoo(plan: Plan) -> str:
+    """A plan as ReWOO's steps: each call has one text."""
+    refuse_rest(plan)
+    names = [f"E{i + 1}" for i in range(len(plan.calls))]
+    lines = []
+    for name, call in zip(names, Written(plan, names, NOTATIONS["hash"]).calls, strict=True):
+        values = list(call.arguments.items())
+        if [key for key, _ in values] not in ([], ["0"]) or not all(isinstance(v, str) for _, v in values):
+            raise WriteError(
+                f"call {call.id} ({call.name}): ReWOO's calls have one text and no named arguments"
+            )
+        lines.append(f"Plan: call {call.name}\n#{name} = {call.name}[{values[0][1] if values else ''}]")
+    return "\n".join(lines)
+
+
+def write_teval(plan: Plan) -> str:
+    """A plan as T-Eval's plans: an action is a call with named arguments."""
+    from planner_eval.dialects.python_write import call_text
+
+    refuse_rest(plan)
+    names = [f"E{i + 1}" for i in range(len(plan.calls))]
+    lines = []
+    for i, call in enumerate(Written(plan, names, NOTATIONS["hash"]).calls):
+        needed = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
+        given = {key: value for key, value in call.arguments.items() if key != AFTER}
+        text = call_text(replace(plan.calls[i], arguments=tuple(given.items())), _never, "t-eval")
+        dependency = ", ".join(f"#{names[p]}" for p in needed) or "None"
+        lines.append(
+            f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\nAction {i + 1}: #{names[i]} = {text}"
+        )
+    return "\n".join(lines)
+
+
+def _never(ref: Ref) -> str:
+    raise WriteError(f"a reference to call {ref.call + 1} is left over")  # pragma: no cover - written before

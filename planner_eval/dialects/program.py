@@ -1,0 +1,360 @@
+"""Programs read statically: what variables hold, which calls are of tools, which call feeds which.
+
+Python's and JavaScript's readers turn text into the few nodes below; this module follows them
+statement by statement and gives raw calls. Nothing is compiled or run. A variable that holds a literal
+is replaced by it, a name that nothing defines is a text, an expression on the program's own
+variables cannot be known and is an error where a tool's argument needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from planner_eval.errors import ParseError
+from planner_eval.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Span, Value
+
+SHOWING = frozenset({
+    "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
+    "System.out.println", "System.out.print", "System.err.println", "logging.info", "logger.info", "final_answer",
+})  # fmt: skip
+"""Calls that show a value and are looked through; smolagents' final_answer ends a program."""
+
+BUILTINS = frozenset(
+    "abs all any bool bytes callable chr dict dir divmod enumerate eval exec filter float format frozenset "
+    "getattr hasattr hash hex id input int isinstance issubclass iter len list locals map max min next oct "
+    "open ord pow range repr reversed round set setattr slice sorted str sum super tuple type vars zip "
+    "JSON.stringify JSON.parse Object.keys Object.values parseInt parseFloat String Number Boolean".split()
+)
+"""Functions of the languages themselves: no tools where a program calls them on its own values."""
+
+
+@dataclass(slots=True)
+class CallNode:
+    """A call as written; a None key is a positional argument."""
+
+    name: str
+    arguments: list[tuple[str | None, Any, Span]]
+    span: Span
+    quoted: bool = False
+
+
+@dataclass(slots=True)
+class NameNode:
+    """A variable, or a way into one: `x`, `x.city`, `x["city"][0]`."""
+
+    name: str
+    path: Path
+    text: str
+    span: Span
+
+
+@dataclass(slots=True)
+class FieldNode:
+    """A way into the result of a call that has no name: `f(a=1)["city"]`."""
+
+    base: CallNode
+    path: Path
+
+
+@dataclass(slots=True)
+class TextNode:
+    """Text around values: an f-string, a template string, strings joined by '+'."""
+
+    parts: list[Any]
+    text: str
+    span: Span
+
+
+@dataclass(slots=True)
+class OtherNode:
+    """An expression that is not followed; `inside` holds the nodes in it.
+
+    `pure` says that it holds literals only: its value is its source text. `at` is the place that a
+    message points to.
+    """
+
+    reason: str
+    text: str
+    span: Span
+    at: int
+    inside: list[Any] = field(default_factory=list)
+    pure: bool = False
+
+
+class Unknown:
+    """What a variable holds that cannot be known."""
+
+
+UNKNOWN = Unknown()
+
+
+class _CannotKnow(Exception):
+    def __init__(self, reason: str, at: int) -> None:
+        self.reason = reason
+        self.at = at
+
+
+class Machine:
+    """The state of following one program.
+
+    Args:
+        text: The program, for messages.
+        defined: Names that are no tools: functions and libraries that the text before defines.
+        mappings: One positional mapping is the named arguments (JavaScript).
+    """
+
+    def __init__(self, text: str, defined: Iterable[str] = (), *, mappings: bool = False) -> None:
+        self.text = text
+        self.defined = set(defined)
+        self.mappings = mappings
+        self.held: dict[str, Value | Unknown] = {}
+        self.calls: list[RawCall] = []
+        self.notes: list[Diagnostic] = []
+        self.control: list[tuple[str, str, Span]] = []
+        self.error: ParseError | None = None
+        self.is_program = False
+
+    def finish(self) -> RawPlan:
+        """The calls that were found.
+
+        Raises:
+            ParseError: there are calls, and something about one cannot be known.
+        """
+        if self.error is not None and self.calls:
+            raise self.error
+        return RawPlan(tuple(self.calls), None, tuple(self.notes))
+
+    # ------------------------------------------------------------ statements
+    def assign(
+        self, targets: Sequence[str], value: Any, *, unpack: bool = False, keys: Sequence[str | int] = ()
+    ) -> None:
+        """`targets = value`; with `unpack` each target takes an output, named by `keys` or counted."""
+        self.is_program = True
+        held = self.loose(value)
+        if not unpack:
+            for name in targets:
+                self.held[name] = held
+            return
+        ways = keys or range(len(targets))
+        for way, name in zip(ways, targets, strict=True):
+            self.held[name] = _step(held, way)
+        if isinstance(held, RawRef) and self.calls and held.name == _made(len(self.calls) - 1):
+            self.calls[-1] = replace(self.calls[-1], returns=tuple(targets))
+
+    def statement(self, value: Any) -> None:
+        """An expression on its own: calls, or a list of them."""
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self.statement(item)
+        elif isinstance(value, OtherNode) and any(keyed(item) for item in value.inside):
+            self.loose(value)
+            self.fail(f"{value.reason} between calls", value.at)
+        else:
+            self.loose(value)
+
+    def fail(self, reason: str, at: int) -> None:
+        """Remember the first thing that cannot be read."""
+        if self.error is None:
+            self.error = ParseError(reason, text=self.text, offset=at)
+
+    def loose(self, value: Any) -> Value | Unknown:
+        """A value where nothing depends on it yet; calls inside are recorded, the rest may be unknown."""
+        try:
+            return self.value(value)
+        except _CannotKnow:
+            for node in _nodes(value):
+                self.loose(node)
+            return UNKNOWN
+
+    # ------------------------------------------------------------ values
+    def value(self, node: Any) -> Value:  # noqa: PLR0911 - one return a kind of node
+        """The value of a node, with references where it depends on calls.
+
+        Raises:
+            _CannotKnow: it is an expression on the program's own variables.
+        """
+        kind = type(node)
+        if kind is CallNode:
+            return self.call(node)
+        if kind is NameNode:
+            return self.name(node)
+        if kind is list:
+            return [self.value(item) for item in node]
+        if kind is dict:
+            return {key: self.value(item) for key, item in node.items()}
+        if kind is FieldNode:
+            return _step_all(self.call(node.base), node.path)
+        if kind is TextNode:
+            return self.template(node)
+        if kind is OtherNode:
+            if node.pure and not any(self.knows(item) for item in node.inside):
+                return node.text
+            raise _CannotKnow(node.reason, node.at)
+        return node
+
+    def knows(self, node: Any) -> bool:
+        """Whether a node depends on a variable of the program or on a call."""
+        if isinstance(node, NameNode):
+            return node.name in self.held or node.name in self.defined
+        if isinstance(node, (CallNode, FieldNode)):
+            return True
+        return any(self.knows(item) for item in _nodes(node))
+
+    def name(self, node: NameNode) -> Value:
+        """A variable's value, or the name as a text where nothing defines it."""
+        if node.name in self.held:
+            found = self.held[node.name]
+            if isinstance(found, Unknown) or (node.path and not isinstance(found, RawRef)):
+                raise _CannotKnow(f"{node.text!r} is computed by the program", node.span[0])
+            return _step_all(found, node.path)
+        if node.name in self.defined:
+            raise _CannotKnow(f"{node.text!r} is defined by the program", node.span[0])
+        return node.text
+
+    def template(self, node: TextNode) -> Value:
+        """Text around references; a text again where nothing in it depends on a call."""
+        parts: list[Any] = []
+        for part in node.parts:
+            item = self.value(part)
+            if isinstance(item, RawTemplate):
+                parts += item.parts
+            elif isinstance(item, (str, RawRef)):
+                parts.append(item)
+            else:
+                raise _CannotKnow("a value is made into text by the program", node.span[0])
+        merged: list[Any] = []
+        for item in parts:
+            if item == "":
+                continue
+            if isinstance(item, str) and merged and isinstance(merged[-1], str):
+                merged[-1] += item
+            else:
+                merged.append(item)
+        if all(isinstance(item, str) for item in merged):
+            return "".join(merged)
+        return RawTemplate(tuple(merged))
+
+    # ------------------------------------------------------------ calls
+    def is_tool(self, node: CallNode) -> bool:
+        """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
+        root = node.name.split(".", 1)[0]
+        if node.name in self.defined or root in self.defined or root in self.held:
+            return False
+        named = any(key is not None for key, _, _ in node.arguments)
+        return not (node.name in BUILTINS and self.is_program and not named)
+
+    def call(self, node: CallNode) -> Value:
+        """Record a tool's call and give the reference to its result.
+
+        Raises:
+            _CannotKnow: it is no tool's call, so its value cannot be known.
+        """
+        if node.name in SHOWING or not self.is_tool(node):
+            for _, value, _ in node.arguments:
+                self.loose(value)
+            raise _CannotKnow(f"the program computes {node.name!r}", node.span[0])
+        if node.quoted:
+            self.fail(f"found the tool's name {node.name!r} in quotes", node.span[0])
+        arguments, spans = [], []
+        for key, value, span in self.named(node):
+            try:
+                known = self.value(value)
+            except _CannotKnow as error:
+                known = self.text[span[0] : span[1]]
+                for inner in _nodes(value):
+                    self.loose(inner)
+                if not self.control:
+                    self.fail(
+                        f"the argument {key!r} of {node.name!r} cannot be known: {error.reason}", error.at
+                    )
+                else:
+                    message = f"{key!r} of {node.name!r} is computed by the program: {error.reason}"
+                    self.notes.append(Diagnostic("value.computed", message, "warning", None, key, span))
+            arguments.append((key, known))
+            spans.append(span)
+        made = _made(len(self.calls))
+        for code, message, span in self.control[-1:]:
+            if not any(note.span == span and note.code == code for note in self.notes):
+                self.notes.append(Diagnostic(code, message, "warning", len(self.calls), None, span))
+        self.calls.append(
+            RawCall(node.name, tuple(arguments), binds=((made, ()),), span=node.span, spans=tuple(spans))
+        )
+        return RawRef(made)
+
+    def named(self, node: CallNode) -> list[tuple[str, Any, Span]]:
+        """The arguments with names: positional ones are counted from "0"."""
+        if self.mappings and len(node.arguments) == 1 and isinstance(node.arguments[0][1], dict):
+            span = node.arguments[0][2]
+            return [(key, value, span) for key, value in node.arguments[0][1].items()]
+        given = []
+        position = 0
+        for key, value, span in node.arguments:
+            given.append((str(position) if key is None else key, value, span))
+            position += key is None
+        return given
+
+
+def _made(position: int) -> str:
+    return f"@{position}"
+
+
+def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
+    """The calls with their made-up result names counted on from `by`."""
+
+    def value(item: Value) -> Value:
+        if isinstance(item, RawRef) and item.name[:1] == "@":
+            return RawRef(_made(int(item.name[1:]) + by), item.path)
+        if isinstance(item, RawTemplate):
+            return RawTemplate(tuple(value(part) for part in item.parts))
+        if isinstance(item, list):
+            return [value(part) for part in item]
+        if isinstance(item, dict):
+            return {key: value(part) for key, part in item.items()}
+        return item
+
+    return tuple(
+        replace(
+            call,
+            arguments=tuple((key, value(item)) for key, item in call.arguments),
+            binds=tuple(
+                (_made(int(name[1:]) + by) if name[:1] == "@" else name, path) for name, path in call.binds
+            ),
+        )
+        for call in calls
+    )
+
+
+def _step(held: Value | Unknown, way: str | int) -> Value | Unknown:
+    if isinstance(held, RawRef):
+        return RawRef(held.name, (*held.path, way))
+    if isinstance(held, list) and isinstance(way, int) and way < len(held):
+        return held[way]
+    return UNKNOWN
+
+
+def _step_all(held: Value, path: Path) -> Value:
+    return RawRef(held.name, held.path + path) if path and isinstance(held, RawRef) else held
+
+
+def _nodes(node: Any) -> list[Any]:
+    """The nodes directly inside a node that may hold calls."""
+    if isinstance(node, list):
+        return node
+    if isinstance(node, dict):
+        return list(node.values())
+    if isinstance(node, OtherNode):
+        return node.inside
+    if isinstance(node, TextNode):
+        return node.parts
+    return []
+
+
+def keyed(node: Any) -> bool:
+    """Whether a call with named arguments stands in a node: then it is surely of a tool."""
+    if isinstance(node, CallNode):
+        return any(key is not None for key, _, _ in node.arguments)
+    if isinstance(node, FieldNode):
+        return keyed(node.base)
+    return any(keyed(item) for item in _nodes(node))

@@ -1,0 +1,375 @@
+"""Python text to the nodes of a program, by ast.parse: syntax only, nothing is compiled or run.
+
+ast.parse itself can be hurt by hostile text (memory, recursion), so at most :data:`AST_CHARS`
+characters go to it and all of its errors are caught.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from planner_eval.dialects.program import (
+    UNKNOWN,
+    CallNode,
+    FieldNode,
+    Machine,
+    NameNode,
+    OtherNode,
+    TextNode,
+)
+from planner_eval.errors import LimitError
+from planner_eval.model import Path, RawPlan, Span
+
+AST_CHARS = 256_000
+"""Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
+
+_LINES = re.compile(r"\r\n|\r|\n")
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def syntax(text: str) -> ast.Module | SyntaxError | None:
+    """The syntax tree, Python's syntax error, or None where ast.parse cannot say.
+
+    >>> type(syntax("f(a=1)")).__name__, syntax("f(").msg
+    ('Module', "'(' was never closed")
+    """
+    if len(text) > AST_CHARS:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+
+
+def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
+    """The calls of a program.
+
+    Args:
+        tree: From :func:`syntax`.
+        text: The same text.
+        defined: Names that are no tools.
+
+    Raises:
+        ParseError: an argument of a tool's call cannot be known.
+
+    >>> text = "x = f(a=1)\\ng(b=x['y'])"
+    >>> follow(syntax(text), text).calls[1].arguments
+    (('b', RawRef(name='@0', path=('y',))),)
+    """
+    machine = Machine(text, defined)
+    reader = _Reader(text, machine)
+    try:
+        reader.define(tree.body)
+        reader.body(tree.body)
+    except RecursionError:
+        raise LimitError("the program nests too deeply", text=text) from None
+    return machine.finish()
+
+
+class _Reader:
+    """Turns statements into the machine's steps and expressions into nodes."""
+
+    def __init__(self, text: str, machine: Machine) -> None:
+        self.text = text
+        self.machine = machine
+        self.starts = [0, *(match.end() for match in _LINES.finditer(text))]
+        self.ascii = text.isascii()
+        self.functions: dict[str, list[ast.stmt]] = {}
+        self.running: set[str] = set()
+
+    # ------------------------------------------------------------ places
+    def place(self, line: int, column: int) -> int:
+        """A character's place from ast's line and column, which counts bytes."""
+        start = self.starts[min(line, len(self.starts)) - 1]
+        if not self.ascii:
+            end = self.starts[line] if line < len(self.starts) else len(self.text)
+            column = len(
+                self.text[start:end].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
+            )
+        return start + column
+
+    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> Span:
+        """Where a node stands."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+
+    # ------------------------------------------------------------ statements
+    def define(self, body: list[ast.stmt]) -> None:
+        """Note what the program defines and imports; such names are no tools."""
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.machine.defined.add(node.name)
+                self.machine.is_program = True
+                if not (node.args.args or node.args.vararg or node.args.kwonlyargs):
+                    self.functions[node.name] = node.body
+            elif isinstance(node, ast.ClassDef):
+                self.machine.defined.add(node.name)
+                self.machine.is_program = True
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.machine.is_program = True
+                names = ((name.asname or name.name).split(".")[0] for name in node.names)
+                self.machine.defined.update(name for name in names if name != "*")
+
+    def body(self, body: list[ast.stmt]) -> None:
+        """Follow statements in order."""
+        for node in body:
+            self.statement(node)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Follow one statement; what can hold no call is passed over."""
+        if isinstance(node, ast.Expr):
+            if not self.run(node.value):
+                self.machine.statement(self.node(node.value))
+        elif isinstance(node, ast.Assign):
+            value = self.node(node.value)
+            for target in node.targets:
+                self.target(target, value)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+            if node.value is not None:
+                value = self.node(node.value)
+                self.machine.loose(value) if isinstance(node, ast.AugAssign) else self.target(
+                    node.target, value
+                )
+            if isinstance(node, ast.AugAssign):
+                self.forget(node.target)
+        elif isinstance(node, ast.Return):
+            if node.value is not None:
+                self.machine.statement(self.node(node.value))
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
+            self.compound(node)
+
+    def run(self, value: ast.expr) -> bool:
+        """Follow the body of a parameterless function that the program itself calls."""
+        while isinstance(value, ast.Await):
+            value = value.value
+        if not isinstance(value, ast.Call):
+            return False
+        inner = value.args[0] if _dotted(value.func) == "asyncio.run" and value.args else value
+        name = _dotted(inner.func) if isinstance(inner, ast.Call) and not inner.args else None
+        if name is None or name not in self.functions or name in self.running:
+            return False
+        self.running.add(name)
+        self.body(self.functions[name])
+        return True
+
+    def target(self, target: ast.expr, value: Any) -> None:
+        """Assign to a name or to names; anything else only has its calls recorded."""
+        if isinstance(target, ast.Name):
+            self.machine.assign([target.id], value)
+        elif isinstance(target, (ast.Tuple, ast.List)) and all(isinstance(t, ast.Name) for t in target.elts):
+            self.machine.assign([t.id for t in target.elts if isinstance(t, ast.Name)], value, unpack=True)
+        else:
+            self.machine.loose(value)
+            self.forget(target)
+
+    def forget(self, target: ast.expr) -> None:
+        """What the variables under a target hold is no longer known."""
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                self.machine.held[node.id] = UNKNOWN
+
+    def compound(self, node: Any) -> None:
+        """Follow the parts of a loop, a branch, a try or a with."""
+        self.machine.is_program = True
+        loop = isinstance(node, (ast.For, ast.AsyncFor, ast.While))
+        kind, said = ("code.loop", "a loop") if loop else ("code.branch", "a branch")
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            self.machine.loose(self.node(node.iter))
+            self.forget(node.target)
+        elif isinstance(node, (ast.While, ast.If)):
+            self.machine.loose(self.node(node.test))
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                value = self.node(item.context_expr)
+                if item.optional_vars is not None:
+                    self.target(item.optional_vars, value)
+                else:
+                    self.machine.loose(value)
+        marked = loop or isinstance(node, ast.If)
+        if marked:
+            how = "repeats the calls in it" if loop else "may pass over the calls in it"
+            self.machine.control.append((kind, f"{said} {how}; they are counted once", self.span(node)))
+        handlers = getattr(node, "handlers", [])
+        parts = [
+            node.body,
+            *(h.body for h in handlers),
+            getattr(node, "orelse", []),
+            getattr(node, "finalbody", []),
+        ]
+        for part in parts:
+            self.define(part)
+            self.body(part)
+        if marked:
+            self.machine.control.pop()
+
+    # ------------------------------------------------------------ expressions
+    def node(self, value: ast.expr) -> Any:  # noqa: PLR0911, PLR0912, C901 - one branch a kind of node
+        """An expression as a node of the machine."""
+        if isinstance(value, ast.Constant):
+            return self.constant(value)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return [self.node(item) for item in value.elts]
+        if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
+            return {_key(key): self.node(item) for key, item in zip(value.keys, value.values, strict=True)}
+        if isinstance(value, ast.Await):
+            return self.node(value.value)
+        if isinstance(value, ast.Call):
+            return self.call(value)
+        if isinstance(value, ast.Name) and value.id in _WORDS:
+            return _WORDS[value.id]
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self.way(value)
+        if isinstance(value, ast.JoinedStr):
+            return self.joined(value)
+        if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
+            number = self.node(value.operand)
+            if type(number) in (int, float):
+                return -number if isinstance(value.op, ast.USub) else number
+        if isinstance(value, ast.BinOp):
+            return self.operation(value)
+        return self.other(value)
+
+    def constant(self, value: ast.Constant) -> Any:
+        """A literal as JSON data."""
+        if value.value is None or isinstance(value.value, (str, int, float)):
+            return value.value
+        start, end = self.span(value)
+        return self.text[start:end]
+
+    def other(self, value: ast.expr, reason: str = "", at: int | None = None) -> OtherNode:
+        """An expression that is not followed, with the calls and names in it."""
+        span = self.span(value)
+        comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+        if comprehension:
+            for part in value.generators:  # type: ignore[attr-defined]
+                self.forget(part.target)
+            self.machine.control.append(
+                ("code.loop", "a comprehension repeats the calls in it; they are counted once", span)
+            )
+        inside = [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _parts(value)]
+        if comprehension:
+            for item in inside:
+                self.machine.loose(item)
+            self.machine.control.pop()
+            inside = [NameNode("", (), "", span)]
+            self.machine.held[""] = UNKNOWN
+        reason = reason or f"{_KIND.get(type(value), 'an expression')}"
+        pure = not isinstance(value, (ast.Lambda, ast.Starred, ast.NamedExpr)) and not comprehension
+        return OtherNode(
+            reason, self.text[span[0] : span[1]], span, span[0] if at is None else at, inside, pure
+        )
+
+    def operation(self, value: ast.BinOp) -> Any:
+        """A binary operation: strings joined by '+', else an expression."""
+        left_end, right = self.span(value.left)[1], self.span(value.right)[0]
+        gap = self.text[left_end:right]
+        at = left_end + len(gap) - len(gap.lstrip(") \t\n"))
+        span = self.span(value)
+        if isinstance(value.op, ast.Add):
+            parts = [self.node(value.left), self.node(value.right)]
+            if any(isinstance(part, (str, TextNode)) for part in parts):
+                return TextNode(parts, self.text[span[0] : span[1]], span)
+        return self.other(value, f"found the operator {gap.strip('() ')[:3]!r}", at)
+
+    def joined(self, value: ast.JoinedStr) -> Any:
+        """An f-string whose fields are plain; one with formats is an expression."""
+        parts: list[Any] = []
+        for item in value.values:
+            if isinstance(item, ast.FormattedValue):
+                if item.format_spec is not None or item.conversion not in (-1, 115):
+                    return self.other(value, "a format")
+                parts.append(self.node(item.value))
+            else:
+                parts.append(self.node(item))
+        span = self.span(value)
+        return TextNode(parts, self.text[span[0] : span[1]], span)
+
+    def way(self, value: ast.expr) -> Any:
+        """A name, or a way by fields and constant positions into a name or a call's result."""
+        path: list[str | int] = []
+        node: ast.expr = value
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            if isinstance(node, ast.Attribute):
+                path.append(node.attr)
+            else:
+                step = self.node(node.slice)
+                if type(step) not in (str, int):
+                    return self.other(value)
+                path.append(step)
+            node = node.value
+        while isinstance(node, ast.Await):
+            node = node.value
+        start, end = self.span(value)
+        way = tuple(reversed(path))
+        if isinstance(node, ast.Name):
+            return NameNode(node.id, way, _dotted(value) or self.text[start:end], (start, end))
+        base = self.node(node)
+        if isinstance(base, CallNode):
+            return FieldNode(base, way)
+        return self.other(value)
+
+    def call(self, value: ast.Call) -> Any:
+        """A call by its dotted name; gathered calls are a list of calls."""
+        quoted = isinstance(value.func, ast.Constant) and isinstance(value.func.value, str)
+        name = value.func.value if quoted else _dotted(value.func)  # type: ignore[attr-defined]
+        starred = any(isinstance(arg, ast.Starred) for arg in value.args)
+        if name is None or starred or any(keyword.arg is None for keyword in value.keywords):
+            return self.other(value, "a call of a computed function" if name is None else "spread arguments")
+        if name in ("asyncio.gather", "gather"):
+            return [self.node(arg) for arg in value.args]
+        arguments: list[tuple[str | None, Any, Span]] = [
+            (None, self.node(arg), self.span(arg)) for arg in value.args
+        ]
+        arguments += [(k.arg, self.node(k.value), self.span(k.value)) for k in value.keywords]
+        return CallNode(str(name), arguments, self.span(value), quoted)
+
+
+_KIND: dict[type, str] = {
+    ast.Lambda: "a lambda",
+    ast.ListComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.Compare: "a comparison",
+    ast.IfExp: "a conditional",
+    ast.BoolOp: "found the operator",
+    ast.Starred: "a starred expression",
+}
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for child in ast.iter_child_nodes(value):
+        if isinstance(child, ast.expr):
+            found.append(child)
+        elif isinstance(child, (ast.comprehension, ast.keyword)):
+            found += [part for part in ast.iter_child_nodes(child) if isinstance(part, ast.expr)]
+    return found
+
+
+def _key(node: ast.expr | None) -> str:
+    assert isinstance(node, ast.Constant)
+    if isinstance(node.value, str):
+        return node.value
+    if node.value is None or isinstance(node.value, bool):
+        return {True: "true", False: "false", None: "null"}[node.value]
+    return str(node.value)
+
+
+def _dotted(node: ast.expr) -> str | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])

@@ -1,0 +1,263 @@
+"""The shape "Python": call lists, assignments, whole programs; read statically, never run.
+
+ast.parse reads what is Python; grammars/python.lark reads longer text, and call lists that Python
+refuses (a keyword as argument name, a quote inside a text), and gives their located errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.jsontext import Places, check_depth, loads
+from planner_eval.dialects.program import Machine, shift_names
+from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
+from planner_eval.dialects.table import Row
+from planner_eval.errors import ParseError
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan
+
+WORDS = {
+    "TARGETS": "a variable with '='",
+    "HEAD": "a call such as 'name('",
+    "KEY": "an argument such as name=",
+    "KEY_SCALAR": "an argument such as name='value'",
+    "STRING": "a quoted value",
+    "NUMBER": "a number",
+    "NAME": "a name",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "_GAP": "a new line",
+}
+_PROGRAM = re.compile(
+    r"^[ \t]*+(?:def |async def |class |import |from \S++ import |for |while |if |try\s*+:|with |return\b"
+    r"|[^\W\d]\w*+\s*+=[^=])",
+    re.M,
+)
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``python``, ``python-list``, ``code-block`` or ``call-texts``."""
+    from planner_eval.dialects.python_write import write_list, write_program
+
+    if row.shape == "code-block":
+        return _code_block(row)
+    if row.shape == "call-texts":
+        return _call_texts(row)
+    write: Callable[[Plan], str]
+    if row.shape == "python-list":
+        write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
+    else:
+        write = lambda plan: write_program(plan, row.name)  # noqa: E731
+    return Dialect(row.name, row.title, row.example, read, write, None)
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read Python calls, or a program.
+
+    Raises:
+        ParseError: it is neither, or it calls no tool.
+
+    >>> read("[f(x=g(a=1))]", Limits()).calls[1].arguments
+    (('x', RawRef(name='@0', path=())),)
+    """
+    raw = read_calls(text, limits)
+    if not raw.calls and text.strip().strip("[]()\n ;,"):
+        raise ParseError(
+            "the text calls no tool", text=text, offset=len(text) - len(text.lstrip()), code="parse.shape"
+        )
+    return raw
+
+
+def read_calls(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
+    """Read Python calls, or a program; a program without calls of tools gives none.
+
+    Args:
+        text: The text.
+        limits: Bounds on nesting and calls.
+        defined: Names that are no tools.
+
+    Raises:
+        ParseError: it cannot be read, or a tool's argument cannot be known.
+    """
+    tree = syntax(text)
+    if tree is not None and not isinstance(tree, SyntaxError):
+        raw = follow(tree, text, defined)
+    else:
+        check_depth(text, limits)
+        try:
+            raw = read_grammar(text, defined)
+        except ParseError as error:
+            if isinstance(tree, SyntaxError) and _PROGRAM.search(text):
+                raise _python_error(tree, text) from None
+            raise error from None
+    check_calls(len(raw.calls), limits)
+    return raw
+
+
+def _python_error(error: SyntaxError, text: str) -> ParseError:
+    lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+    line = min(max(error.lineno or 1, 1), len(lines))
+    reason = (error.msg or "this is no Python").split("(<")[0].strip()
+    reason = reason[0].lower() + reason[1:] if reason else "this is no Python"
+    return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
+
+
+def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
+    """Read calls by the Lark grammar: the reference for what ast.parse reads of them.
+
+    Raises:
+        ParseError: with the place and what was expected there.
+    """
+    from planner_eval.dialects import grammar
+    from planner_eval.dialects.python_tree import PythonTransformer
+
+    try:
+        items = grammar.run(grammar.load("python", PythonTransformer), text, WORDS, "pythonic")
+    except ParseError as error:
+        raise _explained(error) from None
+    machine = Machine(text, defined)
+    for targets, node in items:
+        if targets:
+            machine.assign(targets, node, unpack=len(targets) > 1)
+        else:
+            machine.statement(node)
+    return machine.finish()
+
+
+def _explained(error: ParseError) -> ParseError:
+    """The grammar's error, said of what follows a tool's name where that is what is wrong."""
+    from planner_eval.dialects.grammar import found_at
+
+    name = re.compile(r"[^\W\d][\w.\-]*+").match(error.text, error.offset)
+    if name and "a call" in error.reason and not error.text.startswith("(", name.end()):
+        at = name.end()
+        reason = f"found {found_at(error.text, at)} after {name.group()[:40]!r}, expected '('"
+        return ParseError(reason, text=error.text, offset=at, dialect=error.dialect)
+    return error
+
+
+# ---------------------------------------------------------------- lists of texts that are calls
+def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
+    """The calls of a list of texts of which each is one call or more; None where one is not."""
+    calls: list[RawCall] = []
+    for text in texts:
+        body = text.strip().rstrip("'\"")
+        if not re.match(r"[^\W\d][\w.\-]*+\(", body):
+            return None
+        try:
+            raw = read_calls(body, limits)
+        except ParseError:
+            return None
+        if not raw.calls:
+            return None
+        calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
+        check_calls(len(calls), limits)
+    return RawPlan(tuple(calls))
+
+
+def _call_texts(row: Row) -> Dialect:
+    from planner_eval.dialects.python_write import write_calls
+
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        texts = data if isinstance(data, list) else [data]
+        raw = read_texts(texts, limits) if texts and all(isinstance(t, str) for t in texts) else None
+        if raw is None:
+            raise ParseError("expected a list of texts that are calls", code="parse.shape", dialect=row.name)
+        return raw
+
+    def read_text(text: str, limits: Limits) -> RawPlan:
+        tree = syntax(text.strip())
+        texts = string_list(tree)
+        if texts is not None:
+            return read_data(texts, limits, None)
+        try:
+            return read_data(loads(text, limits, row.name)[0], limits, None)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    def write(plan: Plan) -> str:
+        return json.dumps(write_calls(plan, row.name), ensure_ascii=False)
+
+    return Dialect(row.name, row.title, row.example, read_text, write, read_data)
+
+
+def string_list(tree: Any) -> list[str] | None:
+    """The texts of a Python list that holds nothing but texts."""
+    import ast
+
+    if not isinstance(tree, ast.Module) or not tree.body:
+        return None
+    found: list[str] = []
+    for statement in tree.body:
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.List):
+            return None
+        for item in statement.value.elts:
+            if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
+                return None
+            found.append(item.value)
+    return found or None
+
+
+# ---------------------------------------------------------------- Anthropic's code-execution blocks
+def _code_block(row: Row) -> Dialect:
+    from planner_eval.dialects.json_calls import read_values
+    from planner_eval.dialects.python_write import write_program
+
+    def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
+        codes = list(_codes(data))
+        if not codes:
+            return read_values([data], limits, places=places)
+        calls: list[RawCall] = []
+        notes: list[Diagnostic] = []
+        for code in codes:
+            raw = read_calls(code, limits)
+            calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
+            notes += [replace(note, span=None) for note in raw.notes]
+        return RawPlan(tuple(calls), None, tuple(notes))
+
+    def read_text(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        return read_data(values[0] if len(values) == 1 else values, limits, None)
+
+    def write(plan: Plan) -> str:
+        block = {
+            "type": "server_tool_use",
+            "id": "srvtoolu_1",
+            "name": "code_execution",
+            "input": {"code": write_program(plan, row.name)},
+        }
+        return json.dumps([block], ensure_ascii=False)
+
+    return Dialect(row.name, row.title, row.example, read_text, write, read_data)
+
+
+def _codes(data: Any, depth: int = 0) -> Iterable[str]:
+    if depth > 8:
+        return
+    if isinstance(data, list):
+        for item in data:
+            yield from _codes(item, depth + 1)
+    elif isinstance(data, dict):
+        given = data.get("input")
+        if (
+            data.get("name") == "code_execution"
+            and isinstance(given, dict)
+            and isinstance(given.get("code"), str)
+        ):
+            yield given["code"]
+        elif isinstance(data.get("content"), list):
+            yield from _codes(data["content"], depth + 1)
+
+
+__all__ = ["AST_CHARS", "dialect", "read", "read_calls", "read_grammar", "read_texts", "string_list"]

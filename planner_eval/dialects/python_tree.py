@@ -1,0 +1,173 @@
+"""The transformer of grammars/python.lark: Python calls to the nodes of a program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lark import Token, Transformer
+
+from planner_eval.dialects.program import CallNode, FieldNode, NameNode, OtherNode
+from planner_eval.model import Path, Span
+
+_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
+_KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
+_ESCAPE = re.compile(
+    r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
+)
+_PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+
+
+def unquoted(text: str) -> str:
+    """A Python string literal's text.
+
+    >>> unquoted("'it\\\\'s'"), unquoted("r'a\\\\n'")
+    ("it's", 'a\\\\n')
+    """
+    raw = text[0] in "rR"
+    body = text.lstrip("rRbB")
+    size = 3 if body[:3] in ('"""', "'''") and len(body) >= 6 else 1
+    body = body[size:-size]
+    return body if raw or "\\" not in body else _ESCAPE.sub(_unescape, body)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    newline, plain, *codes, octal = match.groups()
+    if newline:
+        return ""
+    if plain:
+        return _PLAIN.get(plain, plain)
+    return chr(int(octal, 8)) if octal else chr(int(next(code for code in codes if code), 16))
+
+
+def scalar(text: str) -> Any:
+    """A number, a word or a string literal as data."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[-1] in "\"'":
+        return unquoted(text)
+    plain = text.replace("_", "")
+    return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
+
+
+def way(text: str) -> Path:
+    """The fields and positions of a way such as `.city[0]["id"]`."""
+    return tuple(
+        int(position) if position else field or single or double
+        for field, position, single, double in _STEP.findall(text)
+    )
+
+
+def span(token: Token) -> Span:
+    """Where a token stands."""
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos
+
+
+class PythonTransformer(Transformer[Token, Any]):
+    """Gives a list of (targets, node) statements."""
+
+    def start(self, items: list[Any]) -> list[Any]:
+        """Collect the statements."""
+        return items
+
+    def item(self, items: list[Any]) -> tuple[tuple[str, ...], Any]:
+        """Read a statement and its targets."""
+        targets: tuple[str, ...] = ()
+        if isinstance(items[0], Token):
+            targets = tuple(name.strip() for name in items[0].split("=")[0].split(","))
+        return targets, _value(items[-1])
+
+    def list(self, items: list[Any]) -> Any:
+        """Read a list of calls."""
+        return (list_of(items), _outer(items))
+
+    def array(self, items: list[Any]) -> Any:
+        """Read a list or a tuple."""
+        return (list_of(items), _outer(items))
+
+    def object(self, items: list[Any]) -> Any:
+        """Read a dict."""
+        return (
+            dict(item[1] for item in items if isinstance(item, tuple) and item[0] == "pair"),
+            _outer(items),
+        )
+
+    def pair(self, items: list[Any]) -> Any:
+        """Read a dict's item."""
+        key, value = items[0], items[-1]
+        name = unquoted(key) if key.type == "STRING" else str(key)
+        return ("pair", (name, _value(value)))
+
+    def string(self, items: list[Token]) -> Any:
+        """Read a text."""
+        return (unquoted(items[0]), span(items[0]))
+
+    def number(self, items: list[Token]) -> Any:
+        """Read a number."""
+        return (scalar(items[0]), span(items[0]))
+
+    def name(self, items: list[Token]) -> Any:
+        """Read a name, or one of Python's and JSON's words."""
+        text = str(items[0])
+        place = span(items[0])
+        if text in _WORDS:
+            return (_WORDS[text], place)
+        root = re.match(r"\w+", text)
+        assert root is not None
+        return (NameNode(root.group(), way(text[root.end() :]), text, place), place)
+
+    def expression(self, items: list[Token]) -> Any:
+        """Read an expression of numbers: its source text."""
+        place = span(items[0])
+        return (OtherNode("an expression", str(items[0]), place, place[0], [], True), place)
+
+    def scalar_argument(self, items: list[Token]) -> Any:
+        """Read `a=1`, one token."""
+        match = _KEY.match(items[0])
+        assert match is not None
+        start, end = span(items[0])
+        return ("argument", match[1], scalar(items[0][match.end() :]), (start + match.end(), end))
+
+    def keyed_argument(self, items: list[Any]) -> Any:
+        """Read `a=` and a value."""
+        return ("argument", items[0].split("=")[0].strip(), *_placed(items[1]))
+
+    def plain_argument(self, items: list[Any]) -> Any:
+        """Read a positional argument."""
+        return ("argument", None, *_placed(items[0]))
+
+    def call(self, items: list[Any]) -> Any:
+        """Read a call, and the way into its result."""
+        head = items[0]
+        last = items[-1] if items[-1].type == "RPAR" else items[-2]
+        name = re.sub(r"^await\s+", "", head.rstrip()[:-1].rstrip())
+        given = [
+            (item[1], item[2], item[3]) for item in items if isinstance(item, tuple) and item[0] == "argument"
+        ]
+        place = (head.start_pos, last.end_pos)
+        node: Any = CallNode(name, given, place)
+        if items[-1].type == "WAY":
+            node = FieldNode(node, way(items[-1]))
+            place = (place[0], items[-1].end_pos)
+        return (node, place)
+
+
+def list_of(items: list[Any]) -> list[Any]:
+    """The values among brackets and commas."""
+    return [item[0] for item in items if isinstance(item, tuple)]
+
+
+def _value(item: Any) -> Any:
+    return item[0]
+
+
+def _placed(item: Any) -> tuple[Any, Span]:
+    value, place = item
+    return value, place
+
+
+def _outer(items: list[Any]) -> Span:
+    return items[0].start_pos, items[-1].end_pos

@@ -1,0 +1,106 @@
+"""ReAct: Thought, Action, Action Input, Observation; an observation is the call's result."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.json_calls import arguments_of
+from planner_eval.dialects.jsontext import loads
+from planner_eval.dialects.messages import plain
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Arguments, Plan, RawCall, RawPlan, Span
+
+WORDS = {
+    "ACTION": "'Action:'",
+    "INPUT": "'Action Input:'",
+    "OBSERVATION": "'Observation:'",
+    "OTHER": "'Thought:'",
+}
+NO_TOOL = frozenset({"", "none", "n/a", "no action", "finish", "final answer"})
+"""Actions that call nothing."""
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of the shape ``react``."""
+    return Dialect(row.name, row.title, row.example, read, write)
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read the actions of a text.
+
+    Raises:
+        ParseError: there is no action, or an input opens JSON that is broken.
+
+    >>> read('Action: f\\nAction Input: {"a": 1}\\nObservation: 2', Limits()).calls[0].result
+    '2'
+    """
+    from planner_eval.dialects import grammar
+
+    tree = grammar.run(grammar.load("react"), text, WORDS, "react")
+    calls = []
+    for step in tree.children:
+        if not hasattr(step, "children"):
+            continue
+        parts = {token.type: token for token in step.children}
+        action = parts["ACTION"]
+        name = action.split(":", 1)[1].strip().strip("`")
+        if name.lower() in NO_TOOL:
+            continue
+        end = action.start_pos + len(action.rstrip())
+        arguments: Arguments = ()
+        spans: tuple[Span, ...] = ()
+        call = re.fullmatch(r"([^\W\d][\w.\-]*)\[(.*)\]", name, re.S)
+        if "INPUT" in parts:
+            token = parts["INPUT"]
+            start = token.start_pos + len(token) - len(token[token.index(":") + 1 :].lstrip())
+            end = token.start_pos + len(token.rstrip())
+            arguments = _input(text, start, end, len(calls), limits)
+            if len(arguments) == 1 and arguments[0][0] == "0":
+                spans = ((start, end),)
+        elif call:
+            name, arguments = call[1], (("0", call[2]),) if call[2] else ()
+        known = "OBSERVATION" in parts
+        result = plain(parts["OBSERVATION"].split(":", 1)[1].strip()) if known else None
+        calls.append(
+            RawCall(
+                name, arguments, span=(action.start_pos, end), spans=spans, result=result, has_result=known
+            )
+        )
+        check_calls(len(calls), limits)
+    if not calls:
+        raise ParseError("found no 'Action:' line", text=text, dialect="react")
+    return RawPlan(tuple(calls))
+
+
+def _input(text: str, start: int, end: int, position: int, limits: Limits) -> Arguments:
+    given = text[start:end].strip("`")
+    if not given or given.lower() == "none":
+        return ()
+    if given[:1] == "{":
+        try:
+            values = loads(given, limits, "react")
+        except ParseError as error:
+            raise ParseError(error.reason, text=text, offset=start + error.offset, dialect="react") from None
+        if len(values) == 1:
+            return arguments_of(values[0], position, text)
+    return (("0", given),)
+
+
+def write(plan: Plan) -> str:
+    """Write a plan as actions with JSON inputs.
+
+    Raises:
+        WriteError: the plan has references, or a name is no line.
+    """
+    refuse_references(plan, "react")
+    lines = []
+    for call in Written(plan).calls:
+        if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name) or call.name.lower() in NO_TOOL:
+            raise WriteError(f"call {call.id}: {call.name!r} cannot be an action's name")
+        given = json.dumps(call.arguments, ensure_ascii=False)
+        lines.append(f"Action: {call.name}\nAction Input: {given}")
+    return "\n".join(lines)

@@ -1,0 +1,154 @@
+"""The shape "sections": calls between tokens, as JSON or as Python calls, with text around them.
+
+<tool_call>{"name": "f", "arguments": {}}</tool_call>
+[TOOL_CALLS] [{"name": "f", "arguments": {}}]
+<|tool_call_start|>[f(a=1)]<|tool_call_end|>
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.framed import explain, pattern, prose, value_at
+from planner_eval.dialects.json_calls import read_values
+from planner_eval.dialects.json_rows import item_of
+from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.views import View
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan
+
+_GAP = re.compile(r"[\s;]*+")
+_FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
+NO_CALL = frozenset({"no_function"})
+"""Names by which a model says that it calls nothing."""
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``sections``."""
+    return Dialect(
+        row.name,
+        row.title,
+        row.example,
+        lambda text, limits: read(row, text, limits),
+        _writer(row),
+        None,
+        row.typed,
+    )
+
+
+def read(row: Row, text: str, limits: Limits) -> RawPlan:
+    """Read the sections of a text.
+
+    Raises:
+        ParseError: there is no section, or one cannot be read.
+    """
+    opening = pattern(row.open)
+    at = opening.search(text)
+    if at is None:
+        expected = " or ".join(repr(token.strip()) for token in row.open[:2])
+        raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    while at is not None:
+        found, end = _section(row, text, at.end(), limits)
+        notes += [replace(n, call=None if n.call is None else n.call + len(calls)) for n in found.notes]
+        calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
+        check_calls(len(calls), limits)
+        at = opening.search(text, end)
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
+
+
+def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
+    """Calls whose made-up names for nested results cannot meet those of earlier sections."""
+    from planner_eval.dialects.program import shift_names
+
+    return shift_names(calls, done) if done else calls
+
+
+def _section(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
+    """The calls of the section whose opening token ends at `at`, and the place after it."""
+    if row.inner == "python" and text[at : at + 50].lstrip()[:2] not in ("[{", '{"'):
+        return _python(row, text, at, limits)
+    values: list[Any] = []
+    start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]
+    if text[at : at + 1] not in ("{", "["):
+        return RawPlan(()), at  # the token is followed by prose: no call
+    try:
+        while text[at : at + 1] in ("{", "["):
+            value, at = value_at(text, at, limits)
+            values.append(value)
+            at = _GAP.match(text, at).end()  # type: ignore[union-attr]
+    except ValueError as error:
+        raise explain(row, text, error, limits, terminals(row)) from None
+    closing = pattern(row.close).match(text, at) if row.close else None
+    if closing is None and text[at : at + 1] in (",", "]", "}"):
+        error = json.JSONDecodeError("Extra data", text, at)
+        raise explain(row, text, error, limits, terminals(row))
+    try:
+        raw = read_values(values, limits)
+    except ParseError as error:
+        raise ParseError(error.reason, text=text, offset=start, code=error.code, dialect=row.name) from None
+    span = (start, at)
+    calls = tuple(replace(c, span=span) if len(raw.calls) == 1 else c for c in raw.calls)
+    return RawPlan(calls, None, raw.notes), closing.end() if closing else at
+
+
+def _python(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
+    from planner_eval.dialects.python_calls import read_calls
+
+    stop = pattern(row.open)
+    if row.close:
+        stop = pattern((*row.close, *row.open))
+    match = stop.search(text, at)
+    end = match.start() if match else len(text)
+    view = View(text).cut(at, end)
+    fence = _FENCE.match(view.text)
+    if fence:
+        view = view.cut(fence.end(), len(view.text.rstrip().removesuffix("```")))
+    if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=,]", view.text):
+        return RawPlan(()), end  # prose, not a call
+    try:
+        raw = read_calls(view.text, limits)
+    except ParseError as error:
+        where = view.origin(error.offset)
+        raise ParseError(error.reason, text=text, offset=where, code=error.code, dialect=row.name) from None
+    closed = pattern(row.close).match(text, end) if row.close else None
+    return view.place(raw), closed.end() if closed else end
+
+
+def terminals(row: Row) -> dict[str, str]:
+    """The row's tokens as terminals of grammars/sections.lark."""
+    close = literal(row.close) if row.close else "(?!)x"
+    return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row)}
+
+
+def _writer(row: Row) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        if row.inner == "python":
+            from planner_eval.dialects.python_write import write_calls, write_list
+
+            separator = row.separator or ", "
+            if row.list:
+                return f"{row.open[0]}{write_list(plan, row.name)}{''.join(row.close[:1])}"
+            texts = write_calls(plan, row.name)
+        else:
+            refuse_references(plan, row.name)
+            separator = row.separator
+            items = [item_of(row, call) for call in Written(plan).calls]
+            if not separator and not row.each:
+                return row.open[0] + json.dumps(items, ensure_ascii=False) + "".join(row.close[:1])
+            texts = [json.dumps(item, ensure_ascii=False) for item in items]
+        close = "".join(row.close[:1])
+        if row.each:
+            return ("\n" if close else " " if row.open[0].endswith(" ") else "").join(
+                row.open[0] + text + close for text in texts
+            )
+        return row.open[0] + separator.join(texts) + close
+
+    return write

@@ -1,0 +1,195 @@
+"""The table of notations: a row a notation, shipped in data/wrappers.toml, extended by users' own rows.
+
+A row names a shape and what is particular to it: tokens, keys, tags. Adding a model is a row in a
+file given with ``--wrappers``, or a function that returns such rows, published under the entry point
+group ``planner_eval.wrappers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from planner_eval.errors import InputError
+
+GROUP = "planner_eval.wrappers"
+"""Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One notation; data/wrappers.toml says what each field means.
+
+    >>> table()["hermes"].open
+    ('<tool_call>\\n',)
+    """
+
+    name: str
+    title: str
+    example: str
+    shape: str
+    rows: tuple[int, ...] = ()
+    status: str = "K"
+    note: str = ""
+    references: str = ""
+    typed: bool = True
+    open: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
+    each: bool = False
+    inner: str = ""
+    list: bool = False
+    separator: str = ""
+    quote: str = ""
+    around: str = ""
+    call: str | tuple[str, ...] = ""
+    parameter: tuple[str, ...] = ()
+    head: tuple[str, ...] = ()
+    middle: tuple[str, ...] = ()
+    tail: tuple[str, ...] = ()
+
+
+_KINDS = {field.name: str(field.type) for field in fields(Row)}
+_added: dict[str, Row] = {}
+
+
+def table() -> Mapping[str, Row]:
+    """All rows by name: shipped, from entry points, added by :func:`add_file`; later ones win."""
+    return {**_shipped(), **_installed(), **_added}
+
+
+@cache
+def _shipped() -> dict[str, Row]:
+    from planner_eval.resources import read
+
+    return parse(read("data/wrappers.toml"), "data/wrappers.toml")
+
+
+@cache
+def _installed() -> dict[str, Row]:
+    from importlib.metadata import entry_points
+
+    found: dict[str, Row] = {}
+    for point in entry_points(group=GROUP):
+        found |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
+    return found
+
+
+def add_file(path: str) -> tuple[str, ...]:
+    """Add the rows of a TOML file for the rest of this process, and give their names.
+
+    Raises:
+        InputError: the file cannot be read, or a row of it cannot be used.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
+    rows = parse(text, path)
+    _added.update(rows)
+    return tuple(rows)
+
+
+def parse(text: str, source: str) -> dict[str, Row]:
+    """The rows of a TOML text with ``[[dialect]]`` tables.
+
+    Raises:
+        InputError: it is no TOML, or a row of it cannot be used.
+
+    >>> own = '[[dialect]]\\nname="x"\\nshape="sections"\\nopen=["<c>"]\\nexample=\\'<c>{"name": "f"}\\''
+    >>> parse(own, "mine.toml")["x"].open
+    ('<c>',)
+    """
+    import tomllib
+
+    try:
+        items = tomllib.loads(text).get("dialect")
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
+    if not isinstance(items, list) or not items:
+        raise InputError(f"{source}: no [[dialect]] rows; see data/wrappers.toml for the fields")
+    rows: dict[str, Row] = {}
+    for item in items:
+        row = make(item, source)
+        if row.name in rows:
+            raise InputError(f"{source}: two rows are named {row.name!r}")
+        rows[row.name] = row
+    return rows
+
+
+def make(item: Mapping[str, Any], source: str) -> Row:
+    """One row out of a mapping, checked.
+
+    Raises:
+        InputError: a field is missing, unknown or of the wrong type.
+    """
+    name = item.get("name")
+    where = f"{source}: dialect {name!r}" if isinstance(name, str) else f"{source}: a row without a name"
+    for needed in ("name", "shape", "example"):
+        if not isinstance(item.get(needed), str) or not item[needed]:
+            raise InputError(f"{where}: {needed!r} is missing, expected a text")
+    unknown = sorted(item.keys() - _KINDS.keys())
+    if unknown:
+        raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(_KINDS)}")
+    from planner_eval.dialects.shapes import SHAPES
+
+    if item["shape"] not in SHAPES:
+        raise InputError(f"{where}: unknown shape {item['shape']!r}; known are {', '.join(SHAPES)}")
+    values = {key: _checked(key, value, where) for key, value in item.items()}
+    for key in _NEEDED.get(item["shape"], ()):
+        if not values.get(key):
+            raise InputError(f"{where}: the shape {item['shape']!r} needs {key!r}")
+    return Row(**{"title": str(item["name"]), **values})
+
+
+_NEEDED = {
+    "sections": ("open",),
+    "named": ("head", "middle"),
+    "xml": ("call", "parameter"),
+    "gemma": ("open", "close", "quote"),
+}
+
+
+def _checked(key: str, value: Any, where: str) -> Any:
+    kind = _KINDS[key]
+    if kind == "bool":
+        good = isinstance(value, bool)
+    elif kind == "tuple[int, ...]":
+        good = isinstance(value, list) and all(type(v) is int for v in value)
+    elif kind == "str":
+        good = isinstance(value, str)
+    else:
+        good = _texts(value) or (key == "call" and isinstance(value, str))
+    if not good:
+        raise InputError(f"{where}: {key!r} is {value!r}, expected {_WORDS.get(kind, 'a list of texts')}")
+    return tuple(value) if isinstance(value, list) else value
+
+
+_WORDS = {"bool": "true or false", "str": "a text", "tuple[int, ...]": "a list of numbers"}
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+
+
+def literal(texts: Iterable[str]) -> str:
+    """A regular expression for any of some token texts; white space in them may be any, or none.
+
+    ``$id`` and ``$index`` in a text stand for whatever a model wrote there.
+
+    >>> literal(["<a>\\n"]), literal(["[CALL_ID]$id[ARGS]"])
+    ('(?:<a>\\\\s*+)', '(?:\\\\[CALL_ID\\\\][^\\\\s<>\\\\[\\\\]{}]*+\\\\[ARGS\\\\])')
+    """
+    import re
+
+    def one(text: str) -> str:
+        parts = re.split(r"(\s+|\$id|\$index)", text)
+        return "".join(
+            r"\s*+" if part.isspace() else r"[^\s<>\[\]{}]*+" if part.startswith("$i") else re.escape(part)
+            for part in parts
+        )
+
+    return f"(?:{'|'.join(one(text) for text in sorted(texts, key=len, reverse=True))})"

@@ -1,0 +1,289 @@
+"""Traces read as plans, with the tools' answers beside the calls: agents' spans, MCP, LangGraph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.json_calls import arguments_of
+from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.dialects.messages import plain
+from planner_eval.dialects.table import Row
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+
+DEPTH = 12
+"""How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``openai-agents``, ``opentelemetry``, ``mcp`` or ``langgraph``."""
+    find, call_of, write = _KINDS[row.shape]
+
+    def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
+        notes: list[Diagnostic] = []
+        items = _in_time(list(find(data)))
+        check_calls(len(items), limits)
+        calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))
+        if not calls and not _known(row.shape, data):
+            raise ParseError(f"found no {row.title.split(':')[0]}", code="parse.shape", dialect=row.name)
+        if row.shape == "mcp":
+            calls = _answered(calls, data)
+        return RawPlan(calls, None, tuple(notes))
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        values = loads(text, limits, row.name)
+        try:
+            return read_data(values[0] if len(values) == 1 else values, limits)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    def write_plan(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        return write(plan)
+
+    return Dialect(row.name, row.title, row.example, read, write_plan, read_data)
+
+
+def kind_of(data: Any) -> str | None:
+    """Which kind of trace some data is, if it is one.
+
+    >>> kind_of({"method": "tools/call", "params": {"name": "f"}}), kind_of([{"name": "f"}])
+    ('mcp', None)
+    """
+    for shape, (find, _, _) in _KINDS.items():
+        if next(find(data), None) is not None:
+            return shape
+    return None
+
+
+def _known(shape: str, data: Any) -> bool:
+    items = data if isinstance(data, list) else [data]
+    return shape == "langgraph" and any(isinstance(item, dict) and "steps" in item for item in items)
+
+
+def _objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """The objects of a trace at any depth, outermost first."""
+    if depth > DEPTH:
+        return
+    if isinstance(data, list):
+        for item in data:
+            yield from _objects(item, depth + 1)
+    elif isinstance(data, dict):
+        yield data
+        for key in ("resourceSpans", "scopeSpans", "spans", "data", "children", "items"):
+            if isinstance(data.get(key), (list, dict)):
+                yield from _objects(data[key], depth + 1)
+
+
+def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The spans by their start where all say it alike; exporters write spans when they end."""
+    for key in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime"):
+        starts = [item.get(key) for item in items]
+        if items and all(isinstance(s, str) for s in starts):
+            return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
+        if items and all(isinstance(s, (int, float)) for s in starts):
+            return sorted(items, key=lambda item: float(item[key]))
+    return items
+
+
+def _given(value: Any, position: int) -> Arguments:
+    """Arguments as an object or as its JSON text; any other text is one positional argument."""
+    if isinstance(value, str) and value.lstrip()[:1] != "{":
+        return (("0", value),) if value.strip() else ()
+    return arguments_of(value, position, "")
+
+
+# ---------------------------------------------------------------- OpenAI Agents
+def _agent_spans(data: Any) -> Iterator[dict[str, Any]]:
+    for item in _objects(data):
+        span = item.get("span_data")
+        if isinstance(span, dict) and span.get("type") == "function" and isinstance(span.get("name"), str):
+            yield item
+
+
+def _agent_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    span = item["span_data"]
+    label = item.get("id")
+    output = span.get("output")
+    return RawCall(
+        span["name"],
+        _given(span.get("input") or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(output),
+        has_result=output is not None,
+    )
+
+
+def _write_agents(plan: Plan) -> str:
+    return json.dumps(
+        [
+            {
+                "object": "trace.span",
+                "id": f"span_{i + 1}",
+                "span_data": {
+                    "type": "function",
+                    "name": call.name,
+                    "input": json.dumps(call.arguments, ensure_ascii=False),
+                    "output": plan.calls[i].result if plan.calls[i].has_result else None,
+                },
+            }
+            for i, call in enumerate(Written(plan).calls)
+        ],
+        ensure_ascii=False,
+    )
+
+
+# ---------------------------------------------------------------- OpenTelemetry
+_PREFIX = "gen_ai.tool."
+
+
+def _attributes(item: dict[str, Any]) -> dict[str, Any]:
+    """A span's attributes, as an object or as a list of keys with typed values."""
+    given = item.get("attributes")
+    if isinstance(given, dict):
+        return given
+    found: dict[str, Any] = {}
+    for pair in given if isinstance(given, list) else []:
+        if isinstance(pair, dict) and isinstance(pair.get("key"), str):
+            value = pair.get("value")
+            found[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
+    return found
+
+
+def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
+    for item in _objects(data):
+        attributes = _attributes(item)
+        named = isinstance(item.get("name"), str) and item["name"].startswith("execute_tool ")
+        if attributes.get("gen_ai.operation.name") == "execute_tool" or named:
+            yield item
+
+
+def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    attributes = _attributes(item)
+    name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
+    given = attributes.get(_PREFIX + "call.arguments")
+    if given is None:
+        message = f"the span of call {position + 1} ({name}) does not record its arguments"
+        notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
+    result = attributes.get(_PREFIX + "call.result")
+    label = attributes.get(_PREFIX + "call.id")
+    return RawCall(
+        str(name),
+        _given(given or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(result),
+        has_result=result is not None,
+    )
+
+
+def _write_spans(plan: Plan) -> str:
+    lines = []
+    for i, call in enumerate(Written(plan).calls):
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.call.id": f"call_{i + 1}",
+            "gen_ai.tool.call.arguments": json.dumps(call.arguments, ensure_ascii=False),
+        }
+        if plan.calls[i].has_result:
+            attributes["gen_ai.tool.call.result"] = json.dumps(plan.calls[i].result, ensure_ascii=False)
+        lines.append(
+            json.dumps({"name": f"execute_tool {call.name}", "attributes": attributes}, ensure_ascii=False)
+        )
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- MCP
+def _requests(data: Any) -> Iterator[dict[str, Any]]:
+    for item in data if isinstance(data, list) else [data]:
+        if (
+            isinstance(item, dict)
+            and item.get("method") == "tools/call"
+            and isinstance(item.get("params"), dict)
+        ):
+            yield item
+
+
+def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    params = item["params"]
+    if not isinstance(params.get("name"), str):
+        raise ParseError(f"request {position + 1} names no tool", code="parse.shape", dialect="mcp")
+    label = item.get("id")
+    return RawCall(
+        params["name"],
+        arguments_of(params.get("arguments") or {}, position, ""),
+        label=str(label) if label is not None else None,
+    )
+
+
+def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
+    from dataclasses import replace
+
+    answers: dict[str, Any] = {}
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict) and "id" in item and "method" not in item:
+            result = item.get("result", item.get("error"))
+            content = (
+                result.get("structuredContent", result.get("content", result))
+                if isinstance(result, dict)
+                else result
+            )
+            answers[str(item["id"])] = plain(content)
+    return tuple(
+        replace(call, result=answers[call.label], has_result=True) if call.label in answers else call
+        for call in calls
+    )
+
+
+def _write_requests(plan: Plan) -> str:
+    lines = []
+    for i, call in enumerate(Written(plan).calls):
+        params = {"name": call.name, "arguments": call.arguments}
+        lines.append(
+            json.dumps(
+                {"jsonrpc": "2.0", "id": i + 1, "method": "tools/call", "params": params}, ensure_ascii=False
+            )
+        )
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- LangGraph
+def _steps(data: Any) -> Iterator[dict[str, Any]]:
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict) and isinstance(item.get("steps"), list):
+            for turn in item["steps"]:
+                for name in turn if isinstance(turn, list) else []:
+                    if isinstance(name, str) and not name.startswith("__"):
+                        yield {"name": name}
+
+
+def _step(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    return RawCall(item["name"])
+
+
+def _write_steps(plan: Plan) -> str:
+    for call in plan.calls:
+        if call.arguments or call.name.startswith("__"):
+            raise WriteError(
+                f"call {call.id} ({call.name}) has arguments; LangGraph's trajectories hold names only"
+            )
+    names = [call.name for call in Written(plan).calls]
+    return json.dumps({"inputs": [], "results": [], "steps": [["__start__", *names]]}, ensure_ascii=False)
+
+
+_Kind = tuple[
+    Callable[[Any], Iterator[dict[str, Any]]],
+    Callable[[dict[str, Any], int, list[Diagnostic]], RawCall],
+    Callable[[Plan], str],
+]
+_KINDS: dict[str, _Kind] = {
+    "openai-agents": (_agent_spans, _agent_call, _write_agents),
+    "opentelemetry": (_tool_spans, _tool_call, _write_spans),
+    "mcp": (_requests, _request, _write_requests),
+    "langgraph": (_steps, _step, _write_steps),
+}

@@ -1,0 +1,125 @@
+"""A text made from another text by cuts and edits, which knows where each of its characters came from.
+
+Finding a plan (a fence in prose, a text inside a JSON string) and repairing it both change the text
+that is read; places must still point into the text that the user gave.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
+
+
+class Edit(NamedTuple):
+    """Characters [start, end) of a text become `new`."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text and where it stands in the original.
+
+    Args:
+        text: The text.
+        marks: Places in `text` from which on it runs parallel to the original, ascending, each with
+            the original's place; the first is at 0.
+
+    >>> view = View("say f(1)").cut(4, 8)
+    >>> view.text, view.origin(2)
+    ('f(1)', 6)
+    """
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def origin(self, at: int) -> int:
+        """The original's place of this text's place `at`."""
+        here, there = self.marks[bisect_right(self.marks, (at, 1 << 62)) - 1]
+        return there + at - here
+
+    def cut(self, start: int, end: int) -> View:
+        """Characters [start, end) of this view."""
+        inside = [(m[0] - start, m[1]) for m in self.marks if start < m[0] < end]
+        return View(self.text[start:end], ((0, self.origin(start)), *inside))
+
+    def strip(self) -> View:
+        """The view without white space around it."""
+        start = len(self.text) - len(self.text.lstrip())
+        return self.cut(start, max(start, len(self.text.rstrip())))
+
+    def edit(self, edits: Iterable[Edit]) -> View:
+        """The text after the edits, which must not overlap.
+
+        >>> view = View("a\\\\_b").edit([Edit(1, 2, "")])
+        >>> view.text, view.origin(1)
+        ('a_b', 2)
+        """
+        parts: list[str] = []
+        marks: list[tuple[int, int]] = [(0, self.origin(0))]
+        size = at = position = 0
+        inner = self.marks
+        for start, end, new in sorted(edits):
+            while position < len(inner) and inner[position][0] <= start:
+                if inner[position][0] > at:
+                    marks.append((size + inner[position][0] - at, inner[position][1]))
+                position += 1
+            parts += (self.text[at:start], new)
+            size += start - at + len(new)
+            if new:
+                marks.append((size - len(new), self.origin(start)))
+            marks.append((size, self.origin(end)))
+            at = end
+            while position < len(inner) and inner[position][0] <= at:
+                position += 1
+        marks += [(size + here - at, there) for here, there in inner[position:]]
+        parts.append(self.text[at:])
+        return View("".join(parts), tuple(marks))
+
+    def span(self, span: Span) -> Span:
+        """The original's place of [start, end) of this text."""
+        start = self.origin(span[0])
+        return start, max(start, self.origin(span[1] - 1) + 1) if span[1] > span[0] else start
+
+    def place(self, raw: RawPlan) -> RawPlan:
+        """The same calls and notes with their places in the original."""
+        if self.marks == ((0, 0),):
+            return raw
+        return RawPlan(
+            tuple(map(self.place_call, raw.calls)), raw.answer, tuple(map(self.place_note, raw.notes))
+        )
+
+    def place_call(self, call: RawCall) -> RawCall:
+        """One call with its places in the original."""
+        if call.span is None and not call.spans:
+            return call
+        span = self.span(call.span) if call.span else None
+        return replace(call, span=span, spans=tuple(map(self.span, call.spans)))
+
+    def place_note(self, note: Diagnostic) -> Diagnostic:
+        """One diagnostic with its place in the original."""
+        return note if note.span is None else replace(note, span=self.span(note.span))
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def unescaped(view: View) -> View:
+    """A quoted text's inside with its escapes undone; surrogate pairs stay two characters.
+
+    >>> unescaped(View(r"a\\nf(\\"x\\")")).text
+    'a\\nf("x")'
+    """
+    edits = []
+    for match in _ESCAPE.finditer(view.text):
+        new = chr(int(match[1], 16)) if match[1] else _CONTROL.get(match[2], match[2])
+        edits.append(Edit(match.start(), match.end(), new))
+    return view.edit(edits) if edits else view

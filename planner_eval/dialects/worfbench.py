@@ -1,0 +1,85 @@
+"""WorFBench's workflows: numbered nodes of free text, and edges between them."""
+
+from __future__ import annotations
+
+import re
+
+from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
+from planner_eval.dialects.table import Row
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
+
+WORDS = {"NODES": "'Node:'", "NODE": "a numbered node", "EDGES": "'Edges:'", "EDGE": "an edge such as (1,2)"}
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of the shape ``worfbench``."""
+    return Dialect(row.name, row.title, row.example, read, write)
+
+
+def read(text: str, limits: Limits) -> RawPlan:
+    """Read nodes and edges; a node is a call of what its text says, without arguments.
+
+    Raises:
+        ParseError: it is no workflow, or two nodes have one number.
+
+    >>> read("Node:\\n1. do a\\n2. do b\\nEdges:\\n(START,1)\\n(1,2)\\n(2,END)", Limits()).calls[1].arguments
+    (('', RawRef(name='1', path=())),)
+    """
+    from planner_eval.dialects import grammar
+
+    tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
+    nodes: dict[str, tuple[str, tuple[int, int]]] = {}
+    needed: dict[str, dict[str, None]] = {}
+    notes: list[Diagnostic] = []
+    for token in tree.children:
+        if token.type == "NODE":
+            match = re.match(r"(\d+)\s*[:.)]\s*", token)
+            assert match is not None
+            if match[1] in nodes:
+                raise ParseError(f"two nodes have the number {match[1]}", text=text, offset=token.start_pos)
+            end = token.start_pos + len(token.rstrip())
+            nodes[match[1]] = (token[match.end() :].strip(), (token.start_pos, end))
+        elif token.type == "EDGE":
+            source, target = re.findall(r"START|END|\d+", token)
+            if source in nodes and target in nodes:
+                needed.setdefault(target, {})[source] = None
+            elif {source, target} - {"START", "END"} - nodes.keys():
+                message = f"the edge ({source},{target}) has an end that is no node"
+                span = (token.start_pos, token.start_pos + len(token.rstrip(", \n")))
+                notes.append(Diagnostic("link.dangling", message, "warning", None, None, span))
+    check_calls(len(nodes), limits)
+    calls = []
+    for number, (name, span) in nodes.items():
+        refs = [RawRef(source) for source in needed.get(number, ())]
+        arguments = ((AFTER, refs[0] if len(refs) == 1 else refs),) if refs else ()
+        calls.append(RawCall(name, arguments, label=number, binds=((number, ()),), span=span))
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def write(plan: Plan) -> str:
+    """Write a plan of calls without arguments.
+
+    Raises:
+        WriteError: a call has arguments, or an app.
+    """
+    edges = []
+    used = set()
+    for i, call in enumerate(plan.calls):
+        if any(key != AFTER for key, _ in call.arguments) or call.app or len(call.arguments) > 1:
+            raise WriteError(
+                f"call {call.id} ({call.name}) has arguments, which the dialect 'worfbench' cannot say"
+            )
+        if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name):
+            raise WriteError(f"call {call.id}: {call.name!r} is no text of one line")
+        producers = [ref for _, value in call.arguments for _, ref in references(value)]
+        for ref in producers:
+            if not hasattr(ref, "call") or ref.path:
+                raise WriteError(f"call {call.id} ({call.name}) refers to more than a node")
+            edges.append(f"({ref.call + 1},{i + 1})")
+            used.add(ref.call)
+        if not producers:
+            edges.append(f"(START,{i + 1})")
+    edges += [f"({i + 1},END)" for i in range(len(plan.calls)) if i not in used]
+    nodes = [f"{i + 1}. {call.name}" for i, call in enumerate(plan.calls)]
+    return "\n".join(["Node:", *nodes, "Edges:", *edges])

@@ -1,0 +1,208 @@
+"""The shape "XML": calls as tags with a tag a parameter; values are text unless the row types them.
+
+<function=f><parameter=a>1</parameter></function>
+<invoke name="f"><parameter name="a">1</parameter></invoke>
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from xml.sax.saxutils import escape, unescape
+
+from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.writing import Written, refuse_references
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Plan, RawCall, RawPlan, Span, Value
+
+_ENTITIES = {"&quot;": '"', "&apos;": "'"}
+_PLACES = {
+    "$name": r"(?P<name>[^\"<>\n]{1,300}+)",
+    "$key": r"(?P<key>[^\"<>\n]{1,300}+)",
+    "$type": r"(?P<type>[^\"<>]*+)",
+    "$string": r"(?P<string>true|false)",
+}
+
+
+def dialect(row: Row) -> Dialect:
+    """The dialect of a row of shape ``xml``."""
+    return Dialect(
+        row.name,
+        row.title,
+        row.example,
+        lambda text, limits: read(row, text, limits),
+        _writer(row),
+        None,
+        row.typed,
+    )
+
+
+def read(row: Row, text: str, limits: Limits) -> RawPlan:
+    """Read the calls of a text.
+
+    Raises:
+        ParseError: there is none, or one cannot be read.
+    """
+    from planner_eval.dialects import grammar
+
+    words = {
+        "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
+        "END": repr(row.call[1].strip()),
+        "CALL": f"a call such as {row.call[0].strip()}",
+        "OPEN": "",
+    }
+    tree = grammar.run(grammar.load("xml", None, _terminals(row)), text, words, row.name)
+    calls = []
+    for node in tree.children:
+        if hasattr(node, "children"):
+            check_calls(len(calls) + 1, limits)
+            calls.append(_call(row, node.children, text, limits))
+    if not calls:
+        expected = row.call[0].strip()
+        raise ParseError(f"found no call such as {expected}", text=text, dialect=row.name)
+    return RawPlan(tuple(calls))
+
+
+def _call(row: Row, tokens: list[Any], text: str, limits: Limits) -> RawCall:
+    head, *parameters, end = tokens
+    name = _pattern(row.call[0]).match(head)
+    assert name is not None
+    arguments: list[tuple[str, Value]] = []
+    spans: list[Span] = []
+    for token in parameters:
+        match = _parameter(row).match(token)
+        assert match is not None
+        start, stop = match.span("value")
+        spans.append((token.start_pos + start, token.start_pos + stop))
+        given = match.groupdict()
+        arguments.append((given["key"].strip(), _value(row, given, text, spans[-1][0], limits)))
+    return RawCall(
+        name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
+    )
+
+
+def _value(row: Row, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:
+    value: str = given["value"]
+    if "$type" in "".join(row.parameter):
+        value = unescape(value, _ENTITIES)
+        kind = given.get("type") or "string"
+        return value if kind in ("string", "str") else _typed(value.strip(), kind)
+    if given.get("string") == "false":
+        from planner_eval.dialects.jsontext import loads
+
+        try:
+            return loads(value, limits, row.name)[0]
+        except ParseError as error:
+            raise ParseError(error.reason, text=text, offset=at + error.offset, dialect=row.name) from None
+    if given.get("string") == "true":
+        return value
+    inside = value[1:-1] if value[:1] == "\n" and value[-1:] == "\n" and len(value) > 1 else value
+    return inside
+
+
+def _typed(text: str, kind: str) -> Value:
+    """A value of a type that the tag names: JSON, or Python's words; a text where it is neither."""
+    from planner_eval.dialects.types import convert
+
+    names = {
+        "float": "number",
+        "int": "integer",
+        "dict": "object",
+        "tuple": "array",
+        "list": "array",
+        "bool": "boolean",
+    }
+    return convert(text, names.get(kind, kind))
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(_source(template))
+
+
+def _source(template: str, *, exact: bool = False) -> str:
+    """A template as a regular expression; white space may be any, unless exact."""
+    parts = re.split(r"(\$name|\$key|\$type|\$string)", template)
+    text = "".join(_PLACES[p] if p in _PLACES else (re.escape(p) if exact else _loose(p)) for p in parts if p)
+    # a tag may carry attributes that the row does not name
+    return text.replace('{1,300}+)">', '{1,300}+)"[^<>]*+>')
+
+
+def _loose(text: str) -> str:
+    return literal([text])
+
+
+@cache
+def _parameter(row: Row) -> re.Pattern[str]:
+    opening, closing = row.parameter[0], row.parameter[1]
+    start = _source(opening.removesuffix("\n"), exact='value="' in opening) + (
+        r"\r?\n?+" if opening[-1:] == "\n" else ""
+    )
+    bare = closing.strip("\n")
+    stop = _source(bare.lstrip(), exact=False)
+    first = re.escape(bare[0])
+    back = r"(?:\r?\n)?+" if closing[:1] == "\n" else ""
+    guard = re.escape(bare.split("$")[0])
+    value = rf"(?P<value>(?:[^{first}\r\n]++|(?!{back}{guard})[{first}\r\n])*+)"
+    return re.compile(rf"{start}{value}{back}{stop}\s*+", re.S)
+
+
+@cache
+def _terminals(row: Row) -> tuple[tuple[str, str], ...]:
+    def plain(pattern: str) -> str:
+        return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+    call = plain(_source(row.call[0]))
+    end = literal([row.call[1]])
+    opening = literal(row.open) if row.open else "(?!)x"
+    close = literal(row.close) if row.close else "(?!)x"
+    stops = "|".join(part for part in (call, opening, close) if part != "(?!)x")
+    return (
+        ("CALL.5", call + r"\s*+"),
+        ("END.5", r"\s*+" + end),
+        ("PARAMETER.5", r"\s*+" + plain(_parameter(row).pattern)),
+        ("OPEN.4", opening),
+        ("CLOSE.4", close),
+        ("TEXT.-10", rf"(?:[^<]++|(?!{stops})<)++"),
+    )
+
+
+def _writer(row: Row) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        parts = []
+        for call in Written(plan).calls:
+            text = row.call[0].replace("$name", call.name)
+            for key, value in call.arguments.items():
+                opening, body, closing = _written(row, value)
+                text += opening.replace("$key", key) + body + closing
+            parts.append(text + row.call[1])
+        opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
+        if row.each:
+            return "\n".join(opening + part + closing for part in parts)
+        between = "" if not row.open or row.call[1].endswith("\n") or row.call[1].endswith("n>") else "\n"
+        return opening + (between or "").join(parts) + closing
+
+    return write
+
+
+def _written(row: Row, value: Any) -> tuple[str, str, str]:
+    opening, closing = row.parameter
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if "$type" in opening + closing:
+        kind = _TYPES[type(value)]
+        if value is None:
+            raise WriteError(f"the dialect {row.name!r} has no type for null")
+        text = escape(text, {'"': "&quot;", "'": "&apos;"})
+        opening, closing = opening.replace("$type", kind), closing.replace("$type", kind)
+    opening = opening.replace("$string", "true" if isinstance(value, str) else "false")
+    return opening, text, closing
+
+
+_TYPES: dict[type, str] = {
+    str: "string", int: "integer", float: "float", bool: "boolean", list: "array", dict: "dict", type(None): "null",
+}  # fmt: skip
