@@ -154,7 +154,7 @@ def test_check_of_one_file(reference: Path, cache: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "read"),
-    [("appbench", 801), ("functionchat", 1306), ("nestful-v1", 300), ("mathqa", 3589)],
+    [("appbench", 801), ("callnavi", 729), ("functionchat", 1306), ("nestful-v1", 300), ("mathqa", 3589)],
 )
 def test_check_of_the_published_data(reference: Path, cache: Path, name: str, read: int) -> None:
     source = str(reference / "datasets")
