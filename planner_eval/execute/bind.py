@@ -35,9 +35,10 @@ def bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[s
     positional = list(code.co_varnames[skipped : code.co_argcount])
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]
-    if unknown and _are_positions(named):
+    takes_any_name, takes_any_number = code.co_flags & 0x08, code.co_flags & 0x04
+    if unknown and _are_positions(named) and (takes_any_number or not takes_any_name):
         return _checked_positions(named, positional, len(defaults), code), {}
-    if unknown and not code.co_flags & 0x08:
+    if unknown and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"
         raise CallFailed("unknown-argument", f"no argument is named {unknown[0]!r}; the tool takes {takes}")
     required = positional[: len(positional) - len(defaults)]

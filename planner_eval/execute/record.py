@@ -7,11 +7,14 @@ in place of the value.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from planner_eval.errors import ExecutionError
 from planner_eval.execute.load import argument_key
+from planner_eval.execute.source import ToolSource
 from planner_eval.execute.trace import Trace
 from planner_eval.execute.wire import decode, encode
 
@@ -55,14 +58,25 @@ def _arguments(raw: Any) -> dict[str, Any]:
     return arguments
 
 
-def record_lines(trace: Trace) -> list[str]:
+def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
+    """Tools that answer from the record, and make only those calls that it does not hold."""
+    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
+    return replace(base, data=data, stateful=True)
+
+
+def record_lines(trace: Trace, known: Iterable[dict[str, Any]] = ()) -> list[str]:
     """The calls of a trace as lines of a record file; calls that were not made are left out.
 
-    The trace must hold the arguments (``Options(arguments=True)``).
+    Args:
+        trace: Made with ``Options(arguments=True)``.
+        known: Entries of the file already; calls like them are left out too.
     """
+    held = {(entry["tool"], entry["key"]) for entry in known}
     lines = []
     for call in trace.calls:
-        if call.status == "skipped" or call.arguments is None:
+        if not call.attempts or call.arguments is None:
+            continue
+        if (call.tool, argument_key(dict(call.arguments))) in held:
             continue
         head = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments))},'
         if call.error is None:

@@ -4,6 +4,7 @@
 ``nestful``                the 40 basic functions of NESTful, with the benchmark's oddities
 ``nestful:sane``           the same without them
 ``nestful:FOLDER``         the published NESTful functions, one file each
+``world:NAME``             a simulated world, in its first state for each plan; ``world:FILE`` for one's own
 ``recorded:FILE``          answers recorded earlier; no code runs
 ``world:NAME``             a simulated world: ``appbench``, ``bank``, a world's file, ``catalog:FILE``
 ``tools.py``               the public functions of one file, or its ``TOOLS``
@@ -82,6 +83,10 @@ def tool_source(tools: Any) -> ToolSource:
     kind, _, rest = tools.partition(":")
     if kind == "nestful":
         return _nestful(rest)
+    if kind == "world":
+        from planner_eval.worlds import world_source
+
+        return world_source(rest)
     if kind == "recorded":
         return _recorded(tools, rest)
     if kind == "world":
@@ -224,7 +229,7 @@ def _module(name: str, module: str, attribute: str) -> ToolSource:
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
         raise ExecutionError(
             f"{name}: there is no module {top!r} here or on Python's path; tools are given as 'nestful', "
-            "'nestful:FOLDER', 'recorded:FILE', 'tools.py' or 'package.module:attribute'"
+            "'nestful:FOLDER', 'world:NAME', 'recorded:FILE', 'tools.py' or 'package.module:attribute'"
         )
     found = list(spec.submodule_search_locations or ()) or [str(spec.origin)]
     folders = [str(Path(place).resolve().parent) for place in found]

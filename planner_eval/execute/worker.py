@@ -245,6 +245,8 @@ def _be_child(
     rules = {"read": ["/"], "names": [], "folder": folder, "around": None}
     own = lockdown.lock_down(limits, rules, base[1], again=True)
     report = {layer: own.get(layer, found) if found[0] else found for layer, found in base[0].items()}
+    if report["limits"][0]:
+        report["limits"] = (True, f"{base[0]['limits'][1]}, {own['limits'][1]}")
     if "planner_eval" in sys.modules and not hasattr(sys.modules["planner_eval"], "__version__"):
         del sys.modules["planner_eval"]  # the stand-in; tools that import the package get all of it
     if all_hold(setup, report, write, say=request["layers"]):

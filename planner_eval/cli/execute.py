@@ -1,0 +1,286 @@
+"""planeval execute: run plans with tools."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import emit, note, output, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner_eval.execute import Options, Trace
+    from planner_eval.execute.source import ToolSource
+    from planner_eval.files import Record
+    from planner_eval.model import Plan
+
+    Ran = tuple[Record, Trace | None, str | None]
+    """A record with its trace, or with why there is none."""
+
+
+@click.command("execute")
+@click.argument("plan", metavar="PLAN")
+@click.option(
+    "--tools",
+    "spec",
+    metavar="SPEC",
+    required=True,
+    help="nestful, nestful:sane, nestful:FOLDER, world:NAME, recorded:FILE, tools.py[:NAME] or "
+    "package.module[:NAME].",
+)
+@reading
+@click.option("--id", "wanted", metavar="ID", help="Run only the record of this id.")
+@click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
+@click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
+@click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
+@click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
+@click.option(
+    "--isolation",
+    type=click.Choice(["strict", "process", "inline"]),
+    help="Where the tools run; left out: strict for tools of yours, process for those that come along.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Time for one plan (not enforced inline).",
+)
+@click.option(
+    "--by",
+    "binding",
+    type=click.Choice(["name", "position"]),
+    default="name",
+    show_default=True,
+    help="Pass arguments by name, or by position as written, as NESTful's own executor does.",
+)
+@click.option(
+    "--concurrency",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Independent calls that may run at once.",
+)
+@click.option(
+    "--retries",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="How often a failing call is tried again.",
+)
+@click.option(
+    "--backoff",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=0.1,
+    show_default=True,
+    help="Wait before the first retry; twice as long before each further one.",
+)
+@click.option("--record", metavar="FILE", help="Answer from FILE what it holds, run the rest and add it.")
+@click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl", "csv", "md"]),
+    default="text",
+    show_default=True,
+    help="How to write the result.",
+)
+@output
+def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:
+    """Run the calls of a plan, or of many, with tools, and show what comes out.
+
+    PLAN is a plan, or a file of records; - is standard input. A call that fails stops only the calls
+    that need it. Tools run in a worker process that can reach neither files nor network.
+    Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
+    """
+    from planner_eval.errors import InputError
+    from planner_eval.files import read_file
+
+    source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
+    records = [r for r in source.records if options["wanted"] in (None, r.id)]
+    if not records and options["wanted"] is not None:
+        raise InputError(f"{source.name}: no record has the id {options['wanted']!r}")
+    ran: list[Ran] = []
+    interrupted = False
+    try:
+        for one in _run(records, spec, options):
+            ran.append(one)
+            _progress(len(ran), len(records))
+    except KeyboardInterrupt:
+        interrupted = True
+        note(f"interrupted after {len(ran)} of {len(records)} records; what was done follows")
+        records = records[: len(ran)]
+    many = source.many and options["wanted"] is None
+    if ran:
+        emit(_written(ran, form, many=many, trace=options["trace"]), output)
+    for record, _, error in ran:
+        if error is not None:
+            note(f"{record.where}: {error}")
+    if interrupted:
+        return 130
+    traces = [trace for _, trace, _ in ran if trace is not None]
+    if not traces:
+        return 3
+    return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
+
+
+def _progress(done: int, total: int) -> None:
+    """A count on the terminal that overwrites itself; silent elsewhere and for few plans."""
+    import sys
+
+    if total >= 20 and sys.stderr.isatty() and (done % 10 == 0 or done == total):
+        click.echo(f"\r{done} of {total} plans" + ("\n" if done == total else ""), err=True, nl=False)
+
+
+# ---------------------------------------------------------------- running
+def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[Ran]:
+    from planner_eval.errors import ParseError
+    from planner_eval.execute import Limits, Options, Sandbox, tool_source
+
+    tools = _world(spec, options) if spec.startswith("world:") else tool_source(spec)
+    plans: list[tuple[Record, Plan | None, str | None]] = []
+    for record in records:
+        try:
+            plans.append((record, record.plan(dialect=options["dialect"]), None))
+        except ParseError as error:
+            plans.append((record, None, str(error)))
+    wanted = Options(
+        options["binding"],
+        options["concurrency"],
+        options["retries"],
+        options["backoff"],
+        arguments=options["trace"] or options["record"] is not None,
+        state=options["state"],
+    )
+    limits = Limits(seconds=options["timeout"], read=options["allow_read"])
+    recorder = _Recorder(options["record"], tools)
+    if (options["isolation"] or tools.level) == "inline" and tools.data.get("kind") != "recorded":
+        note("inline: the tools run in this process, without any isolation")
+    sandbox = Sandbox(
+        recorder.tools, level=options["isolation"], limits=limits, threads=options["concurrency"] > 1
+    )
+    with sandbox as box:
+        yield from _traced(plans, box, wanted, recorder)
+
+
+def _world(spec: str, options: dict[str, Any]) -> ToolSource:
+    from planner_eval.worlds import world_source
+    from planner_eval.worlds.source import read_facts
+
+    facts = read_facts(options["facts"]) if options["facts"] is not None else ()
+    return world_source(spec.removeprefix("world:"), seed=options["seed"], facts=facts)
+
+
+def _traced(
+    plans: list[tuple[Record, Plan | None, str | None]], box: Any, options: Options, recorder: _Recorder
+) -> Iterator[Ran]:
+    from planner_eval.execute import execute_many
+
+    traces = execute_many((plan for _, plan, _ in plans if plan is not None), box, options=options)
+    for record, plan, error in plans:
+        trace = None if plan is None else next(traces)
+        if trace is not None:
+            recorder.add(trace)
+        yield record, trace, error
+
+
+class _Recorder:
+    """The record file of ``--record``: read once, added to after each plan; nothing without a file."""
+
+    def __init__(self, path: str | None, tools: ToolSource) -> None:
+        from pathlib import Path
+
+        from planner_eval.execute.record import read_record, recorded_over
+
+        self.path = None if path is None else Path(path)
+        self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
+        self.tools = tools if self.path is None else recorded_over(tools, self.entries)
+
+    def add(self, trace: Trace) -> None:
+        from planner_eval.execute.record import record_lines
+
+        if self.path is None:
+            return
+        lines = record_lines(trace, self.entries)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+# ---------------------------------------------------------------- writing
+def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
+    from planner_eval.tables import table
+
+    if form == "json":
+        data = [_data(*one) for one in ran]
+        return json.dumps(data if many else data[0], ensure_ascii=False, indent=1, allow_nan=False)
+    if form == "jsonl":
+        return "\n".join(json.dumps(_data(*one), ensure_ascii=False, allow_nan=False) for one in ran)
+    rows = [row for one in ran for row in (_calls(*one) if trace else _finals(*one))]
+    if not many:
+        rows = [{key: item for key, item in row.items() if key != "record"} for row in rows]
+    text = table(rows, "table" if form == "text" else form)
+    states = [f"state: {_shown(t.state, 1000)}" for _, t, _ in ran if t is not None and t.state is not None]
+    return "\n".join([text, *states]) if form == "text" else text
+
+
+def _name(record: Record) -> str:
+    return record.id if record.id is not None else str(record.position + 1)
+
+
+def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
+    head = {"record": _name(record)}
+    return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
+
+
+def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+    """A row a call, in full."""
+    if trace is None:
+        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
+    return [
+        _row(
+            record,
+            call.id,
+            call.tool,
+            call.status,
+            _shown(call.value) if call.error is None else str(call.error),
+            arguments=", ".join(f"{name}={_shown(value, 30)}" for name, value in call.arguments or ()),
+            ms=round(1000 * call.seconds, 3),
+        )
+        for call in trace.calls
+    ]
+
+
+def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+    """What a plan came to: its answer or the value of its last call, and each call that failed."""
+    if trace is None:
+        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
+    rows = [_row(record, call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
+    if trace.answer is not None:
+        rows += [_row(record, name, "(answer)", "ok", _shown(value)) for name, value in trace.answer]
+    elif trace.calls and trace.calls[-1].status == "ok":
+        last = trace.calls[-1]
+        rows.append(_row(record, last.id, last.tool, last.status, _shown(last.value)))
+    return rows or [_row(record, "–", "–", "ok", "no calls")]
+
+
+def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
+    head = {"record": _name(record), "call": call, "tool": tool}
+    given = {"arguments": more["arguments"]} if "arguments" in more else {}
+    time = {"ms": more["ms"]} if "ms" in more else {}
+    return {**head, **given, "status": status, "value": value, **time}
+
+
+def _shown(value: Any, width: int = 60) -> str:
+    from planner_eval.execute.wire import Opaque, bounded_text
+    from planner_eval.text import one_line
+
+    return one_line(
+        f"<{value.type}> {value.text}" if isinstance(value, Opaque) else bounded_text(value, 4 * width), width
+    )

@@ -1,0 +1,188 @@
+"""planeval execute and planeval doctor through their real entry point."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import planeval
+
+PLAN = json.dumps(
+    [
+        {"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}},
+        {"name": "multiply", "label": "$var_2", "arguments": {"arg_0": "$var_1.result$", "arg_1": 4}},
+    ]
+)
+BROKEN = PLAN.replace('"arg_1": 4', '"arg_1": null')
+CYCLE = "\n".join(["A: [x = f(#a=y)]", "B: [y = g(#a=x)]"])
+
+
+def execute(text: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    return planeval("execute", "-", *argv, text=text)
+
+
+def test_one_plan_prints_its_result() -> None:
+    done = execute(PLAN, "--tools", "nestful")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "call   tool      status  value\nvar_2  multiply  ok      20\n"
+
+
+def test_the_trace_shows_each_call() -> None:
+    done = execute(BROKEN, "--tools", "nestful", "--trace")
+    assert done.returncode == 1
+    head, first, second = done.stdout.splitlines()
+    assert head.split() == ["call", "tool", "arguments", "status", "value", "ms"]
+    assert first.split()[:6] == ["var_1", "add", "arg_0=2,", "arg_1=3", "ok", "5"]
+    assert "failed  TypeError: unsupported operand" in second
+
+
+def test_json_is_the_whole_trace() -> None:
+    data = json.loads(execute(PLAN, "--tools", "nestful", "--format", "json").stdout)
+    assert data["ok"] is True
+    assert data["isolation"] == "process"
+    assert [call["value"] for call in data["calls"]] == [5, 20]
+    assert set(data["layers"]) == {"limits", "capabilities", "landlock", "seccomp"}
+
+
+def test_many_records_get_a_row_each(tmp_path: Path) -> None:
+    file = tmp_path / "plans.jsonl"
+    records = [{"id": "a", "plan": PLAN}, {"id": "b", "plan": "[{"}, {"id": "c", "plan": BROKEN}]
+    file.write_text("\n".join(map(json.dumps, records)))
+    done = planeval("execute", str(file), "--tools", "nestful", "--format", "csv")
+    assert done.returncode == 1
+    rows = [line.split(",")[:4] for line in done.stdout.splitlines()]
+    assert rows[1] == ["a", "var_2", "multiply", "ok"]
+    assert rows[2][0] == "b"
+    assert rows[2][3] == "unreadable"
+    assert rows[3] == ["c", "var_2", "multiply", "failed"]
+    only = planeval("execute", str(file), "--tools", "nestful", "--id", "a")
+    assert only.returncode == 0
+    assert planeval("execute", str(file), "--tools", "nestful", "--id", "zz").returncode == 2
+    lines = planeval("execute", str(file), "--tools", "nestful", "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line)["ok"] for line in lines] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (("--tools", "no_such_file.py"), 2, "no_such_file.py: no such file"),
+        (("--tools", "no_such_module"), 2, "there is no module 'no_such_module'"),
+        (("--tools", "world:nowhere"), 2, "no world 'nowhere'"),
+        (("--tools", "os:getcwd.__nothing__", "--isolation", "process"), 2, "there is no '__nothing__'"),
+        ((), 2, "--tools"),
+        (("--tools", "nestful", "--isolation", "none"), 2, "none"),
+        (("--tools", "nestful", "--timeout", "0"), 2, "0"),
+    ],
+)
+def test_mistakes_are_said(argv: tuple[str, ...], code: int, said: str) -> None:
+    done = execute(PLAN, *argv)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_read_runs_nothing() -> None:
+    done = execute("[{", "--tools", "nestful")
+    assert done.returncode == 3
+    assert "unreadable" in done.stdout
+
+
+def test_a_cycle_is_a_trace_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def f(a):\n    return a\ndef g(a):\n    return a\n")
+    done = execute(CYCLE, "--tools", str(tmp_path / "tools.py"), "--isolation", "process")
+    assert done.returncode == 1
+    assert "cycle: calls depend on one another" in done.stdout
+
+
+def test_inline_is_said_aloud(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def add(arg_0, arg_1):\n    return [arg_0, arg_1]\n")
+    done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", "inline")
+    assert "without any isolation" in done.stderr
+    assert "unknown-tool: no tool is named 'multiply'" in done.stdout
+
+
+def test_by_position_swaps_what_is_written_swapped() -> None:
+    text = '[{"name": "subtract", "label": "$var_1", "arguments": {"arg_1": 5, "arg_0": 3}}]'
+    assert "-2" in execute(text, "--tools", "nestful").stdout
+    assert "ok      2\n" in execute(text, "--tools", "nestful", "--by", "position").stdout
+
+
+def test_a_record_answers_without_the_tools(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(
+        "def add(arg_0, arg_1):\n    return 7\ndef multiply(arg_0, arg_1):\n    return arg_0 * arg_1\n"
+    )
+    record = str(tmp_path / "answers.jsonl")
+    first = execute(PLAN, "--tools", str(tools), "--isolation", "process", "--record", record)
+    assert first.stdout.endswith("28\n"), first.stderr
+    tools.write_text("def add(arg_0, arg_1):\n    return 0\ndef multiply(arg_0, arg_1):\n    return 0\n")
+    again = execute(PLAN, "--tools", str(tools), "--isolation", "process", "--record", record)
+    assert again.stdout == first.stdout
+    assert execute(PLAN, "--tools", f"recorded:{record}").stdout == first.stdout
+    assert len(Path(record).read_text().splitlines()) == 2
+
+
+def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:
+    text = "Weather: [wind = getweather(#city='Rome', #date='2024-03-02')]\n"
+    facts = tmp_path / "facts.txt"
+    facts.write_text(text)
+    without = execute(text, "--tools", "world:appbench", "--format", "json")
+    if without.returncode == 2 and "isolation level" in without.stderr:
+        pytest.skip(f"isolation: {without.stderr}")
+    assert json.loads(without.stdout)["calls"][0]["value"] == {}
+    found = execute(text, "--tools", "world:appbench", "--format", "json", "--facts", str(facts), "--state")
+    assert "wind" in json.loads(found.stdout)["calls"][0]["value"]
+    assert "Rome" in json.loads(found.stdout)["state"]
+
+
+def test_a_hostile_plan_of_many_costs_its_deadline_and_its_row(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text("import time\ndef good():\n    return 1\ndef bad():\n    time.sleep(100)\n")
+    records = [
+        {"id": str(n), "plan": [{"name": "bad" if n == 2 else "good", "arguments": {}}]} for n in range(4)
+    ]
+    file = tmp_path / "plans.jsonl"
+    file.write_text("\n".join(map(json.dumps, records)))
+    started = time.monotonic()
+    done = planeval("execute", str(file), "--tools", str(tools), "--timeout", "1", "--format", "csv")
+    if done.returncode == 2 and "isolation level" in done.stderr:
+        pytest.skip(f"isolation: {done.stderr}")
+    assert time.monotonic() - started < 6
+    assert [line.split(",")[3] for line in done.stdout.splitlines()] == ["status", "ok", "ok", "failed", "ok"]
+    assert "timeout: stopped after 1 seconds" in done.stdout
+
+
+def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text("import time\ndef good():\n    return 1\ndef slow():\n    time.sleep(100)\n")
+    records = [{"id": str(n), "plan": [{"name": "slow" if n else "good", "arguments": {}}]} for n in range(2)]
+    file = tmp_path / "plans.jsonl"
+    file.write_text("\n".join(map(json.dumps, records)))
+    command = [sys.executable, "-m", "planner_eval", "execute", str(file), "--tools", str(tools)]
+    with subprocess.Popen(
+        [*command, "--isolation", "process", "--timeout", "60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted after 1 of 2 records" in err
+    assert "good" in out
+    assert "Traceback" not in err
+
+
+def test_doctor_reports_each_layer() -> None:
+    done = planeval("doctor", "--format", "json")
+    rows = {row["what"]: row for row in json.loads(done.stdout)}
+    assert rows["isolation process"]["state"] == "yes"
+    assert (rows["isolation strict"]["state"] == "yes") == (done.returncode == 0)
+    assert any(name.strip() == "landlock" for name in rows)
