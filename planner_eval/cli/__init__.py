@@ -16,6 +16,8 @@ from planner_eval._version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "data": ("data", "Fetch, verify, show and check the published data sets."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
+    "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
+    "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "render": ("render", "Draw a plan."),
     "stats": ("stats", "Structure figures of a file of plans."),
 }
