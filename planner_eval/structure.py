@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner_eval.model import Plan
+from planner_eval.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -253,11 +253,48 @@ def shape(plan: Plan) -> str:
     return " ".join(sorted((text[i] for i in sinks(plan)), key=lambda s: (-len(s), s)))
 
 
+KINDS = (
+    "reference", "text with references", "values with references", "unresolved",
+    "string", "integer", "number", "boolean", "null", "array", "object",
+)  # fmt: skip
+"""The kinds of arguments: what refers to other calls, then the types of JSON."""
+
+_JSON = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def argument_kinds(plan: Plan) -> dict[str, int]:
+    r"""What the arguments hold, one of :data:`KINDS` each, with its count.
+
+    An argument that is, or holds, a reference to no call counts as unresolved.
+
+    >>> from planner_eval.read import parse
+    >>> argument_kinds(parse("a = f(#x='1')\nb = g(#y=a, #z='2')"))
+    {'reference': 1, 'string': 2}
+    """
+    found = Counter(_kind(value) for call in plan.calls for _, value in call.arguments)
+    return {kind: found[kind] for kind in KINDS if found[kind]}
+
+
+def _kind(value: Value) -> str:
+    kind = type(value)
+    if kind in _JSON:
+        return _JSON[kind]
+    inside = [reference for _, reference in references(value)]
+    if any(type(reference) is Unresolved for reference in inside):
+        return "unresolved"
+    if kind is Ref:
+        return "reference"
+    if kind is Template:
+        return "text with references" if inside else "string"
+    return "values with references" if inside else "array" if kind is list else "object"
+
+
 @dataclass(frozen=True, slots=True)
 class Stats:
     """The structure figures of one plan; see the functions of the same names.
 
-    ``references`` counts every reference, ``edges`` each pair of calls once.
+    ``references`` counts every reference, ``edges`` each pair of calls once, ``reused`` the calls whose
+    output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how many others.
     """
 
     calls: int
@@ -271,11 +308,15 @@ class Stats:
     width: int
     max_fan_in: int
     max_fan_out: int
+    reused: int
     parallel_scale: int
     sequential_scale: int
     roots: int
     sinks: int
     critical_path: tuple[str, ...]
+    fan_in: dict[int, int]
+    fan_out: dict[int, int]
+    argument_kinds: dict[str, int]
     patterns: dict[str, int]
     shape: str
 
@@ -303,11 +344,15 @@ def stats(plan: Plan) -> Stats:
         width=max(map(len, generations), default=0),
         max_fan_in=max(ins, default=0),
         max_fan_out=max(outs, default=0),
+        reused=sum(users > 1 for users in outs),
         parallel_scale=len(groups),
         sequential_scale=max(map(len, groups), default=0),
         roots=ins.count(0),
         sinks=outs.count(0),
         critical_path=tuple(plan.calls[i].id for i in critical_path(plan)),
+        fan_in=dict(sorted(Counter(ins).items())),
+        fan_out=dict(sorted(Counter(outs).items())),
+        argument_kinds=argument_kinds(plan),
         patterns=nesting_patterns(plan),
         shape=shape(plan),
     )
