@@ -181,5 +181,8 @@ CODES: dict[str, str] = {
     "dataset.layout": "tools are described in a layout that the published code cannot use",
     "dataset.embedded_reference": "a reference stands inside a longer text",
     "dataset.dollar": "a text begins with a dollar sign and is no reference",
+    "render.condensed": "a drawing shows tools with counts, for it has too many calls or references",
+    "render.graphviz": "Graphviz had something to say about a drawing",
+    "render.mermaid": "a flowchart is larger than Mermaid draws in its usual settings",
 }
 """Every diagnostic code with its meaning in one line."""

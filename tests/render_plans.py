@@ -1,0 +1,72 @@
+"""Plans and diffs that the tests of drawing share."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from planner_eval.diff import Diff, diff
+from planner_eval.errors import ParseError
+from planner_eval.model import Call, Edge, Plan, Ref, Unresolved
+from planner_eval.read import parse
+from tests.conftest import ROOT
+
+HOSTILE = [
+    '<IMG SRC="/etc/passwd"/>',
+    "<<B>bold</B>>",
+    "<",
+    "a\\",
+    "\\N \\G \\E \\T \\H \\L \\l \\r \\n",
+    "NUL\x00 and \x1b[31mred\x1b[0m\x07\x08\r",
+    "a\ud800b\udfff",
+    'q"u\'o`te\\"',
+    "&amp; &#x41; &bogus; &",
+    "{a|b} <port> $x$ %%{init}%% ; end",
+    "right\u202eleft \u2066iso\u2069 \u061c \u200f",
+    "\ufffe\uffff\u0085\u2028\u2029",
+    "x" * 20_000,
+    "한" * 20_000,
+    "\\" * 20_000,
+    '"' * 20_000,
+    "tab\tnew\nline",
+    "1. list - item * star # head https://example.org www.example.org a@b.org [t](u) ![i](j)",
+    "subgraph end classDef graph digraph node edge strict",
+    "",
+    " ",
+    "😀 e\u0301 \U000e0041",
+]
+"""Texts that break drawings: markup, escapes, control characters, length."""
+
+
+def hostile_plan(text: str) -> Plan:
+    """A plan that has the text wherever a plan can have one."""
+    calls = (
+        Call(text, text, ((text, text),), app=text),
+        Call("c2", text, ((text, {text: [Ref(0, (text, 0)), text]}), ("u", Unresolved(text, (text,))))),
+    )
+    return Plan(calls, (Edge(0, 1, text, (text, 0), (text, 0)),), ((text, Ref(1, (text,))),))
+
+
+def demo() -> dict[str, Diff]:
+    """The diffs of data/demo by id, and those of the same pairs turned round."""
+    folder = ROOT / "data" / "demo"
+
+    def plans(name: str, field: str) -> dict[str, Any]:
+        lines = (folder / name).read_text(encoding="utf-8").splitlines()
+        found = {}
+        for record in map(json.loads, lines):
+            with suppress(ParseError):  # one prediction is broken on purpose
+                found[record["id"]] = parse(record[field])
+        return found
+
+    pred, gold = plans("pred.jsonl", "output"), plans("gold.jsonl", "gold")
+    found = {name: diff(pred[name], gold[name]) for name in gold if name in pred}
+    return found | {f"{name}-turned": diff(one.gold, one.pred) for name, one in found.items()}
+
+
+def dense(calls: int, edges: int) -> Plan:
+    """A plan whose layout takes Graphviz long: every call uses the outputs of many before it."""
+    pairs = [(a, b) for gap in range(1, calls) for a in range(calls - gap) for b in (a + gap,)][:edges]
+    made = tuple(Call(f"c{i}", f"tool{i}") for i in range(calls))
+    return Plan(made, tuple(Edge(a, b, f"x{a}", (), ("r",)) for a, b in sorted(pairs)))

@@ -1,0 +1,149 @@
+"""``planeval render`` through its real entry point."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.render_plans import HOSTILE, dense
+
+GOLD = "data/demo/gold.json"
+MANY = "data/demo/gold.jsonl"
+
+
+def planeval(*argv: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "planner_eval", "render", *map(str, argv)]
+    return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, timeout=60)
+
+
+def test_text_is_the_default() -> None:
+    done = planeval(GOLD)
+    assert done.returncode == 0
+    assert done.stdout.decode() == (
+        "generation 1\n"
+        '  var_1  get_rate#1  base = "EUR"  quote = "USD"\n'
+        '  var_2  get_rate#2  base = "EUR"  quote = "JPY"\n'
+        "generation 2\n"
+        "  var_3  ratio       first ← get_rate#1.rate  second ← get_rate#2.rate\n"
+    )
+    assert done.stderr == b"read as nestful\n"
+
+
+def test_colour_only_when_asked() -> None:
+    assert b"\x1b" not in planeval(GOLD).stdout
+    assert b"\x1b[2m" in planeval(GOLD, "--color").stdout
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("dot", b"digraph"), ("mmd", b"flowchart"),
+     ("txt", b"generation")],
+)  # fmt: skip
+def test_the_suffix_names_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
+    pytest.importorskip("pygraphviz")
+    file = tmp_path / f"plan.{suffix}"
+    assert planeval(GOLD, "-o", file).returncode == 0
+    assert file.read_bytes().startswith(start)
+
+
+def test_a_file_of_plans_becomes_a_file_each(tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    done = planeval(MANY, "--format", "svg", "-o", f"{tmp_path}/drawn/")
+    assert done.returncode == 0, done.stderr
+    drawn = sorted(file.name for file in (tmp_path / "drawn").iterdir())
+    ids = [json.loads(line)["id"] for line in (ROOT / MANY).read_text().splitlines()]
+    assert drawn == sorted(f"{name}.svg" for name in ids)
+    assert f"{len(ids)} of {len(ids)} plans drawn" in done.stderr.decode()
+
+
+def test_many_plans_as_text_are_listed_one_after_another() -> None:
+    done = planeval(MANY)
+    assert done.returncode == 0
+    assert done.stdout.decode().count("# data/demo/gold.jsonl") == 13
+
+
+def test_one_record_by_its_id() -> None:
+    assert planeval(MANY, "--id", "alarm-replaced").stdout.decode().startswith("generation 1\n")
+    done = planeval(MANY, "--id", "nobody")
+    assert done.returncode == 2
+    assert b"no record has the id 'nobody'" in done.stderr
+
+
+def test_ids_cannot_leave_the_folder(tmp_path: Path) -> None:
+    ids = ["../../up", "/etc/x", "a b", "a/b", "", "..", *HOSTILE[:8]]
+    lines = [json.dumps({"id": name, "output": "f(#a='1')"}) for name in ids]
+    file = tmp_path / "plans.jsonl"
+    file.write_text("\n".join(lines))
+    done = planeval(file, "--format", "dot", "-o", f"{tmp_path}/out/")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").iterdir())) == len(ids)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["out", "plans.jsonl"]
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "plans.jsonl"
+    texts = ["f(#a='1')", "f(#a=", "g(#b='2')"]
+    lines = [json.dumps({"id": name, "output": text}) for name, text in zip("abc", texts, strict=True)]
+    file.write_text("\n".join(lines))
+    done = planeval(file)
+    assert done.returncode == 1
+    assert "(id b)" in done.stderr.decode()
+    assert done.stdout.decode().count("generation 1") == 2
+
+
+def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"name": "f", "arguments": {]')
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\x80\x81\x00\xff")
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    for argv, code in (
+        ((tmp_path / "nowhere",), 2),
+        ((tmp_path,), 2),
+        ((broken,), 1),
+        ((binary,), 1),
+        ((empty,), 1),
+        ((GOLD, "--format", "gif"), 2),
+        ((GOLD, "--theme", "loud"), 2),
+        ((GOLD, "--deadline", "0"), 2),
+        ((MANY, "--format", "svg"), 2),
+        ((MANY, "--format", "dot", "-o", tmp_path / "one.dot"), 2),
+    ):
+        done = planeval(*argv)
+        assert done.returncode == code, (argv, done.stderr)
+        assert b"Traceback" not in done.stderr
+        assert done.stderr.strip()
+
+
+def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    plan = dense(200, 1_452)
+    refs: dict[int, dict[str, object]] = {}
+    for edge in plan.edges:
+        refs.setdefault(edge.consumer, {})[edge.argument] = {"$ref": f"c{edge.producer}", "path": ["r"]}
+    calls = [{"id": c.id, "name": c.name, "arguments": refs.get(i, {})} for i, c in enumerate(plan.calls)]
+    file = tmp_path / "dense.json"
+    file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": calls}))
+    done = planeval(file, "--format", "svg", "--deadline", "0.5", "--force", "-o", tmp_path / "x.svg")
+    assert done.returncode == 1
+    assert "no layout within the deadline of 0.5 s" in done.stderr.decode()
+    assert not (tmp_path / "x.svg").exists()
+
+
+def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
+    theme = (ROOT / "viz/themes/default.toml").read_text().replace('rankdir = "TB"', 'rankdir = "LR"')
+    file = tmp_path / "mine.toml"
+    file.write_text(theme)
+    assert b"rankdir=LR" in planeval(GOLD, "--format", "dot", "--theme", file).stdout
+    file.write_text(theme.replace("[box]", "[boxes]"))
+    done = planeval(GOLD, "--format", "dot", "--theme", file)
+    assert done.returncode == 2
+    assert "boxes: unknown; expected one of" in done.stderr.decode()
+    file.write_text(theme.replace("width = 46", 'width = "46"'))
+    assert "width: expected a whole number, found '46'" in planeval(GOLD, "--theme", file).stderr.decode()

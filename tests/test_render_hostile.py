@@ -1,0 +1,113 @@
+"""Hostile names and values in every format: nothing breaks, nothing is executed, little is lost."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_eval.model import Plan
+from planner_eval.render import Drawable, render, render_many
+from planner_eval.render.dot import MAX_BYTES, fit
+from planner_eval.render.labels import visible
+from planner_eval.render.mermaid import escaped
+from tests.render_plans import HOSTILE, hostile_plan
+
+SVG = "{http://www.w3.org/2000/svg}"
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+IDS = [ascii(text[:20]) for text in HOSTILE]
+DOT_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|<(?:<[^<>]*+>|[^<>])*+>', re.DOTALL)
+
+
+def text_of(thing: Drawable, form: str) -> str:
+    return render(thing, format=form).decode("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=IDS)
+def test_svg_is_drawn_and_well_formed(text: str) -> None:
+    pytest.importorskip("pygraphviz")
+    drawing = next(render_many([hostile_plan(text)]))
+    assert not drawing.error
+    root = ET.fromstring(drawing.data)
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {
+        "svg", "g", "title", "polygon", "path", "text", "a", "polyline", "ellipse"
+    }  # fmt: skip
+    said = [d.message for d in drawing.diagnostics if d.severity != "info"]
+    assert not [m for m in said if "syntax" in m or "rror" in m], said
+    assert len([g for g in root.iter(f"{SVG}g") if g.get("class") == "node"]) == 3
+    assert len([g for g in root.iter(f"{SVG}g") if g.get("class") == "edge"]) == 2
+
+
+@pytest.mark.parametrize("text", HOSTILE[:12], ids=IDS[:12])
+def test_svg_shows_the_text_itself(text: str) -> None:
+    pytest.importorskip("pygraphviz")
+    root = ET.fromstring(render(hostile_plan(text)))
+    shown = [t.text or "" for t in root.iter(f"{SVG}text")]
+    assert any(visible(text) in line.replace("\xa0", " ") for line in shown), shown
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=IDS)
+def test_dot_strings_stay_in_bounds(text: str) -> None:
+    source = text_of(hostile_plan(text), "dot")
+    for found in DOT_STRING.findall(source):
+        assert len(found.encode()) <= 16_384
+    assert not CONTROLS.search(source.replace("\n", "").replace("\t", ""))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=IDS)
+def test_mermaid_labels_are_closed(text: str) -> None:
+    lines = text_of(hostile_plan(text), "mermaid").splitlines()
+    assert not any(CONTROLS.search(line) for line in lines)
+    node = re.compile(r'\s*c\d\["[^"]*"\]:::plain')
+    link = re.compile(r'\s*c\d -->\|"[^"]*"\| c\d')
+    for line in lines:
+        if '"' in line and "subgraph" not in line:
+            assert node.fullmatch(line) or link.fullmatch(line), line
+            inside = re.sub(r"<b>|</b>|<br/>", "", line[line.index('"') : line.rindex('"')])
+            assert not re.search(r"[<>`\\{}$%]", inside)
+
+
+@pytest.mark.parametrize("form", ["text", "boxes"])
+@pytest.mark.parametrize("text", HOSTILE, ids=IDS)
+def test_a_terminal_gets_no_control_characters(text: str, form: str) -> None:
+    if form == "boxes":
+        pytest.importorskip("netext")
+    found = text_of(hostile_plan(text), form)
+    assert not CONTROLS.search(found.replace("\n", "").replace("\t", ""))
+    if form == "text":  # a line a call, generation lines, and nothing cut
+        assert len(found.splitlines()) == 6
+        assert found.count(visible(text)) >= 4
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(alphabet=st.characters(), max_size=40), min_size=1, max_size=4))
+def test_any_text_can_be_drawn(texts: list[str]) -> None:
+    pytest.importorskip("pygraphviz")
+    plans: list[Plan] = [hostile_plan(text) for text in texts]
+    for drawing in render_many(plans):
+        assert not drawing.error
+        ET.fromstring(drawing.data)
+    for form in ("dot", "mermaid", "text"):
+        assert [render(p, format=form).decode() for p in plans]
+
+
+@given(st.text(alphabet='\\"ab한<>', max_size=30).map(lambda t: t * 700))
+def test_fitting_keeps_strings_whole(text: str) -> None:
+    import graphviz
+
+    cut = fit(graphviz.escape(visible(text)))
+    assert len(cut) <= 8_000
+    assert len(cut.encode()) + cut.count('"') <= MAX_BYTES
+    body = cut.removesuffix("…")
+    assert (len(body) - len(body.rstrip("\\"))) % 2 == 0
+
+
+@given(st.text(max_size=50))
+def test_mermaid_entities_say_the_same_text(text: str) -> None:
+    back = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), escaped(text))
+    assert back == text

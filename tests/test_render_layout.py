@@ -1,0 +1,195 @@
+"""The child processes that lay out: deadline, broken graphs, deaths, what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from planner_eval.errors import InputError, RenderError
+from planner_eval.model import Call, Plan
+from planner_eval.render import layout, render, render_many
+from planner_eval.render.layout import Child, draw_many
+from tests.conftest import ROOT
+from tests.render_plans import demo, dense
+
+GOOD = "digraph { a -> b }"
+SLOW = render(dense(200, 1_452), format="dot", force=True).decode()
+needs_pygraphviz = pytest.mark.skipif(find_spec("pygraphviz") is None, reason="pygraphviz is not installed")
+
+
+@needs_pygraphviz
+def test_a_broken_graph_does_not_end_the_batch() -> None:
+    found = list(draw_many([GOOD, "digraph { a -> ", GOOD, "no graph at all", "", GOOD], "svg"))
+    assert [bool(one.data) for one in found] == [True, False, True, False, False, True]
+    assert "syntax error" in found[1].error
+    assert all(one.error for one in found if not one.data)
+    assert found[0].data == found[2].data == found[5].data
+
+
+@needs_pygraphviz
+def test_the_deadline_is_kept_and_the_batch_goes_on() -> None:
+    start = time.monotonic()
+    found = list(draw_many([GOOD, SLOW, GOOD, SLOW, GOOD], "svg", deadline=0.5))
+    took = time.monotonic() - start
+    assert [bool(one.data) for one in found] == [True, False, True, False, True]
+    assert found[1].error == "no layout within the deadline of 0.5 s"
+    assert took < 6
+
+
+@needs_pygraphviz
+def test_many_slow_graphs_among_many_good_ones() -> None:
+    sources = [SLOW if i % 20 == 7 else f"digraph {{ a{i} -> b }}" for i in range(60)]
+    found = list(draw_many(sources, "svg", deadline=0.3))
+    assert [i for i, one in enumerate(found) if not one.data] == [7, 27, 47]
+    assert all(f"<title>a{i}</title>".encode() in one.data for i, one in enumerate(found) if one.data)
+
+
+@needs_pygraphviz
+def test_a_child_that_dies_is_replaced() -> None:
+    child = Child("svg", 5.0)
+    child.await_start()
+    try:
+        first = child.process.pid
+        child.process.kill()
+        child.process.wait()
+        child.send(GOOD.encode())
+        assert child.result().error == "Graphviz ended without an answer"
+        child.send(GOOD.encode())
+        assert child.result().data
+        assert child.process.pid != first
+    finally:
+        child.close()
+
+
+@needs_pygraphviz
+def test_no_child_is_left_when_the_reader_stops() -> None:
+    drawings = draw_many((GOOD for _ in range(10_000)), "svg")
+    next(drawings)
+    before = _children()
+    assert before
+    drawings.close()
+    assert not _children() & before
+
+
+def _children() -> set[int]:
+    listed = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
+    )
+    return {int(line.split()[0]) for line in listed.stdout.splitlines() if "worker.py" in line}
+
+
+@needs_pygraphviz
+def test_what_graphviz_says_is_a_diagnostic() -> None:
+    found = next(draw_many(['digraph { a [label="much too long" fixedsize=true width=0.01] }'], "svg"))
+    assert found.data
+    assert [d.code for d in found.diagnostics if "too small" in d.message] == ["render.graphviz"]
+
+
+@needs_pygraphviz
+def test_a_large_plan_is_condensed_unless_forced() -> None:
+    plan = Plan(tuple(Call(f"c{i}", f"tool{i % 7}") for i in range(400)))
+    found = next(render_many([plan]))
+    assert [d.code for d in found.diagnostics if d.severity == "warning"] == ["render.condensed"]
+    assert found.data.count(b'class="node"') == 7
+    assert "condensed: a box is a tool" in found.data.decode()
+    forced = next(render_many([plan], force=True))
+    assert forced.data.count(b'class="node"') == 400
+
+
+def test_the_bound_on_references_is_twice_the_calls_and_a_hundred() -> None:
+    assert "condensed" not in render(dense(60, 220), format="mermaid").decode()
+    assert "condensed" in render(dense(60, 221), format="mermaid").decode()
+    assert "condensed" not in render(dense(60, 221), format="mermaid", force=True).decode()
+
+
+def test_text_is_never_condensed() -> None:
+    plan = Plan(tuple(Call(f"c{i}", f"tool{i % 7}") for i in range(400)))
+    assert len(render(plan, format="text").splitlines()) == 401
+
+
+def test_boxes_say_why_a_plan_is_too_large() -> None:
+    plan = Plan(tuple(Call(f"c{i}", "f") for i in range(16)))
+    with pytest.raises(RenderError, match="at most 15 calls, found 16"):
+        render(plan, format="boxes")
+
+
+def test_formats_and_themes_that_do_not_exist() -> None:
+    with pytest.raises(InputError, match=r"no format 'gif'.*svg"):
+        render(Plan(), format="gif")
+    with pytest.raises(InputError, match=r"no theme 'loud'.*default"):
+        render(Plan(), theme="loud")
+    with pytest.raises(InputError, match=r"no theme file nowhere\.toml"):
+        render(Plan(), theme="nowhere.toml")
+
+
+@pytest.fixture
+def no_pygraphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that finds no pygraphviz."""
+    worker = tmp_path / "worker.py"
+    source = layout.WORKER.read_text(encoding="utf-8").replace('find_spec("pygraphviz")', "None")
+    worker.write_text(source, encoding="utf-8")
+    monkeypatch.setattr(layout, "WORKER", worker)
+
+
+@pytest.mark.usefixtures("no_pygraphviz")
+def test_without_anything_that_draws_the_error_names_both_remedies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(RenderError) as raised:
+        render(Plan((Call("c1", "f"),)))
+    assert "planner_eval[draw]" in str(raised.value)
+    assert "program dot" in str(raised.value)
+    assert render(Plan((Call("c1", "f"),)), format="dot")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a script")
+@pytest.mark.usefixtures("no_pygraphviz")
+def test_the_program_dot_draws_where_only_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dot = tmp_path / "dot"
+    dot.write_text(
+        f"#!{sys.executable}\n"
+        "import sys, time\n"
+        "source = sys.stdin.read()\n"
+        "time.sleep(60 if 'slow' in source else 0)\n"
+        "sys.exit('Error: syntax error') if 'broken' in source else None\n"
+        "print('Warning: odd', file=sys.stderr)\n"
+        "print(sys.argv[1], len(source))\n"
+    )
+    dot.chmod(dot.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(shutil, "which", lambda name: str(dot))
+    found = list(draw_many([GOOD, "broken", "slow", GOOD], "png", deadline=0.5))
+    assert [one.data for one in found] == [b"-Tpng 18\n", b"", b"", b"-Tpng 18\n"]
+    assert found[0].diagnostics[0].message == "Warning: odd"
+    assert found[1].error == "Graphviz: Error: syntax error"
+    assert found[2].error == "no layout within the deadline of 0.5 s"
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot is not installed")
+@pytest.mark.usefixtures("no_pygraphviz")
+def test_the_real_program_dot_draws_a_diff() -> None:
+    assert b"Legend" in render(demo()["trip-missing"])
+
+
+def test_the_same_bytes_whatever_the_hash_seed() -> None:
+    code = (
+        "import sys; sys.path.insert(0, '.'); from tests.render_plans import demo; "
+        "from planner_eval.render import render; "
+        "sys.stdout.buffer.write(b''.join(render(d, format=f) for d in demo().values() "
+        "for f in ('dot', 'mermaid', 'text')))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(found) == 1
+    assert len(found.pop()) > 10_000
