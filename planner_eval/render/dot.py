@@ -61,7 +61,7 @@ def fit(text: str) -> str:
     r"""An escaped text within the bounds of one DOT string, cut with an ellipsis where it is longer.
 
     >>> len(fit(graphviz.escape("\\" * 20_000)))
-    8000
+    7999
     """
     if len(text) <= MAX_CHARACTERS and len(text.encode()) + text.count('"') <= MAX_BYTES:
         return text
