@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from planner_eval.blocks import Block, solve
 from planner_eval.canonical import Key, Normaliser, Numbered, compare_numbered
+from planner_eval.matching.blocks import Block, solve
+from planner_eval.matching.order import Misplaced, find_misplaced
+from planner_eval.matching.pairing import ALONE, FREE, Matcher, Pairing, Side
+from planner_eval.matching.replaced import pair_replaced
 from planner_eval.model import Plan
-from planner_eval.pairing import ALONE, FREE, Matcher, Pairing, Side
-from planner_eval.replaced import pair_replaced
+from planner_eval.policy import DEFAULT, NO_TERMS, Policy, Terms
 
 RECONSIDERED = 60
 """Up to this many calls of gold a pairing that breaks references is asked for again without ties."""
@@ -42,23 +44,34 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """An alignment with what was worked out on the way.
+    """An alignment with what was worked out on the way, for those who count and explain.
 
     Args:
+        pred: The prediction as it was compared: a policy may take inlined calls out, or merge repeats.
+        gold: The gold plan, likewise.
         alignment: The alignment.
-        pairing: The costs of pairs, for who explains them; None where the plans are the same.
+        pairing: The costs of pairs; None where the plans are the same but for the order of calls.
+        misplaced: Calls that stand against an order that the policy or the gold plan asks for.
+        policy: How values were compared.
+        terms: What the gold plan leaves open.
     """
 
+    pred: Plan
+    gold: Plan
     alignment: Alignment
     pairing: Pairing | None = None
+    misplaced: tuple[Misplaced, ...] = ()
+    policy: Policy = DEFAULT
+    terms: Terms = NO_TERMS
 
 
-def align(pred: Plan, gold: Plan) -> Alignment:
+def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT) -> Alignment:
     r"""Pair the calls of two plans.
 
     Args:
         pred: The prediction.
         gold: What was wanted.
+        policy: How values compare.
 
     Returns:
         The pairing with the fewest differing arguments, and whether that is proved.
@@ -67,37 +80,62 @@ def align(pred: Plan, gold: Plan) -> Alignment:
     >>> align(parse("f(#x='1')\ng()"), parse("g()\nf(#x='2')\nh()"))
     Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), exact=True)
     """
-    return match(pred, gold).alignment
+    return match(pred, gold, policy).alignment
 
 
-def match(
-    pred: Plan, gold: Plan, *, normalise: Normaliser | None = None, matcher: Matcher | None = None
-) -> Matching:
-    """:func:`align` under a policy's rules, with the costs.
+def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT, terms: Terms = NO_TERMS) -> Matching:
+    """:func:`align` with the costs, for those who count and explain.
 
     Args:
         pred: The prediction.
         gold: What was wanted.
-        normalise: What the policy does to arguments first.
-        matcher: Which unequal values the policy takes for right.
+        policy: How values compare.
+        terms: What the gold plan leaves open.
     """
+    if policy is DEFAULT and terms is NO_TERMS:
+        return _match(pred, gold, None, None, policy=policy, terms=terms)
+    from planner_eval.matching.prepare import prepare
+    from planner_eval.matching.rules import Rules
+
+    rules = Rules(policy, terms)
+    pred, gold = prepare(policy, pred, gold)
+    return _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
+
+
+def _match(
+    pred: Plan,
+    gold: Plan,
+    normalise: Normaliser | None,
+    matcher: Matcher | None,
+    *,
+    policy: Policy,
+    terms: Terms,
+) -> Matching:
     table: dict[Key, int] = {}
     ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
-    verdict = compare_numbered(ours, theirs, table)
+    verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
     if verdict.mapping is not None:
         pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
-        return Matching(Alignment(tuple((position, image) for image, position in pairs)))
-    pairing = Pairing(Side(ours), Side(theirs), matcher)
-    pairing.exact = verdict.exact
-    _pair_equal_calls(pairing)
-    solve(pairing, _blocks(pairing))
-    _reconsider(pairing)
-    pair_replaced(pairing)
-    return Matching(_alignment(pairing), pairing)
+        alignment = Alignment(tuple((position, image) for image, position in pairs))
+        pairing = None
+    else:
+        pairing = Pairing(Side(ours), Side(theirs), matcher)
+        pairing.exact = verdict.exact
+        _pair_equal_calls(pairing)
+        solve(pairing, _blocks(pairing))
+        _reconsider(pairing)
+        pair_replaced(pairing)
+        alignment = _alignment(pairing)
+    misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
+    return Matching(pred, gold, alignment, pairing, misplaced, policy, terms)
 
 
 def _pair_equal_calls(pairing: Pairing) -> None:
-    """Pair calls of equal numbers; those of which there are several only when nobody uses them."""
+    """Pair calls of equal numbers; those of which there are several only when nobody uses them.
+
+    Where a policy takes unequal values for right, an equal call need not be the best partner, so calls
+    of one name are left to be weighed against one another.
+    """
     ours, theirs = pairing.pred.numbered, pairing.gold.numbered
     where: dict[int, list[int]] = {}
     for position in range(len(ours.numbers) - 1, -1, -1):
@@ -108,8 +146,13 @@ def _pair_equal_calls(pairing: Pairing) -> None:
     for position, number in enumerate(theirs.numbers):
         if number in where:
             equal.setdefault(number, []).append(position)
+    counts = Counter((*pairing.pred.tools, *pairing.gold.tools)) if pairing.matcher is not None else None
     for number, golds in equal.items():
         preds = where[number]
+        if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
+            if counts[pairing.gold.tool(golds[0])] <= 2 * TIES:
+                continue
+            pairing.exact = False
         if len(golds) > 1 or len(preds) > 1:
             used = any(pairing.gold.users[g] for g in golds) or any(pairing.pred.users[p] for p in preds)
             if used and max(len(golds), len(preds)) <= TIES:
@@ -157,7 +200,7 @@ def _reconsider(pairing: Pairing) -> None:
     if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
         return
     cost = pairing.total(golds)
-    if cost <= 1 and ALONE not in pairing.to_pred:
+    if cost <= (1 if pairing.matcher is None else 0) and ALONE not in pairing.to_pred:
         return
     if len(golds) > RECONSIDERED:
         pairing.exact = False

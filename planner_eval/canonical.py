@@ -16,13 +16,15 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from planner_eval.isomorphism import Coloured, find_mapping
-from planner_eval.model import Arguments, Call, Plan, Ref, Template, Unresolved, Value
+from planner_eval.model import Arguments, Plan, Ref, Template, Unresolved, Value
+from planner_eval.policy.bag import Bag
 
 Key: TypeAlias = Any
 """Something hashable that stands for a value: equal keys, equal values."""
 
-Normaliser: TypeAlias = Callable[[Call | None, Arguments], Arguments]
-"""What a policy does to a call's arguments before they are compared; the call is None for the answer."""
+Normaliser: TypeAlias = Callable[[Plan, int, Arguments], Arguments]
+"""What a policy does to a call's arguments before they are compared: (plan, position, arguments); the
+position is the number of calls for the answer."""
 
 BUDGET = 1_000_000
 """How many steps a search among equal calls may take (about a second) before it stops and says so."""
@@ -88,6 +90,8 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
     if kind is dict:
         items = sorted(value.items(), key=_first)
         return "dict", *((key, value_key(item, numbers)) for key, item in items)
+    if kind is Bag:
+        return "bag", *(value_key(item, numbers) for item in value)
     if kind is Template:
         return "text", *(value_key(part, numbers) for part in value.parts)
     if kind is Unresolved:
@@ -115,8 +119,7 @@ class Numbered:
         if plan.answer:
             self.arguments.append(plan.answer)
         if normalise is not None:
-            calls = (*plan.calls, None)
-            self.arguments = [normalise(calls[at], given) for at, given in enumerate(self.arguments)]
+            self.arguments = [normalise(plan, at, given) for at, given in enumerate(self.arguments)]
         self.numbers: list[int | None] = [None] * len(self.arguments)
         self.forward = False
         try:
@@ -188,22 +191,38 @@ def same(pred: Plan, gold: Plan) -> bool:
     return compare(pred, gold).same
 
 
-def compare(pred: Plan, gold: Plan, *, normalise: Normaliser | None = None, budget: int = BUDGET) -> Verdict:
+def compare(
+    pred: Plan,
+    gold: Plan,
+    *,
+    normalise: Normaliser | None = None,
+    ordered: bool = True,
+    budget: int = BUDGET,
+) -> Verdict:
     """Whether two plans mean the same, with the pairing that shows it and whether that is proved.
 
     Args:
         pred: The prediction.
         gold: What was wanted.
         normalise: What a policy does to arguments first; None compares them as they are.
+        ordered: Whether a call written before one that it needs counts against `pred`.
         budget: How many steps to search for a mapping where equal calls differ only in who uses them.
     """
     if len(pred.calls) != len(gold.calls):
         return DIFFERENT
     table: dict[Key, int] = {}
-    return compare_numbered(Numbered(pred, table, normalise), Numbered(gold, table, normalise), table, budget)
+    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    return compare_numbered(ours, theirs, table, ordered=ordered, budget=budget)
 
 
-def compare_numbered(pred: Numbered, gold: Numbered, table: dict[Key, int], budget: int = BUDGET) -> Verdict:
+def compare_numbered(
+    pred: Numbered,
+    gold: Numbered,
+    table: dict[Key, int],
+    *,
+    ordered: bool = True,
+    budget: int = BUDGET,
+) -> Verdict:
     """:func:`compare` for plans that are numbered already, from one table."""
     count = len(gold.plan.calls)
     if len(pred.plan.calls) != count or len(pred.numbers) != len(gold.numbers):
@@ -225,7 +244,7 @@ def compare_numbered(pred: Numbered, gold: Numbered, table: dict[Key, int], budg
         if not _fits(pred, gold, found):
             return Verdict(False, exact=False)
         mapping = found
-    if pred.forward and not _keeps_order(pred, gold, mapping):
+    if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
         return DIFFERENT
     return Verdict(True, mapping=tuple(mapping[:count]))
 
@@ -257,7 +276,7 @@ def producers_of(value: Value) -> Iterator[int]:
     kind = type(value)
     if kind is Ref:
         yield value.call
-    elif kind is list:
+    elif kind is list or kind is Bag:
         for item in value:
             yield from producers_of(item)
     elif kind is dict:

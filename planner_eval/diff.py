@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planner_eval.align import Alignment, Matching, match
@@ -10,8 +10,9 @@ from planner_eval.causes import order_by_cause
 from planner_eval.edits import EDITS, Edit, Place
 from planner_eval.explain import find_edits
 from planner_eval.model import Edge, Plan
+from planner_eval.policy import DEFAULT, NO_TERMS, Policy, Terms
 
-__all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "explain"]
+__all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,33 +134,61 @@ class Diff:
             return None
 
 
-def diff(pred: Plan, gold: Plan) -> Diff:
+def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT, terms: Terms = NO_TERMS) -> Diff:
     r"""Compare a plan with gold: which call stands for which, what differs, and why.
 
     Args:
         pred: The prediction.
         gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open: optional calls, precedences, further accepted values.
 
     Returns:
-        The difference; ``diff.same`` says whether the plans mean the same.
+        The difference; ``diff.same`` says whether the plans mean the same. Its plans are those that
+        were compared: a policy may take inlined calls out or merge repeats.
 
     >>> from planner_eval.read import parse
     >>> found = diff(parse("a = f(#x='1')\ng(#y=a)"), parse("a = f(#x='2')\ng(#y=a)"))
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
-    return explain(match(pred, gold), pred, gold)
+    return explain(match(pred, gold, policy, terms))
 
 
-def explain(matching: Matching, pred: Plan, gold: Plan) -> Diff:
+def explain(matching: Matching) -> Diff:
     """The edits for a matching that is known already.
 
     Args:
-        matching: What :func:`planner_eval.align.match` gave for these plans.
-        pred: The prediction.
-        gold: What was wanted.
+        matching: What :func:`planner_eval.align.match` gave.
     """
-    if matching.pairing is None:
-        return Diff(pred, gold, matching.alignment)
-    edits = order_by_cause(find_edits(matching.pairing), pred, gold)
-    return Diff(pred, gold, matching.alignment, edits)
+    edits = find_edits(matching)
+    ordered = order_by_cause(edits, matching.pred, matching.gold) if edits else ()
+    return Diff(matching.pred, matching.gold, matching.alignment, ordered)
+
+
+def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT) -> tuple[Diff, int]:
+    """Compare a plan with several acceptable gold plans, and take the one it is nearest to.
+
+    Args:
+        pred: The prediction.
+        golds: The acceptable gold plans, each with its terms; at least one.
+        policy: How values compare.
+
+    Returns:
+        The difference from the nearest (fewest root causes, then fewest edits, then the first), and
+        which one it is.
+    """
+    best: Diff | None = None
+    chosen = 0
+    for number, (gold, terms) in enumerate(golds):
+        found = diff(pred, gold, policy, terms)
+        if best is None or _size(found) < _size(best):
+            best, chosen = found, number
+        if best.same:
+            break
+    assert best is not None, "there is no gold plan to compare with"
+    return best, chosen
+
+
+def _size(found: Diff) -> tuple[int, int]:
+    return len(found.roots), len(found.edits)

@@ -7,7 +7,7 @@ from typing import Any
 
 from planner_eval.canonical import Key, Numbered
 from planner_eval.isomorphism import consumers
-from planner_eval.model import Arguments, Call, Plan, Ref, Template, Value
+from planner_eval.model import Arguments, Plan, Ref, Template, Value
 
 
 def digest(plan: Plan, *, values: bool = True) -> str:
@@ -45,7 +45,7 @@ def _hash(value: object) -> str:
     return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _blank(_call: Call | None, arguments: Arguments) -> Arguments:
+def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
     return tuple((name, _blanked(value)) for name, value in arguments)
 
 

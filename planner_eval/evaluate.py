@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.diff import Diff, Edit, Place, diff
+from planner_eval.diff import Diff, Edit, Place, diff_any
 from planner_eval.errors import ParseError
 from planner_eval.files import Record
+from planner_eval.gold import Gold, read_gold
 from planner_eval.model import Plan, Span
+from planner_eval.policy import DEFAULT, Policy
 
 STATES = {
     "same": "the plans mean the same",
@@ -34,7 +36,7 @@ class Row:
         state: One of :data:`STATES`.
         diff: The comparison, where both plans could be read.
         pred: The prediction, where it could be read.
-        gold: The gold plan, where it could be read.
+        gold: The gold plan, where it could be read; of several the one that `diff` is from.
         error: Why a plan could not be read.
     """
 
@@ -51,6 +53,7 @@ def evaluate(
     *,
     pred_dialect: str | None = None,
     gold_dialect: str | None = None,
+    policy: Policy = DEFAULT,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -58,31 +61,29 @@ def evaluate(
         pairs: (prediction, gold), None for a missing partner; see :func:`planner_eval.files.pair`.
         pred_dialect: The notation of the predictions; recognised when None.
         gold_dialect: The notation of the gold plans; recognised when None.
+        policy: How values compare.
 
     Returns:
         One row a pair, in order.
     """
     for position, (pred, gold) in enumerate(pairs):
-        yield _row(position, pred, gold, (pred_dialect, gold_dialect))
+        known = gold or pred
+        name = known.id if known is not None and known.id is not None else str(position + 1)
+        yield _row(name, (pred, pred_dialect), (gold, gold_dialect), policy)
 
 
-def _row(
-    position: int,
-    pred: Record | None,
-    gold: Record | None,
-    dialects: tuple[str | None, str | None],
-) -> Row:
-    known = gold or pred
-    name = known.id if known is not None and known.id is not None else str(position + 1)
-    wanted, problem = _read(gold, dialects[1])
-    if gold is None or wanted is None:
-        plan, _ = _read(pred, dialects[0])
-        return Row(name, "gold_absent" if gold is None else "gold_unreadable", pred=plan, error=problem)
-    plan, problem = _read(pred, dialects[0])
-    if pred is None or plan is None:
-        return Row(name, "absent" if pred is None else "unreadable", gold=wanted, error=problem)
-    found = diff(plan, wanted)
-    return Row(name, "same" if found.same else "different", found, plan, wanted)
+Source = tuple[Record | None, str | None]
+
+
+def _row(name: str, pred: Source, gold: Source, policy: Policy) -> Row:
+    plan, problem = _read(*pred)
+    wanted, wrong = _read_gold(*gold)
+    if wanted is None:
+        return Row(name, "gold_absent" if gold[0] is None else "gold_unreadable", pred=plan, error=wrong)
+    if plan is None:
+        return Row(name, "absent" if pred[0] is None else "unreadable", gold=wanted.plan, error=problem)
+    found, chosen = diff_any(plan, wanted.plans, policy)
+    return Row(name, "same" if found.same else "different", found, plan, wanted.plans[chosen][0])
 
 
 def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str | None]:
@@ -90,6 +91,15 @@ def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str 
         return None, None
     try:
         return record.plan(dialect=dialect), None
+    except ParseError as error:
+        return None, f"{record.where}: {error}"
+
+
+def _read_gold(record: Record | None, dialect: str | None) -> tuple[Gold | None, str | None]:
+    if record is None:
+        return None, None
+    try:
+        return read_gold(record, dialect=dialect), None
     except ParseError as error:
         return None, f"{record.where}: {error}"
 

@@ -5,23 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from planner_eval.align import Matching
 from planner_eval.canonical import producers_of, value_key
 from planner_eval.edits import Edit, Place
+from planner_eval.matching.order import Misplaced
+from planner_eval.matching.pairing import MISSING, Pairing, Side
 from planner_eval.model import Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.pairing import MISSING, Pairing, Side
 from planner_eval.words import call_name, output_name, place_name, value_name
 
 
-def find_edits(pairing: Pairing) -> list[Edit]:
-    """All differences under a pairing, call by call in gold's order, then pred's extra calls."""
-    return list(_Finder(pairing).all())
+def find_edits(matching: Matching) -> list[Edit]:
+    """All differences, call by call in gold's order, then pred's extra calls, then order and answer."""
+    edits: list[Edit] = []
+    if matching.pairing is not None:
+        optional = matching.terms.optional
+        edits += _Finder(matching.pairing, ordered=matching.policy.order != "free").all()
+        edits = [e for e in edits if e.code != "call.missing" or _id(e, matching) not in optional]
+    return edits + [_misplaced(matching, found) for found in matching.misplaced]
+
+
+def _id(edit: Edit, matching: Matching) -> str | None:
+    if edit.gold is None or edit.gold.call is None:
+        return None
+    return matching.gold.calls[edit.gold.call].id
+
+
+def _misplaced(matching: Matching, found: Misplaced) -> Edit:
+    here, wanted = call_name(matching.pred, found.pred), call_name(matching.gold, found.other)
+    said = f"{here} is out of order: gold wants it {'after' if found.after else 'before'} {wanted}"
+    return Edit("order.broken", said, Place(found.pred), Place(found.gold))
 
 
 class _Finder:
     """The two plans and the pairing, while edits are collected."""
 
-    def __init__(self, pairing: Pairing) -> None:
-        self.pairing = pairing
+    def __init__(self, pairing: Pairing, *, ordered: bool) -> None:
+        self.pairing, self.ordered = pairing, ordered
         self.pred: Plan = pairing.pred.numbered.plan
         self.gold: Plan = pairing.gold.numbered.plan
         self.first: dict[int | None, int] = {}
@@ -222,7 +241,7 @@ class _Finder:
     def order(self) -> Iterator[Edit]:
         """Calls written before one they need, where gold does not write them so; circles aside."""
         numbered = self.pairing.pred.numbered
-        if not numbered.forward:
+        if not numbered.forward or not self.ordered:
             return
         for pred in range(len(self.pred.calls)):
             gold = self.pairing.to_gold[pred]

@@ -19,7 +19,7 @@ LEVELS = [
     {"_version", "errors", "model", "resources", "text"},
     {"dialects", "link", "policy", "structure", "catalog", "catalogs", "judge", "tables", "summary"},
     {"read", "canonical", "isomorphism", "digest", "execute", "tools", "worlds", "files", "check"},
-    {"words", "edits", "align", "assignment", "blocks", "pairing", "replaced", "datasets"},
+    {"words", "edits", "rewire", "matching", "align", "gold", "datasets"},
     {"explain", "causes", "diff", "metrics", "evaluate"},
     {"render", "report", "rows", "benchmarks"},
     {"engine"},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
     from planner_eval.evaluate import Row
@@ -31,6 +32,7 @@ WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
     type=click.Choice([*WRITTEN, *DRAWN]),
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
+@policy_option
 @output
 def command(pred: str, gold: str, form: str | None, output: str | None, **options: str | None) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
@@ -49,7 +51,14 @@ def command(pred: str, gold: str, form: str | None, output: str | None, **option
     right = read_file(gold, id_field=id_field, text_field=text_field, gold=True)
     pairing = pair(left, right)
     gold_dialect = options["gold_from"] or dialect
-    rows = list(evaluate(_chosen(pairing, wanted), pred_dialect=dialect, gold_dialect=gold_dialect))
+    rows = list(
+        evaluate(
+            _chosen(pairing, wanted),
+            pred_dialect=dialect,
+            gold_dialect=gold_dialect,
+            policy=chosen_policy(options["policy"]),
+        )
+    )
     many = (left.many or right.many) and wanted is None
     if form in DRAWN:
         emit(_drawn(rows, form), output)

@@ -6,10 +6,10 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.isomorphism import Coloured, refine
-from planner_eval.pairing import Pairing, Side
+from planner_eval.matching.pairing import Pairing, Side
 
 if TYPE_CHECKING:
-    from planner_eval.blocks import Block
+    from planner_eval.matching.blocks import Block
 
 HOPS = 6
 """How far around a call its surroundings are looked at."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.assignment import assign
-from planner_eval.pairing import ALONE, Pairing
+from planner_eval.matching.assignment import assign
+from planner_eval.matching.pairing import ALONE, Pairing
 
 LIMIT = 2_500
 """Cells of the largest table that is solved exactly; above it the best evidence is taken first."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from planner_eval.assignment import assign
-from planner_eval.pairing import ALONE, Pairing
-from planner_eval.starts import pair_as_written, pair_by_surroundings
+from planner_eval.matching.assignment import assign
+from planner_eval.matching.pairing import ALONE, Pairing
+from planner_eval.matching.starts import pair_as_written, pair_by_surroundings
 
 DENSE = 40_000
 """Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
@@ -134,7 +134,7 @@ def _all_have_partners(pairing: Pairing, blocks: list[Block]) -> bool:
 def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
     """Whether nothing but arguments of the blocks and their consumers can tell the plans apart."""
     ours, theirs = pairing.pred.numbered, pairing.gold.numbered
-    if len(ours.arguments) != len(theirs.arguments) or ours.forward:
+    if len(ours.arguments) != len(theirs.arguments) or ours.forward or pairing.matcher is not None:
         return False
     mine = set(touched)
     return not pairing.total(gold for gold in range(len(theirs.arguments)) if gold not in mine)

@@ -1,0 +1,44 @@
+"""The option that says how values compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import note
+
+if TYPE_CHECKING:
+    from planner_eval.policy import Policy
+
+
+def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--policy``; without it the project's ``planeval.toml`` or ``pyproject.toml`` is asked."""
+    return click.option(
+        "--policy",
+        metavar="NAME|FILE",
+        help="How values compare: default, strict, lenient, a benchmark's name, or a TOML file. "
+        "When left out: planeval.toml or pyproject.toml of the current folder, else default.",
+    )(command)
+
+
+def chosen_policy(name: str | None) -> Policy:
+    """The policy that the option names, or the project's own, or the default."""
+    from pathlib import Path
+
+    from planner_eval.policy import DEFAULT
+
+    if name is not None:
+        from planner_eval.policy.file import load_policy
+
+        return load_policy(name)
+    if not any(Path(file).is_file() for file in ("planeval.toml", "pyproject.toml")):
+        return DEFAULT
+    from planner_eval.policy.file import find_policy
+
+    found = find_policy(Path())
+    if found is None:
+        return DEFAULT
+    note(f"policy of {found[1]}")
+    return found[0]

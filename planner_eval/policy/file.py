@@ -1,0 +1,224 @@
+"""Policies from files: presets by name, TOML files, the project's own ``planeval.toml``.
+
+    extends = "default"            # a preset or a file; its rules come first, so these win
+    order = "data"                 # data, free, written or flat
+    wildcards = ["$$$"]
+
+    [[rule]]
+    tool = "Hotels.*"
+    argument = "city"
+    compare = ["casefold"]
+    aliases = {nyc = "New York"}   # or the name of a table of ours: "cities"
+
+A ``pyproject.toml`` holds the same under ``[tool.planeval]``, with ``[[tool.planeval.rule]]``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from planner_eval.errors import PolicyError
+from planner_eval.policy import COMPARE, DEFAULT, NOTHING, ORDERS, Policy, Rule
+from planner_eval.policy.values import casefold
+from planner_eval.resources import folder
+
+FILES = ("planeval.toml", "pyproject.toml")
+"""Where a project keeps its policy, the first that is there and has one."""
+
+_TOP: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "extends": str,
+    "order": str,
+    "answer": bool,
+    "inline": bool,
+    "repeats": bool,
+    "stateful": list,
+    "wildcards": list,
+    "rule": list,
+    "note": str,
+}
+_RULE: dict[str, type | tuple[type, ...]] = {
+    "tool": str,
+    "argument": str,
+    "compare": (str, list),
+    "tolerance": (int, float),
+    "relative": (int, float),
+    "accepted": list,
+    "aliases": (str, dict),
+    "default": object,
+    "pattern": str,
+    "function": str,
+}
+
+
+def presets() -> tuple[str, ...]:
+    """The names of the presets.
+
+    >>> "lenient" in presets()
+    True
+    """
+    return ("default", *sorted(path.stem for path in (folder("data") / "policies").glob("*.toml")))
+
+
+def load_policy(name: str) -> Policy:
+    """A preset by its name, or the policy of a TOML file.
+
+    Raises:
+        PolicyError: there is neither, or the file says something impossible; names the place.
+
+    >>> load_policy("lenient").inline
+    True
+    """
+    if name == "default":
+        return DEFAULT
+    path = Path(name)
+    if not path.is_file():
+        path = folder("data") / "policies" / f"{name}.toml"
+        if "/" in name or not path.is_file():
+            raise PolicyError(
+                f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
+            )
+    return read_policy(path)
+
+
+def find_policy(place: Path) -> tuple[Policy, Path] | None:
+    """The policy that a project keeps in a folder, and its file; None where there is none."""
+    for name in FILES:
+        path = place / name
+        if path.is_file():
+            data = _toml(path)
+            if name == "pyproject.toml":
+                data = data.get("tool", {}).get("planeval")
+            if data is not None:
+                return policy_of(data, str(path), path.parent), path
+    return None
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy of one TOML file."""
+    data = _toml(path)
+    if path.name == "pyproject.toml":
+        data = data.get("tool", {}).get("planeval", {})
+    return policy_of(data, str(path), path.parent)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"{path}: {error}") from None
+    except OSError as error:
+        raise PolicyError(f"{path}: {error.strerror or error}") from None
+
+
+def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None = None) -> Policy:
+    """The policy that data says, as read from TOML.
+
+    Args:
+        data: The keys of a policy file.
+        where: What messages call it.
+        place: The folder from which ``extends`` finds files; None for the current one.
+
+    Raises:
+        PolicyError: a key, a rule or a value is unknown or of the wrong kind.
+
+    >>> policy_of({"rule": [{"argument": "price", "tolerance": 0.01}]}).rules[0].tolerance
+    0.01
+    """
+    _check(data, _TOP, where)
+    base = _base(data.get("extends", "default"), place)
+    rules = []
+    for number, rule in enumerate(data.get("rule", ()), 1):
+        if not isinstance(rule, dict):
+            raise PolicyError(f"{where}, rule {number}: found {rule!r}, expected a table")
+        rules.append(_rule(rule, f"{where}, rule {number}"))
+    if data.get("order", "data") not in ORDERS:
+        raise PolicyError(f"{where}: order is {data['order']!r}, expected one of {', '.join(ORDERS)}")
+    kept: dict[str, Any] = {k: data[k] for k in ("order", "answer", "inline", "repeats") if k in data}
+    for key in ("stateful", "wildcards"):
+        if key in data:
+            kept[key] = tuple(data[key])
+    name = data.get("name") or Path(where).stem
+    return replace(base, name=name, rules=(*base.rules, *rules), **kept)
+
+
+def _base(name: str, place: Path | None) -> Policy:
+    beside = (place or Path()) / name
+    return load_policy(str(beside) if beside.is_file() else name)
+
+
+def _rule(data: Mapping[str, Any], where: str) -> Rule:
+    _check(data, _RULE, where)
+    compare = data.get("compare", ())
+    compare = (compare,) if isinstance(compare, str) else tuple(compare)
+    made = {key: data[key] for key in ("tool", "argument", "tolerance", "relative", "pattern") if key in data}
+    try:
+        return Rule(
+            compare=compare,
+            accepted=tuple(data.get("accepted", ())),
+            aliases=_aliases(data.get("aliases", {}), where),
+            default=data.get("default", NOTHING),
+            function=_function(data["function"], where) if "function" in data else None,
+            **made,
+        )
+    except PolicyError as error:
+        raise PolicyError(f"{where}: {error}") from None
+
+
+def _check(data: Mapping[str, Any], known: Mapping[str, type | tuple[type, ...]], where: str) -> None:
+    for key, value in data.items():
+        if key not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(key, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            raise PolicyError(f"{where}: there is no key {key!r}; {hint}")
+        kind = known[key]
+        number = isinstance(value, bool) and kind == (int, float)
+        if number or not isinstance(value, kind):
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            wanted = " or ".join(_KIND[each] for each in kinds)
+            raise PolicyError(f"{where}: {key} is {value!r}, expected {wanted}")
+    if data.get("compare") == []:
+        raise PolicyError(f"{where}: compare is empty, expected some of {', '.join(COMPARE)}")
+
+
+_KIND = {
+    str: "text",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+    int: "a whole number",
+    float: "a number",
+    object: "a value",
+}
+
+
+def _aliases(data: str | Mapping[str, Any], where: str) -> Mapping[str, str]:
+    if isinstance(data, str):
+        path = folder("data") / "policies" / "tables" / f"{data}.toml"
+        if not path.is_file():
+            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
+            raise PolicyError(f"{where}: there is no table of aliases {data!r}; known are {known}")
+        data = _toml(path)
+    for alias, name in data.items():
+        if not isinstance(name, str):
+            raise PolicyError(f"{where}: the alias {alias!r} stands for {name!r}, expected text")
+    return {casefold(alias): name for alias, name in data.items()}
+
+
+def _function(name: str, where: str) -> Callable[[Any, Any], bool]:
+    """A function by its place ``module:name``; the policy's author vouches for it."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise PolicyError(f"{where}: function {name!r} cannot be had: {error}") from None
+    if not callable(found):
+        raise PolicyError(f"{where}: {name!r} is no function")
+    return found  # type: ignore[no-any-return]
