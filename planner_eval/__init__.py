@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from planner_eval.canonical import same
     from planner_eval.diff import Diff, diff
     from planner_eval.errors import ParseError, PlanevalError
+    from planner_eval.execute import Trace, execute
     from planner_eval.model import Call, Plan, Ref
     from planner_eval.read import parse, write
     from planner_eval.render import render
@@ -27,7 +28,9 @@ _WHERE = {
     "Plan": "model",
     "PlanevalError": "errors",
     "Ref": "model",
+    "Trace": "execute",
     "diff": "diff",
+    "execute": "execute",
     "parse": "read",
     "render": "render",
     "same": "canonical",
@@ -42,8 +45,10 @@ __all__ = [
     "Plan",
     "PlanevalError",
     "Ref",
+    "Trace",
     "__version__",
     "diff",
+    "execute",
     "parse",
     "render",
     "same",

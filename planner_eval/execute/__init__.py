@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from planner_eval.execute.effects import compare_effects
+    from planner_eval.execute.nestful import NestfulRunner
+    from planner_eval.execute.repeat import pass_k
+    from planner_eval.execute.run import Options, execute, execute_many
+    from planner_eval.execute.sandbox import Limits, Sandbox
+    from planner_eval.execute.source import ToolSource, tool_source
+    from planner_eval.execute.terms import same_meaning, symbolic
+    from planner_eval.execute.trace import CallTrace, Failure, Trace
+    from planner_eval.execute.wire import Opaque
 
 _HOMES = {
     "Limits": "sandbox",
@@ -20,10 +32,28 @@ _HOMES = {
     "execute": "run",
     "execute_many": "run",
     "pass_k": "repeat",
-    "symbolic": "symbolic",
+    "same_meaning": "terms",
+    "symbolic": "terms",
     "compare_effects": "effects",
 }
-__all__ = sorted(_HOMES)
+__all__ = [
+    "CallTrace",
+    "Failure",
+    "Limits",
+    "NestfulRunner",
+    "Opaque",
+    "Options",
+    "Sandbox",
+    "ToolSource",
+    "Trace",
+    "compare_effects",
+    "execute",
+    "execute_many",
+    "pass_k",
+    "same_meaning",
+    "symbolic",
+    "tool_source",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -32,3 +62,13 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"planner_eval.execute.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Verb(type(sys)):  # type: ignore[misc]
+    """A module that can be called: `planner_eval.execute` is a verb, whoever imported this first."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.execute(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _Verb

@@ -36,7 +36,7 @@ def compile_plan(
     >>> compile_plan(Plan((Call("a", "now"), Call("b", "add", (("x", Ref(0)),)))))["groups"]
     [[0], [1]]
     """
-    needs = [sorted(_producers(call.arguments)) for call in plan.calls]
+    needs = producers(plan)
     generations, looped = _generations(needs)
     known = outputs or {}
     calls = [
@@ -66,8 +66,25 @@ def compile_plan(
     }
 
 
-def _producers(arguments: Sequence[tuple[str, Any]]) -> set[int]:
-    return {ref.call for _, value in arguments for _, ref in references(value) if isinstance(ref, Ref)}
+def producers(plan: Plan) -> list[list[int]]:
+    """For each call the calls whose values its arguments hold; guessed edges of the plan do not count."""
+    return [
+        sorted({r.call for _, value in call.arguments for _, r in references(value) if isinstance(r, Ref)})
+        for call in plan.calls
+    ]
+
+
+def outcomes(plan: Plan) -> list[int]:
+    """The calls whose values no other call takes."""
+    taken = {producer for needed in producers(plan) for producer in needed}
+    return [position for position in range(len(plan.calls)) if position not in taken]
+
+
+def running_order(plan: Plan) -> list[int]:
+    """Every call once: producers before consumers, in written order where that is free."""
+    needs = producers(plan)
+    looped = _generations(needs)[1]
+    return sorted(looped) + _written_order(needs, looped)
 
 
 def tree(value: Any) -> Any:

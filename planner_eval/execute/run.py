@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.errors import ExecutionError
 from planner_eval.execute import core
 from planner_eval.execute.bind import CallFailed
-from planner_eval.execute.program import compile_plan, tree
+from planner_eval.execute.program import compile_plan, running_order, tree
 from planner_eval.execute.sandbox import Limits, Reply, Sandbox
 from planner_eval.execute.source import tool_source
 from planner_eval.execute.trace import CallTrace, Failure, Trace
@@ -140,9 +140,7 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
 def _run_order(plan: Plan, rows: Mapping[int, core.Row]) -> list[int]:
     if len(rows) == len(plan.calls):
         return list(range(len(plan.calls)))
-    groups = compile_plan(plan)["groups"]
-    order = [position for group in groups for position in group]
-    return order + [position for position in range(len(plan.calls)) if position not in set(order)]
+    return running_order(plan)
 
 
 def _entry(plan: Plan, row: core.Row) -> CallTrace:

@@ -1,0 +1,246 @@
+"""Symbolic execution, plans compared by their effects, repeated runs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner_eval as pe
+from planner_eval.execute import compare_effects, pass_k, same_meaning, symbolic, tool_source
+from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.policy import Policy, Rule
+
+
+def plan(*calls: tuple[Any, ...], answer: Any = None) -> Plan:
+    made = tuple(Call(f"c{i}", name, tuple(given.items())) for i, (name, given) in enumerate(calls))
+    return Plan(made, answer=answer)
+
+
+RATES = (
+    ("rate", {"to": "USD"}),
+    ("rate", {"to": "JPY"}),
+    ("ratio", {"first": Ref(0, ("rate",)), "second": Ref(1, ("rate",))}),
+)
+
+
+# ---------------------------------------------------------------- terms
+def test_a_term_is_the_call_with_its_producers_terms() -> None:
+    found = symbolic(plan(*RATES))
+    assert found.terms[2] == "ratio(first=rate(to='USD').rate, second=rate(to='JPY').rate)"
+    assert found.final == (2,)
+    assert found.dead == ()
+    assert found.duplicated == ()
+    assert found.reaching == ((0, "to", (), "USD"), (1, "to", (), "JPY"))
+
+
+def test_dead_and_duplicated_work_is_found() -> None:
+    calls = (*RATES, ("rate", {"to": "USD"}), ("round", {"x": Ref(3), "digits": [1, {"deep": 2}]}))
+    sinks = symbolic(plan(*calls))
+    assert sinks.final == (2, 4)
+    assert sinks.dead == ()
+    assert sinks.duplicated == ((0, 3),)
+    last = symbolic(plan(*calls), answer="last")
+    assert last.final == (4,)
+    assert last.dead == (0, 1, 2)
+    assert last.reaching == ((3, "to", (), "USD"), (4, "digits", (0,), 1), (4, "digits", (1, "deep"), 2))
+    answered = symbolic(plan(*calls, answer=(("out", Ref(0, ("rate",))),)))
+    assert answered.final == (0,)
+    assert answered.dead == (1, 2, 3, 4)
+
+
+def test_templates_unresolved_references_and_circles_have_terms_too() -> None:
+    found = symbolic(
+        plan(
+            ("f", {"x": Template(("to ", Ref(1), "!"))}),
+            ("g", {"x": Unresolved("lost"), "y": {"k": [True, None]}}),
+            ("h", {"x": Ref(3)}),
+            ("h", {"x": Ref(2)}),
+        )
+    )
+    assert found.terms[0] == "f(x='to {g(x=?lost, y={'k': [True, None]})}!')"
+    assert found.terms[2:] == ("h(x=h(x=⟲))", "h(x=⟲)")
+    assert found.keys[2] == found.keys[3] == ""
+    circle = plan(("h", {"x": Ref(0)}))
+    assert same_meaning(circle, circle)
+    assert not same_meaning(circle, plan(("k", {"x": Ref(0)})))
+
+
+def test_shared_producers_do_not_blow_a_term_up() -> None:
+    calls: list[tuple[Any, ...]] = [("f0", {})]
+    calls += [(f"f{i}", {"x": Ref(i - 1), "y": Ref(i - 1)}) for i in range(1, 200)]
+    found = symbolic(plan(*calls))
+    assert max(map(len, found.terms)) <= 200
+    assert len(set(found.keys)) == 200
+
+
+def ratio(first: int, second: int) -> tuple[str, dict[str, Any]]:
+    return ("ratio", {"second": Ref(second, ("rate",)), "first": Ref(first, ("rate",))})
+
+
+TWICE = (("f", {}), ("f", {}), ("g", {"x": Ref(0), "y": Ref(1)}))
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "same"),
+    [
+        (RATES, (RATES[1], RATES[0], ratio(1, 0)), True),
+        (RATES, (RATES[1], RATES[0], ratio(0, 1)), False),
+        (RATES, (RATES[0], RATES[1], ratio(1, 0)), False),
+        ((("f", {}), ("g", {"x": Ref(0), "y": Ref(0)})), TWICE, True),
+        ((("f", {"x": 1}),), (("f", {"x": 1.0}),), True),
+        ((("f", {"x": 1}),), (("f", {"x": True}),), False),
+        ((("f", {}), ("g", {})), (("f", {}),), False),
+    ],
+)
+def test_equal_meanings(pred: Any, gold: Any, same: bool) -> None:
+    assert same_meaning(plan(*pred), plan(*gold)) is same
+
+
+def test_calls_that_act_count_as_often_as_they_are_made() -> None:
+    once = plan(("pay", {"sum": 5}))
+    twice = plan(("pay", {"sum": 5}), ("pay", {"sum": 5}))
+    assert same_meaning(once, twice)
+    assert not same_meaning(once, twice, acts=["pay"])
+    with_dead = symbolic(plan(("pay", {"sum": 5}), ("get", {})), answer="last", acts=["pay"])
+    assert with_dead.dead == ()
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    calls: list[tuple[Any, ...]] = []
+    for position in range(draw(st.integers(1, 6))):
+        leaf: Any = st.integers(1, 3) | (
+            st.builds(Ref, st.integers(0, position - 1)) if position else st.just(4)
+        )
+        arguments = draw(st.fixed_dictionaries({"arg_0": leaf, "arg_1": leaf}))
+        calls.append((draw(st.sampled_from(["add", "multiply", "subtract"])), arguments))
+    return plan(*calls)
+
+
+@given(plans())
+def test_doubling_a_call_changes_no_meaning_and_no_effect(one: Plan) -> None:
+    """Each consumer of the first call's value may as well use that of a copy of the call."""
+    moved = tuple(
+        Call(
+            call.id,
+            call.name,
+            tuple((n, Ref(v.call + 1) if isinstance(v, Ref) else v) for n, v in call.arguments),
+        )
+        for call in one.calls
+    )
+    used = any(isinstance(v, Ref) and v.call == 0 for call in one.calls for _, v in call.arguments)
+    if not used:
+        return
+    last = next(i for i in range(len(moved) - 1, -1, -1) if any(v == Ref(1) for _, v in moved[i].arguments))
+    rewired = Call(
+        "r", moved[last].name, tuple((n, Ref(0) if v == Ref(1) else v) for n, v in moved[last].arguments)
+    )
+    others = [i for i, call in enumerate(moved) if i != last and any(v == Ref(1) for _, v in call.arguments)]
+    doubled = Plan(
+        (Call("copy", moved[0].name, moved[0].arguments), *moved[:last], rewired, *moved[last + 1 :])
+    )
+    if not others:
+        return  # the first call itself would be left without use, and come out
+    assert same_meaning(doubled, one)
+    assert compare_effects(doubled, one, "nestful", isolation="inline").results_same
+
+
+@given(plans(), plans())
+def test_equal_meanings_have_equal_results(pred: Plan, gold: Plan) -> None:
+    if same_meaning(pred, gold) and len(pred) == len(gold):
+        assert compare_effects(pred, gold, "nestful", isolation="inline").results_same
+    if pe.same(pred, gold):
+        assert same_meaning(pred, gold)
+
+
+# ---------------------------------------------------------------- effects
+def numbers(*calls: tuple[Any, ...], answer: Any = None) -> Plan:
+    return plan(
+        *[(name, {f"arg_{i}": value for i, value in enumerate(values)}) for name, *values in calls],
+        answer=answer,
+    )
+
+
+def effects(pred: Plan, gold: Plan, **more: Any) -> Any:
+    return compare_effects(pred, gold, "nestful", isolation="inline", **more)
+
+
+def test_two_plans_may_reach_the_same_by_different_ways() -> None:
+    found = effects(
+        numbers(("add", 2, 2), ("multiply", Ref(0), 3)), numbers(("power", 2, 2), ("add", Ref(0), 8.0))
+    )
+    assert found.same
+    assert found.results_same
+    assert found.state_same is None
+
+
+def test_the_first_call_whose_value_differs_is_named() -> None:
+    gold = numbers(("add", 2, 3), ("multiply", Ref(0), 4), ("sqrt", Ref(1)))
+    pred = numbers(("add", 2, 4), ("multiply", Ref(0), 4), ("sqrt", Ref(1)))
+    found = effects(pred, gold)
+    assert found.same  # the integer root of 24 and that of 20 are both 4
+    assert str(found.first) == "c0 (add) gives 6, gold's c0 (add) gives 5"
+    longer = effects(numbers(("add", 2, 3)), numbers(("add", 2, 3), ("negate", Ref(0))))
+    assert not longer.same
+    assert str(longer.first) == "c1 (negate) is made by gold alone and gives -5"
+    failing = effects(numbers(("divide", 2, 0)), numbers(("divide", 2, 1)))
+    assert str(failing.first).startswith("c0 (divide) fails with ZeroDivisionError: division by zero, gold's")
+    assert effects(gold, gold).first is None
+
+
+def test_named_answers_are_compared_where_both_plans_have_one() -> None:
+    one = numbers(("add", 1, 2), ("add", 5, 5), answer=(("sum", Ref(0)),))
+    other = numbers(("subtract", 4, 1), answer=(("sum", Ref(0)),))
+    assert effects(one, other).results_same
+    renamed = numbers(("subtract", 4, 1), answer=(("total", Ref(0)),))
+    assert not effects(one, renamed).results_same
+
+
+def test_results_compare_by_the_policy() -> None:
+    pred, gold = numbers(("divide", 1, 3)), numbers(("divide", 333, 1000))
+    close = Policy(rules=(Rule(argument="result", tolerance=0.001),))
+    assert not effects(pred, gold).same
+    assert effects(pred, gold, policy=close).same
+    assert not effects(pred, numbers(("divide", 1, 4)), policy=close).same
+
+
+def test_states_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "shop.py"
+    path.write_text(
+        "class Till:\n"
+        "    def __init__(self):\n        self.sold = []\n"
+        "    def sell(self, what):\n        self.sold.append(what)\n        return 'sold'\n"
+        "    def state(self):\n        return sorted(self.sold)\n"
+    )
+    tools = tool_source(f"{path}:Till")
+    tea, jam = ("sell", {"what": "tea"}), ("sell", {"what": "jam"})
+    swapped = compare_effects(plan(tea, jam), plan(jam, tea), tools, isolation="inline")
+    assert swapped.same
+    assert swapped.state_same is True
+    other = compare_effects(plan(tea, tea), plan(jam, tea), tools, isolation="inline")
+    assert other.results_same
+    assert other.state_same is False
+    assert not other.same
+
+
+# ---------------------------------------------------------------- repeated runs
+def test_pass_k_by_hand() -> None:
+    # task 1: 3 of 4 succeed: C(3,2)/C(4,2) = 3/6; task 2: 2 of 3: 1/3; mean 5/12
+    assert pass_k([[True, True, True, False], [True, True, False]], 2) == pytest.approx(5 / 12)
+    assert pass_k([], 1) is None
+    with pytest.raises(ValueError, match="task 1 has 1 runs"):
+        pass_k([[True]], 2)
+    with pytest.raises(ValueError, match="from 1 on"):
+        pass_k([[True]], 0)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.data())
+def test_pass_k_counts_the_choices_that_all_succeed(runs: list[bool], data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(runs)))
+    chosen = [all(choice) for choice in combinations(runs, k)]
+    assert pass_k([runs], k) == pytest.approx(sum(chosen) / len(chosen))
