@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 100
 """How many rows a call gives at most."""
 
+MOST_COPIES = 1000
+"""How often a call that makes identifiers can be made with the same arguments."""
+
 
 @dataclass(slots=True)
 class _Found:
@@ -64,7 +67,10 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
         if not found.compute(world.connection, condition):
             raise Refused(_told(otherwise, {**values, **found.row}))
     _change(world, api, found)
-    return {name: _output(world, api, name, source, found) for name, source in api.returns}
+    outputs = {name: _output(world, api, name, source, found) for name, source in api.returns}
+    if api.deletes and table is not None and found.row:
+        world.connection.execute(f"DELETE FROM {quoted(table.name)} WHERE rowid = {found.row['rowid']:d}")
+    return outputs
 
 
 def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -92,7 +98,7 @@ def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tup
 
 
 def _change(world: World, api: Api, found: _Found) -> None:
-    """Add a row, change the row found, make the further changes, delete the row found."""
+    """Add a row, change the row found, make the further changes."""
     if api.adds is not None:
         target = world.definition.tables[api.adds]
         found.added = _added(world, api, target, found)
@@ -108,15 +114,13 @@ def _change(world: World, api: Api, found: _Found) -> None:
         found.row = select(world.connection, found.table, [at.removeprefix("WHERE ")], {}, limit=1)[0]
     for statement in api.then:
         world.connection.execute(statement, parameters(found.scope()))
-    if api.deletes and found.table is not None and at:
-        world.connection.execute(f"DELETE FROM {quoted(found.table.name)} {at}")
 
 
 def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, Any]:
     """The row to add: computed values, the row found, the arguments, and the rest made from these.
 
-    What is made depends on the row's other values and on how many rows have them already, not on
-    what was added before: the order of independent calls leaves no trace.
+    What is made depends on the row's other values, and for an identifier on those that rows like it
+    have already, not on what was added before: the order of independent calls leaves no trace.
     """
     exact = {each.argument for each in api.matches if each.op == "=" and each.argument == each.column}
     given: dict[str, Any] = {}
@@ -128,10 +132,14 @@ def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, An
             given[column.name] = value
     for name, expression in api.values:
         given[name] = found.compute(world.connection, expression)
-    same = [f"{quoted(name)} IS :{bound(name)}" for name in given]
-    copies = len(select(world.connection, target, same, given, limit=MOST_ROWS))
     key = "/".join(f"{name}={given[name]}" for name in sorted(given))
-    return world.complete(target, given, Random(f"{world.seed}/{target.name}/{key}/{copies}"))
+    made = [each.name for each in target.columns if each.name not in given and "#" in each.maker.text]
+    conditions = [f"{quoted(name)} = :{bound(name)}" for name in made]
+    for copy in range(MOST_COPIES):
+        row = world.complete(target, given, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
+        if not made or not select(world.connection, target, conditions, row, limit=1):
+            return row
+    raise Refused(f"{api.full_name} has done this {MOST_COPIES:,} times; it does no more")
 
 
 def _output(world: World, api: Api, name: str, source: str | None, found: _Found) -> Any:

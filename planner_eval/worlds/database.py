@@ -110,13 +110,9 @@ def dump(connection: sqlite3.Connection, world: Definition) -> str:
 
     Two databases dump alike exactly when they hold the same rows, in whatever order they came in.
     """
+    line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     lines = []
     for name in sorted(world.tables):
-        rows = connection.execute(f"SELECT * FROM {quoted(name)}")
-        shown = sorted(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-        columns = [each.name for each in world.tables[name].columns]
-        lines.append(
-            json.dumps({"table": name, "columns": columns}, ensure_ascii=False, separators=(",", ":"))
-        )
-        lines += shown
+        lines.append(line({"table": name, "columns": [each.name for each in world.tables[name].columns]}))
+        lines += sorted(map(line, connection.execute(f"SELECT * FROM {quoted(name)}")))
     return "\n".join(lines) + "\n"

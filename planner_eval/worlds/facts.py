@@ -128,14 +128,22 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
 
 
 def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> None:
-    """Make what a call is about, where it is missing."""
+    """Make what a call is about, where it is missing, and see that enough else is there."""
     for name, column, argument in list(strangers(world, api, values)):
         _invent(world, world.definition.tables[name], {column: values[argument]}, {}, made)
     table = world.definition.tables.get(api.reads or "")
     wanted = _wanted(api, values)
     fixed = _fixed(world, api, values)
-    if table is not None and api.python is None and (wanted or fixed) and not rows(world, api, values):
+    if table is None or api.python is not None or not (wanted or fixed):
+        return
+    if not rows(world, api, values):
         _invent(world, table, wanted, fixed, made)
+    same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
+    for number in range(
+        len(select(world.connection, table, [f"NOT ({same})"], wanted, limit=DISTRACTORS)), DISTRACTORS
+    ):
+        random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(wanted.items())}")
+        _place(world, table, _other(table, wanted, world, random), random, made)
 
 
 def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
@@ -175,9 +183,12 @@ def _invent(
     place = random.randrange(DISTRACTORS + 1)
     for position in range(DISTRACTORS + 1):
         given = {**fixed, **wanted} if position == place else _other(table, wanted or fixed, world, random)
-        row = world.complete(table, given, random, _settled(world, table, given))
-        rowid = insert(world.connection, table, [row], lenient=True)
-        made.append(_Made(table, row, rowid))
+        _place(world, table, given, random, made)
+
+
+def _place(world: World, table: Table, given: Mapping[str, Any], random: Random, made: list[_Made]) -> None:
+    row = world.complete(table, given, random, _settled(world, table, given))
+    made.append(_Made(table, row, insert(world.connection, table, [row], lenient=True)))
 
 
 def _other(table: Table, wanted: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:

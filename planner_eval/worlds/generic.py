@@ -36,6 +36,7 @@ _REMOVES = frozenset({
     "delete", "remove", "cancel", "close", "unsubscribe", "unlink", "unregister", "drop", "clear", "revoke",
 })  # fmt: skip
 _TOGETHER = ("get", "find", "search", "add", "buy", "book", "play", "set", "delete", "cancel", "update")
+_DONE = frozenset({"success", "result", "status", "ok"})
 _ENDS = frozenset({"to", "from", "for", "by", "with", "on", "of"})
 _SMALL = _ENDS | {"in", "the", "a", "an", "and", "at", "into"}
 
@@ -151,7 +152,7 @@ def _kind(parameter: Parameter) -> str:
     }
     if kind.kinds:
         return next((known[each] for each in kind.kinds if each in known), "text")
-    return "text"
+    return "text" if kind.enum else "json"
 
 
 def _maker(parameter: Parameter) -> Maker:
@@ -160,7 +161,7 @@ def _maker(parameter: Parameter) -> Maker:
         return Maker("choice", tuple(parameter.type.enum))
     last = (words(parameter.name) or ["value"])[-1]
     if kind == "boolean":
-        return Maker("choice", (True,) if last in ("success", "result", "status", "ok") else (False, True))
+        return Maker("choice", (True,) if last in _DONE else (False, True))
     if kind in ("integer", "number"):
         return Maker("range", low=1, high=500, step=1 if kind == "integer" else 0.5)
     if kind in ("date", "time"):
@@ -240,6 +241,8 @@ def _outputs(tool: Tool, table: Table, *, adds: bool = False) -> tuple[tuple[str
         column, source = _held(each.name, table), None
         if each.type.kinds in (("array",), ("object",)):
             source = "*added" if adds else "*rows" if each.type.kinds == ("array",) else "*row"
+        elif each.type.kinds == ("boolean",) and words(each.name)[-1:] and words(each.name)[-1] in _DONE:
+            source = "1"
         elif column != each.name and each.name not in arguments:
             source = f":{bound(column)}" if adds else quoted(column)
         outputs.append((each.name, source))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
@@ -42,7 +43,8 @@ def make(column: Column, row: Mapping[str, Any], world: Definition, random: Rand
         table, _, field = maker.text.partition(".")
         return held(table, field, random)
     if maker.kind == "template":
-        return _filled(maker.text, row, world, random)
+        text = _filled(maker.text, row, world, random)
+        return as_json(text) if column.type == "json" else text
     if maker.kind == "range":
         steps = int((maker.high - maker.low) / maker.step + 1e-9)
         return _in_range(column.type, maker.low + maker.step * random.randrange(steps + 1), world)
@@ -88,6 +90,19 @@ def complete(
 def stored(value: Any) -> Any:
     """A value as the database holds it: truth values as 0 and 1."""
     return int(value) if isinstance(value, bool) else value
+
+
+def as_json(text: str) -> str:
+    """The text, if it is JSON; else the JSON of it as a text.
+
+    >>> as_json("[1]"), as_json("one")
+    ('[1]', '"one"')
+    """
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return json.dumps(text, ensure_ascii=False)
+    return text
 
 
 def _filled(template: str, row: Mapping[str, Any], world: Definition, random: Random) -> str:

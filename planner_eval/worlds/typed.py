@@ -37,8 +37,13 @@ def typed(name: str, value: Any, kind: str) -> Any:
     if read is None:
         shown = f"{value!r:.60}"
         raise WrongType(f"{name}: expected {_EXPECTED[kind]}, found {shown}")
-    if isinstance(read, str) and len(read) > LONGEST:
-        raise WrongType(f"{name}: {len(read):,} characters are more than the {LONGEST:,} that a world takes")
+    if isinstance(read, str):
+        if len(read) > LONGEST:
+            raise WrongType(f"{name}: {len(read):,} characters, more than the {LONGEST:,} that a world takes")
+        try:
+            read.encode()
+        except UnicodeEncodeError as error:
+            raise WrongType(f"{name}: character {error.start + 1} is no Unicode text") from None
     return read
 
 

@@ -1,0 +1,455 @@
+"""Worlds: searching filters, acting changes state, nothing is invented, all is reproducible."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_eval.execute import execute
+from planner_eval.read import parse
+from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
+from planner_eval.worlds.database import quoted
+from planner_eval.worlds.definition import (
+    Api,
+    MissingArgument,
+    NotFound,
+    Refused,
+    UnknownApi,
+    UnknownArgument,
+    WrongType,
+)
+from tests.conftest import ROOT
+from tests.world_calls import working
+
+SHIPPED = {name: load(name) for name in ("appbench", "bank")}
+BASE = {name: World(definition, seed=5) for name, definition in SHIPPED.items()}
+APIS = [(name, api) for name, definition in SHIPPED.items() for api in definition.apis.values()]
+
+
+def ids(pairs: list[tuple[str, Api]]) -> list[str]:
+    return [f"{name}:{api.full_name}" for name, api in pairs]
+
+
+@pytest.fixture
+def appbench() -> Iterator[World]:
+    with BASE["appbench"].copy() as world:
+        yield world
+
+
+@pytest.fixture
+def bank() -> Iterator[World]:
+    with BASE["bank"].copy() as world:
+        yield world
+
+
+PLAN = """
+Restaurants: [restaurant_name, location = findrestaurants(#category='Basque', #location='Bilbao')]
+Restaurants: [date = reserverestaurant(#restaurant_name=restaurant_name, #location=location, #time='20:30')]
+Rents: [ride_type = getride(#destination='Old Lighthouse', #number_of_seats='2', #ride_type='Pool')]
+"""
+
+
+# ---------------------------------------------------------------- every API of both worlds
+@pytest.mark.parametrize(("name", "api"), APIS, ids=ids(APIS))
+def test_every_api_works_and_gives_what_it_declares(name: str, api: Api) -> None:
+    with BASE[name].copy() as world:
+        arguments = working(world, api)
+        before = world.dump()
+        outputs = world.call(api.app, api.name, arguments)
+        assert list(outputs) == [output for output, _ in api.returns]
+        if api.name not in ("calculate_from_string",):
+            assert all(value is not None for value in outputs.values()), outputs
+        assert (world.dump() != before) == (api.acts and not idle(api)), "only what acts changes the state"
+
+
+def idle(api: Api) -> bool:
+    """Updates that set what is there already, for want of anything else to set."""
+    return all(quoted(column) == value for column, value in api.sets) and not (
+        api.adds or api.deletes or api.then
+    )
+
+
+@pytest.mark.parametrize(("name", "api"), APIS, ids=ids(APIS))
+def test_a_missing_required_argument_fails(name: str, api: Api) -> None:
+    with BASE[name].copy() as world:
+        arguments = working(world, api)
+        before = world.dump()
+        for argument in api.arguments:
+            given = {key: value for key, value in arguments.items() if key != argument.name}
+            if argument.required:
+                with pytest.raises(MissingArgument, match=argument.name):
+                    world.call(api.app, api.name, given)
+                with pytest.raises(MissingArgument, match=argument.name):
+                    world.call(api.app, api.name, {**given, argument.name: None})
+        with pytest.raises(UnknownArgument, match="surprise"):
+            world.call(api.app, api.name, {**arguments, "surprise": 1})
+        assert world.dump() == before
+
+
+ACTING = [(name, api) for name, api in APIS if api.acts and not idle(api)]
+
+
+@pytest.mark.parametrize(("name", "api"), ACTING, ids=ids(ACTING))
+def test_doing_a_thing_twice_is_refused_or_shows(name: str, api: Api) -> None:
+    with BASE[name].copy() as world:
+        arguments = working(world, api)
+        world.call(api.app, api.name, arguments)
+        once = world.dump()
+        try:
+            world.call(api.app, api.name, arguments)
+        except CallError:
+            assert world.dump() == once, "a refused call leaves no trace"
+        else:
+            update = bool(api.sets) and not api.adds
+            assert update or world.dump() != once, "a second call that is not refused shows"
+
+
+FILTERS = [(n, a) for n, a in APIS if a.reads and not a.acts and any(m.op == "=" for m in a.matches)]
+
+
+@pytest.mark.parametrize(("name", "api"), FILTERS, ids=ids(FILTERS))
+def test_a_search_for_the_unknown_finds_nothing(name: str, api: Api) -> None:
+    unknown = {
+        "text": "Nowhere",
+        "date": "2049-12-31",
+        "integer": 987_654,
+        "number": 98.7654,
+        "time": "03:33",
+    }
+    with BASE[name].copy() as world:
+        arguments = working(world, api)
+        kinds = {each.name: each.type for each in api.arguments}
+        for match in api.matches:
+            if match.op != "=" or kinds[match.argument] not in unknown:
+                continue
+            try:
+                outputs = world.call(
+                    api.app, api.name, {**arguments, match.argument: unknown[kinds[match.argument]]}
+                )
+            except NotFound:
+                continue
+            assert outputs == {} or [] in outputs.values()
+
+
+# ---------------------------------------------------------------- AppBench's world in particular
+def test_facts_are_found_and_consumers_are_served(appbench: World) -> None:
+    plan = parse(PLAN, dialect="appbench")
+    assert [call.status for call in execute(plan, BASE["appbench"].copy()).calls] == [
+        "ok",
+        "failed",
+        "failed",
+    ]
+    with appbench.copy(facts_of([plan])) as world:
+        trace = execute(plan, world)
+        assert [call.status for call in trace.calls] == ["ok"] * 3
+        assert trace.calls[1].value["location"] == "Bilbao"
+        assert trace.calls[1].value["date"] == "2019-03-01"
+        assert len(table(world, "table_reservations")) == 1
+
+
+def test_a_search_that_finds_nothing_fails_its_consumers(appbench: World) -> None:
+    plan = parse(PLAN, dialect="appbench")
+    with appbench.copy(facts_of([plan])) as world:
+        other = parse(PLAN.replace("Basque", "Martian"), dialect="appbench")
+        trace = execute(other, world)
+        assert [call.status for call in trace.calls] == ["ok", "failed", "ok"]
+        assert trace.calls[0].value == {}
+        assert trace.calls[1].error is not None
+        assert trace.calls[1].error.kind == "no-such-output"
+        assert not table(world, "table_reservations")
+
+
+def test_seats_are_taken_until_none_are_left(appbench: World) -> None:
+    bus = table(appbench, "buses")[0]
+    arguments = {k: bus[k] for k in ("from_city", "to_city", "departure_date", "departure_time")}
+    left = bus["seats_left"]
+    appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": left - 1})
+    with pytest.raises(Refused, match="only 1 seats are left"):
+        appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": 2})
+    appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": "1"})
+    assert table(appbench, "buses")[0]["seats_left"] == 0
+    found = appbench.call("Buses", "findbus", {k: v for k, v in arguments.items() if k != "departure_time"})
+    assert found.get("departure_time") != bus["departure_time"]
+
+
+def test_a_car_is_reserved_for_its_days_only(appbench: World) -> None:
+    appbench.connection.execute("UPDATE cars SET cars = 1")
+    car = table(appbench, "cars")[0]
+    days = {"start_date": "2019-03-02", "end_date": "2019-03-05", "pickup_time": "09:00"}
+    reserve = {
+        **days,
+        "pickup_location": car["pickup_location"],
+        "car_type": car["car_type"],
+        "add_insurance": True,
+    }
+    appbench.call("Rents", "reservecar", reserve)
+    with pytest.raises(NotFound):
+        appbench.call(
+            "Rents", "reservecar", {**reserve, "start_date": "2019-03-05", "end_date": "2019-03-06"}
+        )
+    appbench.call("Rents", "reservecar", {**reserve, "start_date": "2019-03-06", "end_date": "2019-03-07"})
+    with pytest.raises(Refused, match="before it is picked up"):
+        appbench.call(
+            "Rents", "reservecar", {**reserve, "start_date": "2019-03-12", "end_date": "2019-03-10"}
+        )
+
+
+@pytest.mark.parametrize(
+    ("app", "find", "book", "place"),
+    [
+        ("Services", "find_stylist_provider", "book_stylist_appointment", "stylists"),
+        ("Services", "find_therapist_provider", "book_therapist_appointment", "therapists"),
+    ],
+)
+def test_appointments_exclude_one_another(
+    appbench: World, app: str, find: str, book: str, place: str
+) -> None:
+    row = table(appbench, place)[0]
+    query = {"city": row["city"], **({"type": row["type"]} if "type" in row else {})}
+    found = appbench.call(app, find, query)
+    name = next(key for key in found if key.endswith("_name"))
+    appointment = {name: found[name], "appointment_time": "9:30", "appointment_date": "2019-03-04"}
+    assert appbench.call(app, book, appointment)["appointment_time"] == "09:30"
+    with pytest.raises(Refused, match="is taken on 2019-03-04 at 09:30"):
+        appbench.call(app, book, appointment)
+    appbench.call(app, book, {**appointment, "appointment_time": "10:00"})
+
+
+def test_homes_and_films(appbench: World) -> None:
+    home = table(appbench, "homes")[3]
+    wanted = {k: home[k] for k in ("area", "intent", "number_of_beds", "number_of_baths")}
+    found = appbench.call("Homes", "findhomebyarea", wanted)
+    assert found["property_name"] == home["property_name"]
+    assert found["has_garage"] is bool(home["has_garage"])
+    visit = {"property_name": found["property_name"], "visit_date": "2019-03-09"}
+    assert appbench.call("Homes", "schedulevisit", visit)["address"] == home["address"]
+    with pytest.raises(Refused, match="arranged already"):
+        appbench.call("Homes", "schedulevisit", visit)
+    film = appbench.call("Media", "findmovies", {"genre": table(appbench, "films")[0]["genre"]})
+    played = appbench.call("Media", "playmovie", {"title": film["title"], "subtitle_language": "Hindi"})
+    assert played["subtitle_language"] == "Hindi"
+    with pytest.raises(NotFound):
+        appbench.call("Media", "playmovie", {"title": "No Such Film"})
+
+
+def test_names_that_two_apps_share_need_their_app(appbench: World) -> None:
+    with pytest.raises(UnknownApi, match="Media, Movies"):
+        appbench.call(None, "findmovies", {"genre": "Drama"})
+    with pytest.raises(UnknownApi, match="it is in Buses"):
+        appbench.call("Trains", "findbus", {})
+    assert "findbus" in appbench.tools
+    assert "findmovies" not in appbench.tools
+    assert appbench.tools["Buses.findbus"].__name__ == "findbus"
+
+
+def test_other_spellings_of_a_city_are_the_city(appbench: World) -> None:
+    plan = parse("Travel: [attraction_name = findattractions(#location='New York', #category='Pier')]")
+    with appbench.copy(facts_of([plan])) as world:
+        for city in ("NYC", "new york", "New York"):
+            assert (
+                world.call("Travel", "findattractions", {"location": city, "category": "pier"})["location"]
+                == "New York"
+            )
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("departure_date", "tomorrow"),
+        ("departure_date", "2019-02-30"),
+        ("num_passengers", "two"),
+        ("num_passengers", 1.5),
+        ("num_passengers", True),
+        ("from_city", ["Oslo"]),
+        ("from_city", {"city": "Oslo"}),
+        ("num_passengers", 10**30),
+        ("num_passengers", "1e400"),
+        ("from_city", "x" * 100_001),
+    ],
+)
+def test_values_of_the_wrong_type_are_refused(appbench: World, argument: str, value: Any) -> None:
+    arguments = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-01", argument: value}
+    with pytest.raises(WrongType, match=argument):
+        appbench.call("Buses", "findbus", arguments)
+
+
+def test_hostile_text_is_only_text(appbench: World) -> None:
+    before = appbench.dump()
+    for text in ("'; DROP TABLE buses; --", '" OR 1=1 --', "{seats_left}", "%", "\x00", "\ud800x"):
+        with suppress(CallError):
+            assert appbench.call("Restaurants", "findrestaurants", {"category": text, "location": text}) == {}
+    assert appbench.dump() == before
+
+
+# ---------------------------------------------------------------- the bank
+def test_a_transfer_moves_money_and_can_be_taken_back(bank: World) -> None:
+    giver, taker = (row["accountID"] for row in table(bank, "accounts")[:2])
+    before = bank.dump()
+    balance = bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"]
+    order = {"fromAccountID": giver, "toAccountID": taker, "amount": "250.5", "currency": "EUR"}
+    made = bank.call(None, "initiateTransfer", order)
+    assert bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"] == round(balance - 250.5, 2)
+    assert bank.call(None, "getTransferStatus", {"transferID": made["TransferID"]}) == {
+        "TransferStatus": "pending"
+    }
+    bank.call(None, "cancelTransfer", {"transferID": made["TransferID"]})
+    assert bank.call(None, "getAccountBalance", {"accountID": giver})["Balance"] == balance
+    with pytest.raises(Refused, match="the transfer is cancelled"):
+        bank.call(None, "cancelTransfer", {"transferID": made["TransferID"]})
+    with pytest.raises(Refused, match="is on the account"):
+        bank.call(None, "initiateTransfer", {**order, "amount": 10**9})
+    again = bank.call(None, "initiateTransfer", order)
+    assert again["TransferID"] != made["TransferID"]
+    assert bank.dump() != before
+
+
+def test_schedules_and_conversions_are_computed(bank: World) -> None:
+    loan = table(bank, "loans")[0]
+    schedule = bank.call(None, "getLoanRepaymentSchedule", {"loanID": loan["loanID"]})["RepaymentSchedule"]
+    assert len(schedule) == loan["months"]
+    assert [each["month"] for each in schedule[:2]] == [1, 2]
+    rate = table(bank, "exchange_rates")[0]
+    one, other = rate["currencyPair"].split("/")
+    order = {"fromCurrency": one, "toCurrency": other, "amount": 200}
+    assert bank.call(None, "convertCurrency", order) == {"ConvertedAmount": round(200 * rate["rate"], 2)}
+
+
+def test_documents_kept_by_the_generic_tables(bank: World) -> None:
+    added = bank.call(None, "uploadCustomerDocument", {"customerID": "C7", "documentDetails": {"page": 1}})
+    listed = bank.call(None, "getCustomerDocuments", {"customerID": "C7"})["Documents"]
+    assert [each["documentID"] for each in listed] == [added["DocumentID"]]
+    assert listed[0]["documentDetails"] == {"page": 1}
+    taken = {"customerID": "C7", "beneficiaryDetails": {"name": "Ivo"}}
+    other = bank.call(None, "addBeneficiary", taken)["BeneficiaryID"]
+    bank.call(None, "removeBeneficiary", {"customerID": "C7", "beneficiaryID": other})
+    with pytest.raises(NotFound):
+        bank.call(None, "removeBeneficiary", {"customerID": "C7", "beneficiaryID": other})
+
+
+# ---------------------------------------------------------------- laws
+def test_the_order_of_independent_calls_leaves_no_trace(bank: World) -> None:
+    customers = [row["customerID"] for row in table(bank, "customers")[:3]]
+    orders = [
+        {"customerID": each, "loanAmount": 900, "loanType": "car"} for each in (*customers, customers[0])
+    ]
+    with bank.copy() as one, bank.copy() as other:
+        first = [one.call(None, "applyForLoan", order) for order in orders]
+        second = [other.call(None, "applyForLoan", order) for order in reversed(orders)]
+        assert one.dump() == other.dump()
+        assert sorted(map(str, first)) == sorted(map(str, second))
+        assert len({each["LoanID"] for each in first}) == 4
+
+
+def test_the_same_seed_and_facts_give_the_same_bytes_in_any_process() -> None:
+    code = (
+        "import hashlib, sys; from planner_eval.read import parse\n"
+        "from planner_eval.worlds import World, facts_of\n"
+        f"facts = facts_of([parse({PLAN!r}, dialect='appbench')])\n"
+        "print([hashlib.sha256(World(n, seed=s, facts=facts).dump().encode()).hexdigest()"
+        " for n in ('appbench', 'bank') for s in (0, 1)])"
+    )
+    outputs = set()
+    for seed in ("0", "12345"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert len(set(json.loads(outputs.pop().replace("'", '"')))) == 4
+
+
+SMALL: Definition = read(
+    {
+        "pools": {"city": ["Oslo", "Lyon", "Graz"]},
+        "tables": {
+            "rooms": {"columns": {"city": "pool:city", "beds": "integer:1..4", "sea": "boolean"}},
+            "stays": {"rows": 0, "columns": {"city": "text", "beds": "integer", "nights": "integer"}},
+        },
+        "types": {"nights": "integer"},
+        "api": {
+            "find": {"args": ["city", "beds?", "sea?"], "reads": "rooms", "returns": ["city", "beds", "sea"]},
+            "stay": {
+                "args": ["city", "beds", "nights"],
+                "reads": "rooms",
+                "adds": "stays",
+                "returns": ["nights"],
+            },
+        },
+    }
+)
+WORDS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable())
+ARGUMENTS = st.fixed_dictionaries(
+    {"city": WORDS}, optional={"beds": st.integers(-5, 99), "sea": st.sampled_from(["True", "False"])}
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(ARGUMENTS, min_size=1, max_size=5), st.integers(0, 3))
+def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], seed: int) -> None:
+    facts = [[{"app": None, "name": "find", "arguments": query}] for query in queries]
+    with World(SMALL, seed=seed, facts=facts) as world:
+        for query in queries:
+            found = world.call(None, "find", query)
+            assert found["city"].casefold() == str(query["city"]).casefold()
+            assert all(str(found[key]) == str(value) for key, value in query.items() if key != "city")
+            values = world.arguments(SMALL.apis["find"], query)
+            others = [
+                row
+                for row in table(world, "rooms")
+                if any(
+                    row[k] != v and str(row[k]).casefold() != str(v).casefold()
+                    for k, v in values.items()
+                    if v is not None
+                )
+            ]
+            assert len(others) >= 10
+        with World(SMALL, seed=seed, facts=facts) as twin:
+            assert twin.dump() == world.dump()
+
+
+@settings(deadline=None, max_examples=100)
+@given(ARGUMENTS, st.integers(0, 3))
+def test_nothing_is_invented(query: dict[str, Any], seed: int) -> None:
+    with World(SMALL, seed=seed) as world:
+        before = world.dump()
+        rows = {row["city"].casefold() for row in table(world, "rooms")}
+        found = world.call(None, "find", query)
+        if query["city"].casefold() not in rows:
+            assert found == {}
+        assert world.dump() == before
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.sampled_from(["Oslo", "Lyon"]), st.integers(1, 3)), max_size=6).flatmap(
+    lambda calls: st.tuples(st.just(calls), st.permutations(calls))
+))  # fmt: skip
+def test_any_order_of_bookings_gives_one_state(pair: tuple[list[Any], list[Any]]) -> None:
+    facts = [[{"app": None, "name": "find", "arguments": {"city": c, "beds": 2}}] for c in ("Oslo", "Lyon")]
+    dumps = []
+    for calls in pair:
+        with World(SMALL, facts=facts) as world:
+            for city, nights in calls:
+                world.call(None, "stay", {"city": city, "beds": 2, "nights": nights})
+            dumps.append(world.dump())
+    assert dumps[0] == dumps[1]
+
+
+def table(world: World, name: str) -> list[dict[str, Any]]:
+    """The rows of a table in its own order."""
+    names = [column.name for column in world.definition.tables[name].columns]
+    rows = world.connection.execute(f"SELECT * FROM {quoted(name)} ORDER BY rowid")
+    return [dict(zip(names, row, strict=True)) for row in rows]

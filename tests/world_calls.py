@@ -1,0 +1,63 @@
+"""Arguments with which an API of a world works, taken from the world's own rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.worlds import World
+from planner_eval.worlds.database import quoted
+from planner_eval.worlds.definition import Api
+from planner_eval.worlds.typed import untyped
+
+TEXT = {"paymentMethod": "debit", "payment_method": "debit card", "newPIN": "4321", "format": "PDF"}
+VALUES = {"integer": 1, "number": 30, "boolean": True, "time": "12:00", "json": {"note": "x"}}
+
+
+def working(world: World, api: Api) -> dict[str, Any]:
+    """Arguments for a call that finds what it is about; made as a fact first where no row is of use."""
+    facts = {name: value for name, value in fixed(world, api).items()}
+    row = first_row(world, api, facts)
+    arguments: dict[str, Any] = {}
+    for argument in api.arguments:
+        matches = [each for each in api.matches if each.argument == argument.name]
+        known = dict(api.known).get(argument.name)
+        if matches and row.get(matches[0].column) is not None:
+            arguments[argument.name] = untyped(row[matches[0].column], argument.type)
+        elif known:
+            arguments[argument.name] = some(world, *known[0], other_than=arguments.values())
+        elif argument.name == "newLimit":
+            arguments[argument.name] = 99_000
+        elif argument.type == "date":
+            day = "28" if "end" in argument.name.lower() or "out" in argument.name else "01"
+            arguments[argument.name] = f"{world.definition.today[:8]}{day}"
+        elif argument.type == "text":
+            arguments[argument.name] = TEXT.get(argument.name, "something")
+        else:
+            arguments[argument.name] = VALUES[argument.type]
+    if api.name == "convertCurrency":
+        pair = some(world, "exchange_rates", "currencyPair")
+        arguments["fromCurrency"], arguments["toCurrency"] = pair.split("/")
+    return arguments
+
+
+def fixed(world: World, api: Api) -> dict[str, Any]:
+    """What the row must be for the API to be of use, as far as no argument says it."""
+    return {name: text.strip("'") for name, text in api.fact if text.startswith("'")}
+
+
+def first_row(world: World, api: Api, facts: dict[str, Any]) -> dict[str, Any]:
+    """The first row of the table that the API reads, in the state in which it is of use."""
+    if api.reads is None:
+        return {}
+    table = world.definition.tables[api.reads]
+    for name, value in facts.items():
+        world.connection.execute(f"UPDATE {quoted(table.name)} SET {quoted(name)} = ?", (value,))
+    found = world.connection.execute(f"SELECT * FROM {quoted(table.name)} ORDER BY rowid LIMIT 1").fetchone()
+    assert found is not None, f"{api.full_name} reads {table.name}, which is empty"
+    return dict(zip((each.name for each in table.columns), found, strict=True))
+
+
+def some(world: World, table: str, column: str, other_than: Any = ()) -> Any:
+    """A value that a column holds."""
+    rows = world.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
+    return next(value for (value,) in rows if value not in list(other_than))
