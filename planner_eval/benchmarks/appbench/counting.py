@@ -1,4 +1,4 @@
-"""What is counted of one AppBench answer, where a paper's definition is meant and not its code's.
+"""What is counted of one AppBench answer, where the paper's definition is meant and not its code's.
 
 Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments) and 5.3 (errors).
 """
@@ -6,18 +6,18 @@ Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments) and 5
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
-from planner_eval.align import align
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
     comparable,
     read_prediction,
     without_late_references,
 )
+from planner_eval.benchmarks.paired import Match, matches
 from planner_eval.benchmarks.report import Records
-from planner_eval.canonical import same, value_key
+from planner_eval.canonical import same
 from planner_eval.errors import ParseError
 from planner_eval.model import Call, Plan, Unresolved, Value, references
 from planner_eval.read import parse
@@ -177,31 +177,23 @@ def _argument_counts(pred: Plan, gold: Plan) -> Counter[str]:
         for call in plan.calls:
             found[side] += len(call.arguments)
             found[f"dependent_{side}"] += sum(_dependent(value) for _, value in call.arguments)
-    alignment = align(pred, gold)
-    stands_for: list[int | str | None] = [f"extra {i}" for i in range(len(pred.calls))]
-    for ours, theirs in alignment.pairs:
-        stands_for[ours] = theirs
-    places: list[int | str | None] = list(range(len(gold.calls)))
-    for ours, theirs in alignment.pairs:
-        if pred.calls[ours].name == gold.calls[theirs].name:
-            found.update(_compared(pred.calls[ours], gold.calls[theirs], stands_for, places))
+    for match in matches(pred, gold):
+        found.update(_compared(match, gold.calls[match.gold]))
     return found
 
 
-def _compared(
-    pred: Call, gold: Call, stands_for: Sequence[int | str | None], places: Sequence[int | str | None]
-) -> Iterator[str]:
+def _compared(match: Match, gold: Call) -> Iterator[str]:
     """A word for each thing to be counted about two calls that stand for one another."""
-    given = dict(pred.arguments)
-    for key, value in dict(gold.arguments).items():
-        if key in given and value_key(given[key], stands_for) == value_key(value, places):
+    for (name, copy), wanted in match.wanted.items():
+        there = (name, copy) in match.given
+        if there and match.given[name, copy] == wanted:
             kind = "hits"
         else:
-            kind = "wrong" if key in given else "missing"
-            words = set(key.split("_"))
-            yield from (name for name, known in (("time", TIME), ("place", PLACE)) if words & known)
+            kind = "wrong" if there else "missing"
+            words = set(name.split("_"))
+            yield from (what for what, known in (("time", TIME), ("place", PLACE)) if words & known)
         yield kind
-        if _dependent(value):
+        if _dependent([value for key, value in gold.arguments if key == name][copy - 1]):
             yield f"dependent_{kind}" if kind == "hits" else f"{kind}_dependent"
 
 

@@ -9,7 +9,8 @@ Source: ``calculate_ans`` and ``calculate_win_score`` of the published ``scorer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 from planner_eval.datasets.sample import Sample
 
@@ -17,8 +18,59 @@ Run: TypeAlias = Callable[[Any, Sample], Any]
 """Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
-def official_run(functions: Mapping[str, Callable[..., Any]]) -> Run:
+class Outcome(Protocol):
+    """What an answer came to: a value, or a failure that says why there is none."""
+
+    @property
+    def value(self) -> Any:
+        """The last call's value."""
+
+    @property
+    def failure(self) -> object | None:
+        """None, or what went wrong."""
+
+
+class Runner(Protocol):
+    """Runs decoded calls with a sample's tools, and can tell failure from a value of False."""
+
+    def __call__(self, calls: Any, sample: Sample) -> Any:
+        """The answer, or False for any failure at all: a `Run`."""
+
+    def outcome(self, calls: Any, sample: Sample) -> Outcome:
+        """The answer or the failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The outcome of a run in this process."""
+
+    value: Any = None
+    failure: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """A runner in this process, for functions and arguments that are known to end; see `official_run`."""
+
+    functions: Mapping[str, Callable[..., Any]]
+
+    def __call__(self, calls: Any, sample: Sample) -> Any:
+        """The last call's value, or False for any failure, as the benchmark has it."""
+        done = self.outcome(calls, sample)
+        return done.value if done.failure is None else False
+
+    def outcome(self, calls: Any, sample: Sample) -> Done:
+        """The same, with failure told apart from a value of False."""
+        try:
+            return Done(_last_result(calls, sample.tools, self.functions))
+        except Exception as error:  # whatever a tool raises is a failed run
+            return Done(failure=error)
+
+
+def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
     """A runner in this process, for functions and arguments that are known to end.
+
+    For answers of a model use ``planner_eval.execute.nestful``, which runs them in a sandbox.
 
     Args:
         functions: Python functions by tool name. Values are passed by position, in written order; the
@@ -33,14 +85,7 @@ def official_run(functions: Mapping[str, Callable[..., Any]]) -> Run:
     >>> run(calls, Sample("a", tools=tools)), run("no calls", Sample("a", tools=tools))
     (2, False)
     """
-
-    def run(calls: Any, sample: Sample) -> Any:
-        try:
-            return _last_result(calls, sample.tools, functions)
-        except Exception:  # whatever a tool raises is a failed run
-            return False
-
-    return run
+    return InProcess(functions)
 
 
 def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:

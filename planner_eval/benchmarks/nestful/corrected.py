@@ -1,0 +1,191 @@
+"""NESTful's figures as the paper defines them (section 4.3).
+
+They stand under the published names, beside the published ones. What the published code does otherwise:
+its F1 averages over the names that occur in gold, does not see invented ones, and takes values for
+parameter names; calls are compared by place, so that one extra call in front loses all, and references
+by the name of the tool that is referred to; running ignores parameter names, and a failure equals 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from planner_eval.benchmarks.nestful.corrected_win import wins
+from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
+from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
+from planner_eval.benchmarks.nestful.win import Runner
+from planner_eval.benchmarks.paired import matches
+from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.canonical import same
+from planner_eval.errors import ParseError
+from planner_eval.model import Plan
+from planner_eval.read import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of one sample, or the sum over a set.
+
+    Args:
+        samples: Samples.
+        tool_hits: Tool names that prediction and gold share, each as often as both call it.
+        tools_predicted: Calls in the prediction.
+        tools_gold: Calls in gold.
+        key_hits: The same of (tool, parameter name) …
+        keys_predicted: …
+        keys_gold: …
+        partial: Calls of the prediction equal to those of gold that they stand for, of the longer plan.
+        full: Samples whose plan means the same as gold's.
+        won: Samples whose calls lead to the gold answer.
+        unread: Answers that cannot be read.
+    """
+
+    samples: int = 1
+    tool_hits: int = 0
+    tools_predicted: int = 0
+    tools_gold: int = 0
+    key_hits: int = 0
+    keys_predicted: int = 0
+    keys_gold: int = 0
+    partial: float = 0.0
+    full: int = 0
+    won: int = 0
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one answer.
+
+    Args:
+        id: The sample's id.
+        counts: Its counts; None where the gold plan cannot be read, so that nothing can be said.
+        gold: The gold plan; None where it cannot be read.
+        error: Why the answer, or the gold plan, cannot be read.
+    """
+
+    id: str
+    counts: Counts | None
+    gold: Plan | None
+    error: str | None = None
+
+
+def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Runner | None = None) -> Report:
+    """NESTful's figures as the paper defines them, under the published names.
+
+    Args:
+        records: Samples whose ``gold`` is the list of gold calls as released, each with the answer's text.
+            For the win rate, ``tools`` is the list of tool specs and ``extra["gold_answer"]`` the answer.
+        model: The model name that chooses the published reader, which is asked where an answer is not
+            NESTful's plain JSON.
+        run: Runs calls, see :mod:`.win`; without it there is no win rate.
+
+    Returns:
+        Each figure with its counts and a note on what it counts. A row is ok when its calls lead to the
+        gold answer; without `run`, when its plan means the same as gold's.
+
+    Source: the paper, section 4.3.
+
+    >>> from planner_eval.datasets.sample import Sample
+    >>> import json
+    >>> calls = [{"name": "now", "label": "$var_1", "arguments": {}}]
+    >>> extra = [{"name": "ping", "label": "$var_0", "arguments": {}}, *calls]
+    >>> score_corrected([(Sample("a", gold=calls), json.dumps(extra))]).value("accuracy_combined")
+    0.5
+    """
+    found = list(outcomes(records, model=model, run=run))
+    judged = [one.counts for one in found if one.counts is not None]
+    rows = tuple(_row(one, run is not None) for one in found)
+    return Report("nestful", "corrected", len(rows), _figures(total(judged), run is not None), rows)
+
+
+def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Runner | None = None) -> Iterator[Outcome]:
+    """What became of each answer, one by one: the matter of figures and of figure 6."""
+    for sample, text in records:
+        try:
+            gold = without_answer(parse(sample.gold, dialect="nestful"))
+        except ParseError as problem:
+            yield Outcome(sample.id, None, None, f"gold: {problem.code}")
+            continue
+        reading = read_prediction(text, model)
+        won = run is not None and wins(reading.plan, sample, run)
+        yield Outcome(sample.id, count(reading, gold, won=won), gold, reading.error)
+
+
+def count(reading: Reading, gold: Plan, *, won: bool = False) -> Counts:
+    """The counts of one sample.
+
+    Args:
+        reading: What could be read of the answer.
+        gold: The gold plan.
+        won: Its calls lead to the gold answer.
+    """
+    pred = reading.plan
+    tools, gold_tools = _tools(pred), _tools(gold)
+    keys, gold_keys = _keys(pred), _keys(gold)
+    size = max(len(pred), len(gold))
+    equal = sum(match.equal for match in matches(pred, gold))
+    return Counts(
+        tool_hits=(tools & gold_tools).total(),
+        tools_predicted=tools.total(),
+        tools_gold=gold_tools.total(),
+        key_hits=(keys & gold_keys).total(),
+        keys_predicted=keys.total(),
+        keys_gold=gold_keys.total(),
+        partial=equal / size if size else float(reading.error is None),
+        full=int(reading.error is None and same(pred, gold)),
+        won=int(won),
+        unread=int(reading.error is not None),
+    )
+
+
+def _tools(plan: Plan) -> Counter[str]:
+    return Counter(call.name for call in plan.calls)
+
+
+def _keys(plan: Plan) -> Counter[tuple[str, str]]:
+    return Counter((call.name, name) for call in plan.calls for name, _ in call.arguments)
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum of the counts of many samples."""
+    names = [field.name for field in fields(Counts)]
+    rows = [[getattr(one, name) for name in names] for one in counts]
+    return Counts(*map(sum, zip(*rows, strict=True))) if rows else Counts(samples=0)
+
+
+def _figures(c: Counts, run: bool) -> tuple[Figure, ...]:
+    functions = "function names, summed over samples; invented ones cost precision"
+    parameters = "parameter names of each function, without their values"
+    partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
+    won = "valid calls that lead to the gold answer; a failure never wins"
+    return (
+        ratio("p_intent", c.tool_hits, c.tools_predicted, note=functions),
+        ratio("r_intent", c.tool_hits, c.tools_gold, note=functions),
+        ratio("f1_intent", 2 * c.tool_hits, c.tools_predicted + c.tools_gold, note=functions),
+        ratio("p_slot", c.key_hits, c.keys_predicted, note=parameters),
+        ratio("r_slot", c.key_hits, c.keys_gold, note=parameters),
+        ratio("f1_slot", 2 * c.key_hits, c.keys_predicted + c.keys_gold, note=parameters),
+        Figure("num_examples", c.samples),
+        ratio("accuracy_combined", c.partial, c.samples, note=partial),
+        ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
+        ratio("win_rate", c.won, c.samples, note=won) if run else Figure("win_rate", None, note="not run"),
+        Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that no reader can read"),
+    )
+
+
+def _row(one: Outcome, run: bool) -> Row:
+    if one.counts is None:
+        return Row(one.id, False, error=one.error)
+    c = one.counts
+    figures: Sequence[Figure] = (
+        Figure("partial", c.partial),
+        Figure("full", float(c.full)),
+        Figure("win", float(c.won) if run else None),
+        Figure("parse_error", c.unread),
+        ratio("f1_intent", 2 * c.tool_hits, c.tools_predicted + c.tools_gold),
+        ratio("f1_slot", 2 * c.key_hits, c.keys_predicted + c.keys_gold),
+    )
+    return Row(one.id, bool(c.won if run else c.full), tuple(figures), one.error)

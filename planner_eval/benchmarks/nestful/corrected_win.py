@@ -1,0 +1,133 @@
+"""NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
+
+Source: the paper, section 4.3. The published code passes values by position in written order, takes a
+failed run for the answer False, which equals a gold 0, and fails on the older layouts of tool specs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from math import isclose
+from typing import Any
+
+from planner_eval.benchmarks.nestful.reading import usual_layout
+from planner_eval.benchmarks.nestful.win import Runner
+from planner_eval.datasets.sample import Sample
+from planner_eval.model import Call, Plan, Ref, Unresolved, Value, references
+
+
+def wins(plan: Plan, sample: Sample, runner: Runner) -> bool:
+    """Whether a plan's calls are all valid and lead to the gold answer.
+
+    Args:
+        plan: What the answer says.
+        sample: Its ``tools`` are the specs, ``extra["gold_answer"]`` is what must come out.
+        runner: Runs calls by position, see :mod:`.win`; here values stand in the specs' order.
+
+    >>> from planner_eval.benchmarks.nestful.win import official_run
+    >>> from planner_eval.read import parse
+    >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
+    >>> sample = Sample("a", tools=tools, extra={"gold_answer": 2})
+    >>> runner = official_run({"less": lambda a, b: a - b})
+    >>> wins(parse([{"name": "less", "arguments": {"b": 3, "a": 5}}]), sample, runner)
+    True
+    """
+    usual = replace(sample, tools=usual_layout(sample.tools))
+    calls = executable(plan, usual.tools)
+    if not calls:
+        return False
+    outcome = runner.outcome(calls, usual)
+    if outcome.failure is not None:
+        return False
+    extra = sample.extra
+    return answers_match(outcome.value, extra.get("gold_answer"), extra.get("gold_answer_text"))
+
+
+def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
+    """The calls as the executor wants them, values in the specs' order; None where one is not valid.
+
+    A call is valid when a listed tool of its name takes all its arguments, no argument is left out
+    before a given one, and each reference means the one output of an earlier call as a whole.
+    """
+    specs: dict[str, Any] = {}
+    for spec in tools if isinstance(tools, list) else []:
+        if isinstance(spec, dict):
+            specs.setdefault(str(spec.get("name")), spec)
+    outputs: list[str] = []
+    calls = []
+    for position, call in enumerate(plan.calls):
+        spec = specs.get(call.name)
+        values = _by_position(call, spec)
+        if spec is None or values is None:
+            return None
+        returned = spec.get("output_parameters")
+        outputs.append(next(iter(returned)) if isinstance(returned, dict) and len(returned) == 1 else "")
+        written = {}
+        for name, value in values.items():
+            if not _resolvable(value, position, outputs):
+                return None
+            written[name] = f"$var_{value.call}.{outputs[value.call]}$" if isinstance(value, Ref) else value
+        calls.append({"name": call.name, "label": f"$var_{position}", "arguments": written})
+    return calls
+
+
+def _by_position(call: Call, spec: Any) -> dict[str, Value] | None:
+    """The arguments in the spec's order; None where one is unknown, given twice, or left out in between."""
+    parameters = spec.get("parameters") if isinstance(spec, dict) else None
+    known = list(parameters) if isinstance(parameters, dict) else []
+    given = dict(call.arguments)
+    if len(given) < len(call.arguments) or not given.keys() <= set(known):
+        return None
+    first = known[: len(given)]
+    return {name: given[name] for name in first} if given.keys() == set(first) else None
+
+
+def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:
+    """Whether a value is a literal, or a reference that the executor can follow."""
+    if isinstance(value, Ref):
+        output = outputs[value.call] if value.call < position else ""
+        return bool(output) and value.path in ((), (output,))
+    return not isinstance(value, Unresolved) and not any(True for _ in references(value))
+
+
+def answers_match(answer: Any, gold: Any, text: str | None = None) -> bool:
+    """Whether an answer is the gold answer.
+
+    Numbers are compared by value, rounded to the gold's decimals where gold is a float; a truth value
+    is no number, a tuple is a list.
+
+    Args:
+        answer: What the calls gave.
+        gold: The gold answer.
+        text: The gold answer as released, which a text may equal.
+
+    >>> answers_match(16.3636, 16.36), answers_match(27, 27.0), answers_match((1,), [1])
+    (True, True, True)
+    >>> answers_match(1e-05, 1e-05), answers_match(3.0000000000000004, 3), answers_match("002", 2, "002")
+    (True, True, True)
+    >>> answers_match(False, 0)
+    False
+    """
+    if isinstance(answer, list | tuple) and isinstance(gold, list):
+        return len(answer) == len(gold) and all(map(answers_match, answer, gold))
+    if isinstance(answer, dict) and isinstance(gold, dict):
+        texts = {str(key): value for key, value in answer.items()}
+        return texts.keys() == gold.keys() and all(answers_match(texts[key], gold[key]) for key in gold)
+    if isinstance(answer, bool) or isinstance(gold, bool):
+        return answer is gold
+    if isinstance(answer, int | float) and isinstance(gold, int | float):
+        return _numbers_match(answer, gold)
+    return bool(answer == gold) or (isinstance(answer, str) and answer == text)
+
+
+def _numbers_match(answer: float, gold: float) -> bool:
+    try:
+        if isclose(answer, gold, rel_tol=1e-9):
+            return True
+        if isinstance(gold, int):
+            return False
+        exponent = Decimal(repr(gold)).as_tuple().exponent
+        return isinstance(exponent, int) and exponent < 0 and round(answer, -exponent) == gold
+    except (OverflowError, InvalidOperation):
+        return False

@@ -1,0 +1,203 @@
+"""NESTful's figures on its data, and win rate by structure.
+
+Source: the paper, sections 3.2 (samples, tools, calls), 1 and 2 (averages), Figure 6 (section 4.5).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from planner_eval.benchmarks.nestful.corrected import Outcome
+from planner_eval.benchmarks.nestful.reading import without_answer
+from planner_eval.benchmarks.report import Cell
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import ParseError
+from planner_eval.model import Plan
+from planner_eval.read import parse
+from planner_eval.structure import components, consumers, depth, nesting_patterns, producers
+
+_PUBLISHED: dict[str, dict[str, str | None]] = {
+    "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
+    "coding": {"Samples": "446", "Tools": "881", "Avg. calls": "2.1"},
+    "all": {"Samples": "1861", "Tools": None, "Avg. calls": "4.36"},
+}
+"""The paper says "more than 881" tools, and the number of all samples only by its two parts."""
+
+
+def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
+    """What the paper says of its data: samples, tools and calls of both domains.
+
+    Args:
+        samples: Of version 2.
+
+    Returns:
+        Printed cells beside the recomputed ones, each with the number of samples at hand.
+
+    >>> [cell.published for cell in dataset_table([])][:3]
+    ['1415', '40', '5.1']
+    """
+    parts: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        parts[sample.category].append(sample)
+        parts["all"].append(sample)
+    return [
+        _cell(part, row, published, parts[part])
+        for part, rows in _PUBLISHED.items()
+        for row, published in rows.items()
+    ]
+
+
+def _cell(part: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
+    of = int(_PUBLISHED[part]["Samples"] or 0)
+    plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
+    n = len(plans)
+    values: dict[str, Callable[[], float]] = {
+        "Samples": lambda: n,
+        "Tools": lambda: len({call.name for plan in plans for call in plan.calls}),
+        "Avg. calls": lambda: sum(map(len, plans)) / n,
+    }
+    note = "" if n == of else f"{n} of {of} samples at hand"
+    return Cell("Section 3.2", row, part, published, values[row]() if n else None, n, of, note)
+
+
+def _plan(sample: Sample) -> Plan | None:
+    try:
+        return without_answer(parse(sample.gold, dialect="nestful"))
+    except ParseError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """How the gold plans of one part hang together; the closing ``var_result`` is not counted.
+
+    Args:
+        samples: Plans.
+        calls: Calls in all.
+        tools: Distinct tools.
+        repeating: Plans that call a tool twice.
+        depths: References on the longest chain of a plan → plans.
+        references: References in all.
+        dependencies: Pairs of producer and consumer in all.
+        producers: Producers of a call → calls.
+        consumers: Consumers of a call → calls.
+        chains: Ways A→B→C.
+        components: Weakly connected parts in all.
+        patterns: Nesting patterns, see :func:`planner_eval.structure.nesting_patterns`.
+    """
+
+    samples: int
+    calls: int
+    tools: int
+    repeating: int
+    depths: dict[int, int]
+    references: int
+    dependencies: int
+    producers: dict[int, int]
+    consumers: dict[int, int]
+    chains: int
+    components: int
+    patterns: dict[str, int]
+
+
+def structure_of(samples: Iterable[Sample]) -> Structure:
+    """The structure of gold plans, as section 4.5 models them: calls as nodes, references as edges.
+
+    Args:
+        samples: Of any parts; those whose gold cannot be read are left out of the count.
+    """
+    plans = [plan for sample in samples if (plan := _plan(sample)) is not None]
+    patterns: Counter[str] = Counter()
+    for plan in plans:
+        patterns.update(nesting_patterns(plan))
+    needed = [producers(plan) for plan in plans]
+    used = [consumers(plan) for plan in plans]
+    return Structure(
+        samples=len(plans),
+        calls=sum(map(len, plans)),
+        tools=len({call.name for plan in plans for call in plan.calls}),
+        repeating=sum(len({call.name for call in plan.calls}) < len(plan) for plan in plans),
+        depths=_histogram(map(nesting_depth, plans)),
+        references=sum(len(plan.edges) for plan in plans),
+        dependencies=sum(map(data_dependencies, plans)),
+        producers=_histogram(len(one) for plan in needed for one in plan),
+        consumers=_histogram(len(one) for plan in used for one in plan),
+        chains=sum(
+            len(before) * len(after)
+            for ins, outs in zip(needed, used, strict=True)
+            for before, after in zip(ins, outs, strict=True)
+        ),
+        components=sum(len(components(plan)) for plan in plans),
+        patterns=dict(sorted(patterns.items())),
+    )
+
+
+def _histogram(values: Iterable[int]) -> dict[int, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def nesting_depth(plan: Plan) -> int:
+    """References on the longest chain, Figure 6(a): 0 where no call uses another's output."""
+    return max(depth(plan) - 1, 0)
+
+
+def data_dependencies(plan: Plan) -> int:
+    """Pairs of calls of which one uses the other's output, Figure 6(b)."""
+    return sum(map(len, producers(plan)))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Wins among the samples of one structure.
+
+    Args:
+        panel: ``"depth"``, ``"dependencies"`` or ``"pattern"``.
+        key: The depth, the number of dependencies, or the pattern.
+        n: Samples of that structure.
+        won: Those that won.
+    """
+
+    panel: str
+    key: int | str
+    n: int
+    won: int
+
+    @property
+    def win_rate(self) -> float:
+        """The share of wins."""
+        return self.won / self.n
+
+
+_Panel: TypeAlias = Callable[[Plan], Iterable[int | str]]
+_PANELS: dict[str, _Panel] = {
+    "depth": lambda plan: (nesting_depth(plan),),
+    "dependencies": lambda plan: (data_dependencies(plan),),
+    "pattern": lambda plan: [pattern for pattern in nesting_patterns(plan) if pattern != "A"],
+}
+
+
+def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
+    """Figure 6: win rate by nesting depth, by data dependencies and by nesting pattern of the gold plan.
+
+    A sample counts under each pattern that its gold plan holds.
+
+    Args:
+        outcomes: What became of the answers, run; see :func:`.corrected.outcomes`.
+
+    Returns:
+        The bars of the three panels, each in order.
+    """
+    found: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
+    for one in outcomes:
+        if one.gold is not None and one.counts is not None:
+            for panel, keys_of in _PANELS.items():
+                for key in keys_of(one.gold):
+                    found[panel][key].append(one.counts.won)
+    return [
+        Share(panel, key, len(wins), sum(wins))
+        for panel, groups in found.items()
+        for key, wins in sorted(groups.items(), key=lambda group: (isinstance(group[0], str), group[0]))
+    ]
