@@ -1,0 +1,86 @@
+"""Plots of distributions."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from planner_eval.errors import InputError, RenderError
+from planner_eval.render.plots import FORMATS, Panel, plot, values_of
+
+PANELS = [
+    Panel("depth", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}}),
+    Panel("calls", "plans", {"one": {n: 1 for n in range(1, 21)}}),
+    Panel("kinds", "arguments", {"two": {"text": 3, "number": 1}}),
+]
+
+
+def texts(picture: bytes) -> list[str]:
+    root = ET.fromstring(picture)
+    return [(t.text or "").strip() for t in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def bars(picture: bytes, color: bytes = b"#0072b2") -> list[float]:
+    """The heights of the bars of one colour, in points."""
+    path = (
+        rb'd="M ([\d.]+) ([\d.]+) \nL [\d.]+ [\d.]+ \nL [\d.]+ ([\d.]+) [^"]*" clip-path[^>]*fill: ' + color
+    )
+    return [float(low) - float(high) for _, low, high in re.findall(path, picture)]
+
+
+def test_all_words_are_there() -> None:
+    pytest.importorskip("matplotlib")
+    shown = texts(plot(PANELS))
+    for word in (
+        "depth",
+        "calls",
+        "kinds",
+        "one",
+        "two",
+        "text",
+        "number",
+        "% of plans",
+        "% of arguments",
+        "13+",
+    ):
+        assert word in shown
+    assert shown.count("3") >= 2  # depth has a gap at 3 for both
+
+
+def test_bars_are_as_high_as_their_shares() -> None:
+    pytest.importorskip("matplotlib")
+    heights = bars(plot([Panel("depth", "plans", {"one": {1: 3, 2: 1}})]))
+    assert len(heights) == 2
+    assert heights[0] / heights[1] == pytest.approx(3, rel=0.01)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_counts_give_the_same_bytes(form: str) -> None:
+    pytest.importorskip("matplotlib")
+    assert plot(PANELS, format=form) == plot(PANELS, format=form)
+
+
+def test_numbers_keep_their_gaps_and_words_their_order() -> None:
+    assert values_of(PANELS[0]) == [1, 2, 3, 4]
+    assert values_of(PANELS[2]) == ["text", "number"]
+    assert values_of(Panel("x", "y", {"a": {}})) == []
+
+
+def test_hostile_names_are_shown_as_they_are() -> None:
+    pytest.importorskip("matplotlib")
+    names = ["$\\frac{1}$", "_hidden", "<b>&", "a\x00\x1b[31m\ud800", "한국어"]
+    shown = texts(plot([Panel("$x_", "\\y", {name: {"$_": 1} for name in names})]))
+    assert {"$\\frac{1}$", "_hidden", "<b>&", "a\\x00\\x1b[31m\\ud800", "한국어", "$x_", "$_"} <= set(shown)
+
+
+def test_what_cannot_be_plotted_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="no format 'gif'"):
+        plot(PANELS, format="gif")
+    with pytest.raises(InputError, match="nothing to plot"):
+        plot([])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(RenderError, match=r"planner_eval\[plot\]"):
+        plot(PANELS)
