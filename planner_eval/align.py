@@ -77,7 +77,7 @@ def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT) -> Alignment:
         The pairing with the fewest differing arguments, and whether that is proved.
 
     >>> from planner_eval.read import parse
-    >>> align(parse("f(#x='1')\ng()"), parse("g()\nf(#x='2')\nh()"))
+    >>> align(parse("f(#x='1')\ng(#y='1')"), parse("g(#y='1')\nf(#x='2')\nh(#z='3')"))
     Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), exact=True)
     """
     return match(pred, gold, policy).alignment
@@ -121,6 +121,8 @@ def _match(
     else:
         pairing = Pairing(Side(ours), Side(theirs), matcher)
         pairing.exact = verdict.exact
+        if terms.optional:
+            pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
         _pair_equal_calls(pairing)
         solve(pairing, _blocks(pairing))
         _reconsider(pairing)
@@ -158,7 +160,7 @@ def _pair_equal_calls(pairing: Pairing) -> None:
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
             pairing.exact = pairing.exact and not used
-        for gold in golds:
+        for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 

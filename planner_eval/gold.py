@@ -75,7 +75,7 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
     Raises:
         InputError: a field names a call that the plan does not have, or is of the wrong shape.
 
-    >>> terms_of({"optional": ["c1"]}, parse("f()")).optional
+    >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
     frozenset({'c1'})
     """
     if not any(name in fields for name in FIELDS):

@@ -37,6 +37,8 @@ BUCKET = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
 _CLOSE = 1e-5
+_LAST = 3e-6
+"""What makes an optional call of gold the last choice among equals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[floa
             pairing.cost(pred, gold)
             + (pairing.broken(pred, gold) if consumers else 0.0)
             + spread * abs(place - row)
+            + (_LAST if gold in pairing.optional else 0.0)
             for place, pred in enumerate(block.preds)
         ]
         for row, gold in enumerate(block.golds)

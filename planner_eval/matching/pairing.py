@@ -86,15 +86,19 @@ class Side:
 
 
 class Pairing:
-    """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE."""
+    """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE.
 
-    __slots__ = ("exact", "gold", "matcher", "pred", "to_gold", "to_pred")
+    ``optional`` calls of gold are the first to stay alone where not all can have partners.
+    """
+
+    __slots__ = ("exact", "gold", "matcher", "optional", "pred", "to_gold", "to_pred")
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
         self.to_gold = [FREE] * len(pred.numbered.arguments)
         self.to_pred = [FREE] * len(gold.numbered.arguments)
         self.exact = True
+        self.optional: frozenset[int] = frozenset()
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""

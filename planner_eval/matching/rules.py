@@ -108,13 +108,9 @@ def normal(rule: Rule, value: Value, plan: Plan) -> Value:
 
 
 def _renamer(rule: Rule) -> Callable[[Value], Value]:
-    def rename(value: Value) -> Value:
-        if type(value) is not str:
-            return value
-        name = rule.aliases.get(casefold(value))
-        return value if name is None else casefold(name)
-
-    return rename
+    names = {casefold(name): casefold(name) for name in rule.aliases.values()}
+    names |= {casefold(alias): casefold(name) for alias, name in rule.aliases.items()}
+    return lambda value: names.get(casefold(value), value) if type(value) is str else value
 
 
 def _order_in(plan: Plan) -> Callable[[Value], str]:
