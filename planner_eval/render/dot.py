@@ -38,6 +38,8 @@ def to_dot(scene: Scene, theme: Theme, *, dpi: int | None = None) -> str:
     graph = graphviz.Digraph("plan", body=writer.head)
     if dpi is not None:
         graph.attr("graph", dpi=str(dpi))
+    if scene.layout:
+        graph.attr("graph", **dict(scene.layout))
     apps: dict[str, list[int]] = {}
     for position, box in enumerate(scene.boxes):
         if box.app is None:

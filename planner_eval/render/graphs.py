@@ -10,11 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from planner_eval.model import Plan
-from planner_eval.render.labels import name_text, visible
+from planner_eval.render.labels import name_text
 from planner_eval.render.scene import MAX_BOXES, Arrow, Box, Scene
 from planner_eval.structure import producers, shape
 
 NODES = ("tool", "app")
+_SIDEWAYS = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
+"""Unconnected parts stand below one another, and labels have room."""
+
+FEW = 60
+_GRID = (("pack", "8"), ("packmode", "array_ut5"))
+_PACKED = (("pack", "12"), ("packmode", "array_ut4"))
+"""Five boxes, or four frames a row, in the order in which they are written."""
 
 
 @dataclass(slots=True)
@@ -55,12 +62,12 @@ class ToolGraph:
 
         Args:
             most: Draw so many boxes, and twice as many arrows, at the utmost: those that are used most.
-                What is left out is counted in the notes. Where nothing is used by anything, all that
-                can be drawn is.
+                What is left out is counted in the notes. Where no call uses another's output, only
+                the :data:`FEW` called most are drawn.
         """
         linked = {key for pair in self.references for key in pair}
         ranked = sorted(self.calls, key=lambda key: (key not in linked, -self.calls[key], key))
-        kept = sorted(key for key in ranked[:most] if key in linked or not linked)
+        kept = sorted(key for key in ranked[: most if linked else FEW] if key in linked or not linked)
         place = {key: position for position, key in enumerate(kept)}
         pairs = [(pair, n) for pair, n in self.references.items() if pair[0] in place and pair[1] in place]
         arrows = sorted(pairs, key=lambda item: (-item[1], item[0]))[: 2 * most]
@@ -69,13 +76,13 @@ class ToolGraph:
             for (tail, head), n in sorted(arrows, key=lambda item: (place[item[0][0]], place[item[0][1]]))
         )
         boxes = tuple(self._box(key) for key in kept)
-        return Scene(boxes, drawn, self._summary(), notes=self._notes(kept, arrows, linked))
+        notes = self._notes(kept, arrows, linked)
+        return Scene(boxes, drawn, self._summary(), notes=notes, layout=_SIDEWAYS if linked else _GRID)
 
     def _box(self, key: tuple[str, str]) -> Box:
-        app, name = key
-        title = name_text(name or app)
-        cluster = visible(app) if app and name else None
-        return Box(title, "plain", title, cluster, count=self.calls[key])
+        title = name_text(".".join(part for part in key if part))
+        # No frame an app: frames pull tools of one app together that feed other apps, and arrows cross.
+        return Box(title, "plain", title, count=self.calls[key])
 
     def _summary(self) -> str:
         references = sum(self.references.values())
@@ -151,7 +158,7 @@ class Shapes:
         >>> shapes = Shapes()
         >>> shapes.add(parse("a = f(#x='1')\nb = g(#y=a)"))
         >>> [(box.title, box.app) for box in shapes.scene().boxes]
-        [('A', '1. ×1 (100 %)'), ('B', '1. ×1 (100 %)')]
+        [('A', '1. ×1 (100.0 %)'), ('B', '1. ×1 (100.0 %)')]
         """
         total = self.counts.total()
         ranked = sorted(self.counts, key=lambda key: (-self.counts[key], len(key), key))
@@ -162,15 +169,14 @@ class Shapes:
             needed, start = self.examples[key], len(boxes)
             if start + len(needed) > MAX_BOXES:
                 break
-            frame = f"{number}. ×{self.counts[key]:,} ({100 * self.counts[key] / total:.2g} %)"
+            frame = f"{number}. ×{self.counts[key]:,} ({100 * self.counts[key] / total:.1f} %)"
             letters = [_letter(k) for k in range(len(needed))]
             boxes += [Box(letter, "plain", letter, frame) for letter in letters]
             arrows += [Arrow(start + p, start + i, "plain") for i, found in enumerate(needed) for p in found]
             drawn += self.counts[key]
         shown = len({box.app for box in boxes})
-        share = f"{100 * drawn / total:.3g} %" if total else "none"
-        summary = f"the {shown} commonest of {len(self.counts):,} shapes: {share} of {total:,} plans"
-        return Scene(tuple(boxes), tuple(arrows), summary)
+        summary = f"the {shown} commonest of {len(self.counts):,} shapes: {drawn:,} of {total:,} plans"
+        return Scene(tuple(boxes), tuple(arrows), summary, layout=_PACKED)
 
 
 def _letter(k: int) -> str:

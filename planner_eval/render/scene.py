@@ -82,6 +82,7 @@ class Scene:
         summary: One sentence below the drawing.
         legend: The roles that the legend explains.
         notes: What a reader has to know about the drawing itself.
+        layout: DOT attributes of the whole drawing that it asks for, over the theme's.
     """
 
     boxes: tuple[Box, ...] = ()
@@ -89,6 +90,7 @@ class Scene:
     summary: str = ""
     legend: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    layout: tuple[tuple[str, str], ...] = ()
 
     @property
     def crowded(self) -> bool:
