@@ -5,7 +5,8 @@
     benchmark("callnavi").corrected(records)                  what the paper says of them
     benchmark("callnavi").tables(samples)                     the paper's cells beside the recomputed ones
 
-A new benchmark is a package of this folder with ``score_official`` and ``score_corrected``, and a row here.
+A new benchmark is a package of this folder with ``score_official`` and ``score_corrected``, and a row
+here and in :mod:`.papers`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ class Benchmark:
     Args:
         name: Its package in this folder.
         title: As its paper spells it.
-        paper_tables: The functions of its module ``tables`` that take samples, in the order of the paper.
         options: What scoring can be told.
         judged: A judge decides what rules cannot.
         executed: Answers can be run.
@@ -62,7 +62,6 @@ class Benchmark:
 
     name: str
     title: str
-    paper_tables: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     judged: bool = False
     executed: bool = False
@@ -145,9 +144,9 @@ class Benchmark:
         Args:
             samples: Of this benchmark's reader; any part of the data.
         """
-        found = list(samples)
-        module = import_module(f"planner_eval.benchmarks.{self.name}.tables")
-        return [cell for name in self.paper_tables for cell in getattr(module, name)(found)]
+        from planner_eval.benchmarks.papers import paper_tables
+
+        return paper_tables(self.name, list(samples))
 
 
 def benchmark(name: str) -> Benchmark:
@@ -187,7 +186,6 @@ _MODEL = Option(
     "granite-3.1-8b-instruct",
     (),
     "The model name by which the published scorer chooses one of its 16 answer formats.",
-    ("official",),
 )
 _RUNNER = Option(
     "runner", "gpt", (), "The family of models whose published runner held the conversations.", ("official",)
@@ -196,11 +194,11 @@ _RUNNER = Option(
 BENCHMARKS: Mapping[str, Benchmark] = {
     one.name: one
     for one in (
-        Benchmark("appbench", "AppBench", ("table2",)),
-        Benchmark("nestful", "NESTful", (), (_MODEL,), executed=True),
-        Benchmark("callnavi", "CallNavi", ("table1", "table2"), _CALLNAVI, judged=True),
-        Benchmark("complexfuncbench", "ComplexFuncBench", ("table3",), (_RUNNER,), judged=True),
-        Benchmark("functionchat", "FunctionChat-Bench", ("table1", "table2"), judged=True),
+        Benchmark("appbench", "AppBench"),
+        Benchmark("nestful", "NESTful", (_MODEL,), executed=True),
+        Benchmark("callnavi", "CallNavi", _CALLNAVI, judged=True),
+        Benchmark("complexfuncbench", "ComplexFuncBench", (_RUNNER,), judged=True),
+        Benchmark("functionchat", "FunctionChat-Bench", judged=True),
     )
 }
 """The benchmarks by name."""
