@@ -58,7 +58,9 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 def matches(shown: str, printed: str) -> bool:
     """Whether the shown lines are the printed ones, a line ``…`` standing for any."""
-    pattern = "\n".join(".*" if line == "…" else re.escape(line.rstrip()) for line in shown.strip().split("\n"))
+    pattern = "\n".join(
+        ".*" if line == "…" else re.escape(line.rstrip()) for line in shown.strip().split("\n")
+    )
     printed = "\n".join(line.rstrip() for line in printed.strip().split("\n"))
     return re.fullmatch(pattern, printed, re.S) is not None
 
