@@ -156,7 +156,8 @@ class Tool:
         if self.open:
             shown.append("…")
         outputs = ", ".join(each.name for each in self.returns.fields)
-        result = outputs or ("" if self.returns == ANY else str(self.returns))
+        silent = self.returns == ANY or (self.returns.kinds == ("object",) and not outputs)
+        result = outputs or ("" if silent else str(self.returns))
         return f"{self.full_name}({', '.join(shown)})" + (f" -> {result}" if result else "")
 
 

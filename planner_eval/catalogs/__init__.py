@@ -143,7 +143,8 @@ def _detect_table(values: list[Any]) -> str | None:
         return None
     if all("name_to_url" in each for each in values):
         return "complexfuncbench"
-    return "jsonschema" if all("type" in each or "properties" in each for each in values) else None
+    marks = {"type", "properties", "$ref", "allOf", "anyOf", "oneOf"}
+    return "jsonschema" if all(marks & set(each) for each in values) else None
 
 
 def _reader(format: str) -> Reader:
@@ -210,4 +211,6 @@ def _decoded(text: str, path: Path) -> Any:
             if not records:
                 raise CatalogError(f"{path.name}: not JSON: {whole}") from None
             raise CatalogError(f"{path.name}, line {number}: not JSON: {error}") from None
+    if not records:
+        raise CatalogError(f"{path.name}: not JSON: {whole}")
     return records

@@ -181,6 +181,8 @@ def _nestful_type(entry: Mapping[str, Any]) -> Type:
     if isinstance(choices, str) and (match := re.fullmatch(r"(\d+)\s*-\s*(\d+)", choices)):
         return Type(("number",), minimum=int(match[1]), maximum=int(match[2]))
     kinds = [words] if isinstance(words, str) else list(words or ())
+    if kinds and entry.get("nullable") is True:
+        kinds.append("null")
     base = [type_of_words(str(each)) for each in kinds]
     items = entry.get("items")
     if any(each.kinds == ("array",) for each in base) and isinstance(items, Mapping):

@@ -122,6 +122,9 @@ def schema_of(kind: Type) -> dict[str, Any]:
         schema["anyOf"] = [schema_of(each) for each in kind.any_of]
     if kind.fields:
         schema.update(object_schema(kind.fields, open=kind.open))
+        schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
+    elif not kind.open:
+        schema["additionalProperties"] = False
     return schema
 
 

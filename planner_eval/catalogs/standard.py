@@ -92,7 +92,8 @@ def read_schemas(data: Any, name: str) -> Catalog:
         if not isinstance(title, str) or not title:
             raise CatalogError(f'schema {number}: needs a "title", which names the tool')
         described = str(schema.get("description") or "")
-        tools.append(_built(title, None, described, dict(schema), root=root or schema))
+        own = schema if "$defs" in schema or "definitions" in schema else root or schema
+        tools.append(_built(title, None, described, dict(schema), root=own))
     return Catalog(tuple(tools), name)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.errors import InputError
-from planner_eval.worlds.definition import Definition
+from planner_eval.worlds.definition import Argument, Definition
 from planner_eval.worlds.generic import guessed
+from planner_eval.worlds.typed import typed, untyped
 
 _KINDS: dict[str, Type] = {
     "text": Type(("string",)),
@@ -62,7 +63,7 @@ def catalog_of(world: Definition) -> Catalog:
                         _KINDS[each.type],
                         each.required,
                         each.about,
-                        each.default,
+                        None if each.default is None else untyped(_default(each), each.type),
                         each.default is not None and each.default != "today",
                     )
                     for each in api.arguments
@@ -72,6 +73,13 @@ def catalog_of(world: Definition) -> Catalog:
             )
         )
     return Catalog(tuple(tools), world.name, text_values=True, holes=("?", "$$$"), reports_all=True)
+
+
+def _default(argument: Argument) -> Any:
+    """A default as the database holds it; that of a date may be today, which no catalog can say."""
+    if argument.default == "today":
+        return None
+    return typed(argument.name, argument.default, argument.type)
 
 
 def _typed(world: Definition, name: str, source: str | None) -> bool:

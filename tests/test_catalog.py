@@ -1,0 +1,395 @@
+"""Catalogs: every format, bad files, conversion, types."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type, as_catalog, read_catalog
+from planner_eval.catalogs import FORMATS, WRITABLE, to_data
+from planner_eval.catalogs.schema import schema_of, type_of
+from planner_eval.catalogs.values import fits, problem
+from planner_eval.catalogs.words import type_of_words
+from planner_eval.errors import CatalogError
+from tests.conftest import ROOT
+
+CASES = ROOT / "tests" / "cases" / "catalogs"
+
+SIGNATURES = {
+    "openai.json": [
+        "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
+        "ratio(first: number, second: number)",
+        "notify(people: array of object, urgent?: boolean or null = False)",
+    ],
+    "mcp.json": [
+        "get_rate(base: string, quote: string) -> rate, day",
+        "ratio(first: number, second: number) -> value",
+        "notify(text: string)",
+    ],
+    "jsonschema.json": ["get_rate(base: string, quote: string)", "ratio(first: number, second: number)"],
+    "functions.py": [
+        "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: string or null = None)",
+        "ratio(first: number, second?: number = 1.0, digits?: integer or null = None) -> number",
+        "notify(…) -> null",
+    ],
+    "appbench.json": [
+        "Rates.getrate(base: string, day: date, kind?: one of 'cash', 'card', 'wire', amount?: integer)"
+        " -> rate, note",
+        "Post.send(amount: number, at: time)",
+    ],
+    "nestful_v1.json": [
+        "Rates.Get(base: string, limit?: number = 10, sort?: one of 'up', 'down') -> rate, place",
+        "Send(text, kind?: one of 'note', 'call' = 'note') -> sent",
+        "Send(text, urgent)",
+    ],
+    "nestful_v2.jsonl": [
+        "divide(arg_0: integer or number, arg_1: integer or number) -> result",
+        "count(items: array of string, start?: integer or number or null) -> output_0",
+    ],
+    "callnavi.json": [
+        "getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
+        "getName(phoneNumber) -> Name",
+        "book() -> Confirmation, bookingId",
+    ],
+    "functionchat.jsonl": ["ratio(first: number)", "notify()"],
+    "complexfuncbench.json": ["Search_Rates(…)", "Get_Rate(Now)(…)"],
+    "complexfuncbench_exact.json": ["Search_Rates(base?, quote?, …)", "Get_Rate(Now)(…)"],
+    "complexfuncbench_record.jsonl": ["Search_Rates(base: string)"],
+    "own.json": ["Rates.getrate(base: string) -> rate"],
+}
+
+
+def test_every_case_is_listed() -> None:
+    assert {path.name for path in CASES.iterdir() if path.is_file()} == set(SIGNATURES)
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_format_is_recognised_and_read(name: str) -> None:
+    catalog = read_catalog(CASES / name)
+    assert [tool.signature() for tool in catalog.tools] == SIGNATURES[name]
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_format_may_be_named(name: str) -> None:
+    format = {"functions.py": "python", "own.json": "planeval"}.get(name) or name.split(".")[0].split("_")[0]
+    assert format in FORMATS
+    assert read_catalog(CASES / name, format) == read_catalog(CASES / name)
+
+
+def test_conventions_come_with_the_format() -> None:
+    own, rates = read_catalog(CASES / "own.json"), read_catalog(CASES / "appbench.json")
+    for catalog in (own, rates):
+        assert (catalog.text_values, catalog.holes, catalog.reports_all) == (True, ("?",), True)
+    assert read_catalog(CASES / "callnavi.json").holes == ("$$$",)
+    assert read_catalog(CASES / "openai.json") == Catalog(
+        read_catalog(CASES / "openai.json").tools, "openai.json"
+    )
+
+
+def test_what_is_said_of_tools_is_kept() -> None:
+    rate, ratio, notify = read_catalog(CASES / "functions.py").tools
+    assert rate.description == "What one currency costs in another."
+    assert rate.parameters[0].description == "The currency that is bought, three letters."
+    assert [each.description for each in ratio.parameters] == [
+        "What is divided.",
+        "What it is divided by.",
+        "",
+    ]
+    assert notify.open
+    search, _, note = read_catalog(CASES / "mcp.json").tools
+    assert (search.action, note.action) == (False, True)
+    assert read_catalog(CASES / "appbench.json").tools[1].action is True
+    place = read_catalog(CASES / "nestful_v1.json").tools[0].returns
+    assert place.at(("place", "city")) == Type(("string",))
+    assert place.at(("city",)) is None
+
+
+def test_overloads_and_apps_are_found() -> None:
+    catalog = read_catalog(CASES / "nestful_v1.json")
+    assert len(catalog.find("Send")) == 2
+    assert len(catalog.find("Rates.Get")) == 1, "a name with a dot is first of all a name"
+    rates = read_catalog(CASES / "appbench.json")
+    assert rates.find("getrate", "Rates") == rates.find("Rates.getrate") == rates.find("getrate")
+    assert rates.find("getrate", "Post") == ()
+    assert rates.apps == ("Rates", "Post")
+    both = rates + rates + catalog
+    assert len(both) == len(rates) + len(catalog)
+    assert both.text_values
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+@pytest.mark.parametrize("format", WRITABLE)
+def test_a_catalog_can_be_written_and_read_again(name: str, format: str) -> None:
+    catalog = read_catalog(CASES / name)
+    data = json.loads(json.dumps(to_data(catalog, format)))
+    if format == "jsonschema" and name == "nestful_v1.json":
+        return  # an object cannot hold two tools of one name
+    again = as_catalog(data, format, name=catalog.name)
+    assert [tool.full_name for tool in again.tools] == [tool.full_name for tool in catalog.tools]
+    assert [tool.parameters for tool in again.tools] == [tool.parameters for tool in catalog.tools]
+    assert [tool.open for tool in again.tools] == [tool.open for tool in catalog.tools]
+    if format == "planeval":
+        assert again == catalog
+
+
+class Person(BaseModel):
+    name: str
+    age: int = 0
+
+
+@dataclass
+class Place:
+    city: str
+
+
+def test_function_objects_with_rich_annotations() -> None:
+    def invite(
+        person: Person, place: Place, how: Literal["mail", "phone"] = "mail", *, when: Any = None
+    ) -> list[int]:
+        """Invite somebody.
+
+        Args:
+            how: The way.
+        """
+        raise NotImplementedError
+
+    (tool,) = as_catalog(invite).tools
+    assert tool.signature() == (
+        "invite(person: object, place: object, how?: one of 'mail', 'phone' = 'mail', when? = None)"
+        " -> array of integer"
+    )
+    assert tool.parameters[0].type.at(("age",)) == Type(("integer",))
+    assert tool.parameters[1].type.at(("town",)) is None
+    assert tool.parameters[2].description == "The way."
+    assert as_catalog([invite, len]).tools[1].name == "len"
+
+
+# ---------------------------------------------------------------- bad files
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("none.json", None, "no such file"),
+        ("empty.json", "", "not JSON"),
+        ("number.json", "3", "no catalog that planeval knows"),
+        ("broken.json", '[{"name": "a"', "not JSON"),
+        ("half.jsonl", '{"name": "a"}\n{"name"', "line 2: not JSON"),
+        ("deep.json", "[" * 100_000, "nested too deeply"),
+        ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
+        ("params.json", '[{"name": "a", "parameters": 3}]', "tool 0 'a': parameters"),
+        (
+            "type.json",
+            '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]',
+            "unknown type 'int'",
+        ),
+        (
+            "ref.json",
+            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]',
+            "points to nothing",
+        ),
+        (
+            "out.json",
+            '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "http://x"}}}}]',
+            "same document",
+        ),
+        ("apps.json", '{"apps": [{"app": "A", "apis": 3}]}', 'a list under "apis"'),
+        ("api.json", '{"apps": [{"app": "A", "apis": [{}]}]}', "not in the appbench format"),
+        ("ports.json", '{"api_ports": [{"parameters": {}}]}', "not in the callnavi format"),
+        ("spec.json", '[{"output_parameters": {}}]', 'a specification with a "name"'),
+        ("code.py", "def f(:", "not a Python file"),
+        ("own.json", '{"format": "planeval-catalog/1", "tools": [], "colour": 1}', "colour"),
+        ("list.yaml", "a: [", "not YAML"),
+    ],
+)
+def test_a_bad_file_is_named_with_what_is_wrong(
+    tmp_path: Path, name: str, text: str | None, said: str
+) -> None:
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CatalogError) as caught:
+        read_catalog(path)
+    assert said in str(caught.value)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value).replace(said, "") or name == "list.yaml"
+
+
+def test_other_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="is a directory"):
+        read_catalog(tmp_path)
+    (tmp_path / "latin.json").write_bytes(b'[{"name": "caf\xe9"}]')
+    with pytest.raises(CatalogError, match="not UTF-8"):
+        read_catalog(tmp_path / "latin.json")
+    with pytest.raises(CatalogError, match="unknown catalog format 'swagger'"):
+        as_catalog([], "swagger")
+    with pytest.raises(CatalogError, match="cannot write"):
+        to_data(Catalog(), "python")
+    loop = {
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+        "properties": {"x": {"$ref": "#/$defs/a"}},
+    }
+    assert as_catalog([{"name": "f", "parameters": loop}]).tools[0].parameters[0].type == ANY
+    spiral = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "properties": {"x": {"$ref": "#/$defs/a"}}}
+    with pytest.raises(CatalogError, match="refers to itself"):
+        as_catalog([{"name": "f", "parameters": spiral}])
+
+
+# ---------------------------------------------------------------- types and values
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("String", "string"),
+        ("int or float", "integer or number"),
+        ("list of float", "array of number"),
+        ("list of strings", "array of string"),
+        ("Date (yyyy-mm-dd)", "date"),
+        ("List[Dict[str, int]]", "array of object"),
+        ("Optional[int]", "integer or null"),
+        ("Tuple[int, ...]", "array of integer"),
+        ("Tuple[int, str]", "array"),
+        ("int | list[str]", "integer or array of string"),
+        ("numpy.ndarray", "anything"),
+        ("whatever it takes", "anything"),
+        ("List[" * 4000, "anything"),
+        ("[" * 1500, "anything"),
+    ],
+)
+def test_types_in_words(words: str, shown: str) -> None:
+    assert str(type_of_words(words)) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "texts", "code"),
+    [
+        (2.0, {"type": "integer"}, False, None),
+        (2.5, {"type": "integer"}, False, "check.wrong_type"),
+        (True, {"type": "integer"}, False, "check.wrong_type"),
+        ("4", {"type": "integer"}, False, "check.wrong_type"),
+        ("4", {"type": "integer"}, True, None),
+        ("4.5", {"type": "integer"}, True, "check.wrong_type"),
+        ("true", {"type": "boolean"}, True, None),
+        (500, {"type": "string"}, True, None),
+        (500, {"type": "string"}, False, "check.wrong_type"),
+        (None, {"type": ["string", "null"]}, False, None),
+        (1, {"enum": [1, 2]}, False, None),
+        (1.0, {"enum": [1, 2]}, False, None),
+        (True, {"enum": [1, 2]}, False, "check.enum"),
+        ("1", {"enum": [1, 2]}, True, None),
+        ("x", {"const": "y"}, False, "check.enum"),
+        (5, {"type": "number", "minimum": 5}, False, None),
+        (5, {"type": "number", "exclusiveMinimum": 5}, False, "check.out_of_range"),
+        (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "check.out_of_range"),
+        ("6", {"type": "number", "maximum": 5}, True, "check.out_of_range"),
+        ("ab", {"type": "string", "minLength": 3}, False, "check.out_of_range"),
+        ([1, 2], {"type": "array", "maxItems": 1}, False, "check.out_of_range"),
+        ("2024-02-30", {"type": "string", "format": "date"}, False, "check.format"),
+        ("2024-02-29", {"type": "string", "format": "date"}, False, None),
+        ("25:00", {"type": "string", "format": "time"}, False, "check.format"),
+        ("09:30", {"type": "string", "format": "time"}, False, None),
+        ("2024-02-29T10:00:00Z", {"type": "string", "format": "date-time"}, False, None),
+        ("a@b", {"type": "string", "format": "email"}, False, None),
+        (3, {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, None),
+        ([], {"anyOf": [{"type": "string"}, {"type": "integer"}]}, False, "check.wrong_type"),
+        (float("nan"), {"type": "integer"}, False, "check.wrong_type"),
+        ({"a": 1}, {}, False, None),
+    ],
+)
+def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool, code: str | None) -> None:
+    found = problem(value, type_of(schema), texts=texts)
+    assert (found[0] if found else None) == code
+
+
+@pytest.mark.parametrize(
+    ("output", "into", "texts", "good"),
+    [
+        ({"type": "integer"}, {"type": "number"}, False, True),
+        ({"type": "number"}, {"type": "integer"}, False, True),
+        ({"type": "number"}, {"type": "string"}, False, False),
+        ({"type": "number"}, {"type": "string"}, True, True),
+        ({"type": "boolean"}, {"type": "integer"}, True, False),
+        ({}, {"type": "integer"}, False, True),
+        ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, False, True),
+        ({"enum": ["a"]}, {"enum": ["c"]}, False, False),
+        ({"enum": ["a"]}, {"type": "integer"}, False, False),
+        ({"type": "integer"}, {"enum": ["a"]}, False, False),
+        ({"type": "string", "format": "date"}, {"type": "string", "format": "time"}, False, False),
+        ({"type": "string", "format": "date"}, {"type": "string"}, False, True),
+        ({"type": "string"}, {"type": "string", "format": "date"}, False, True),
+        (
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": "number"}},
+            False,
+            False,
+        ),
+        ({"type": "array"}, {"type": "array", "items": {"type": "number"}}, False, True),
+        ({"type": ["string", "null"]}, {"type": "string"}, False, True),
+        ({"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"type": "string"}}}, False, False),
+        ({"properties": {"a": {}}}, {"properties": {"b": {}}, "required": ["b"]}, False, False),
+        ({"properties": {"a": {}}}, {"properties": {"b": {}}}, False, True),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "number"}, False, True),
+    ],
+)
+def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
+    assert fits(type_of(output), type_of(into), texts=texts) is good
+
+
+SIMPLE = st.sampled_from(["string", "integer", "number", "boolean", "null"]).map(lambda kind: {"type": kind})
+SCHEMAS = st.recursive(
+    SIMPLE | st.just({}) | st.just({"type": "string", "format": "date"}) | st.just({"enum": ["a", 1]}),
+    lambda inner: st.one_of(
+        inner.map(lambda items: {"type": "array", "items": items}),
+        st.dictionaries(st.sampled_from("abc"), inner, min_size=1).map(
+            lambda p: {"type": "object", "properties": p}
+        ),
+        st.lists(inner, min_size=2, max_size=3).map(lambda each: {"anyOf": each}),
+    ),
+    max_leaves=8,
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
+    max_leaves=6,
+)
+
+
+@given(SCHEMAS)
+def test_a_type_written_as_schema_is_the_same_type(schema: dict[str, Any]) -> None:
+    kind = type_of(schema)
+    assert type_of(schema_of(kind)) == kind
+
+
+@given(SCHEMAS)
+def test_every_type_fits_itself(schema: dict[str, Any]) -> None:
+    assert fits(type_of(schema), type_of(schema))
+
+
+@given(SCHEMAS, SCHEMAS, JSON)
+def test_a_value_of_both_types_means_that_they_fit(
+    one: dict[str, Any], other: dict[str, Any], value: Any
+) -> None:
+    if (
+        not isinstance(value, (list, dict))
+        and not problem(value, type_of(one))
+        and not problem(value, type_of(other))
+    ):
+        assert fits(type_of(one), type_of(other))
+
+
+def test_the_tools_of_a_world_are_a_catalog() -> None:
+    catalog = read_catalog("world:appbench")
+    assert len(catalog) == 81
+    (find,) = catalog.find("findbus")
+    assert find.signature().startswith(
+        "Buses.findbus(from_city: string, to_city: string, departure_date: date"
+    )
+    assert find.parameters[3] == Parameter("num_passengers", Type(("integer",)), False, "", 1, True)
+    assert (find.action, catalog.find("buybusticket")[0].action) == (False, True)
+    with pytest.raises(CatalogError, match="no catalog named"):
+        read_catalog("")
+    assert isinstance(find, Tool)
