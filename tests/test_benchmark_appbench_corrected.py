@@ -174,6 +174,24 @@ def test_spelling_that_carries_no_meaning(old: str, new: str) -> None:
     assert score(answer, gold_of(TWO)).value("complete_match") == 1.0
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("'Books'", '"Books"'), ("#kind=", "kind="), ("[shop, town = ", "[ shop ,town = ")]
+)
+def test_lines_with_other_marks_are_mended_and_counted(old: str, new: str) -> None:
+    answer = answer_of(TWO).replace(old, new, 1)
+    report = score(answer, gold_of(TWO))
+    assert report.value("complete_match") == 1.0
+    counted = {figure.name: figure.value for figure in report.rows[0].figures}["mended"]
+    assert counted == ("town = " not in old)
+
+
+def test_a_call_without_its_app_is_an_api_without_app() -> None:
+    report = score(answer_of(TWO).replace("Shops: ", ""), gold_of(TWO))
+    assert report.value("api_hit_f1") == 1.0
+    assert report.value("app_hit_f1") == pytest.approx(2 / 3)
+    assert report.value("complete_match") == 0.0
+
+
 def test_a_line_that_cannot_be_read_is_a_wrong_call() -> None:
     report = score(answer_of(TWO) + "\nOrders: [x = orderbook(#shop='never closed]", gold_of(TWO))
     assert report.value("complete_match") == 0.0

@@ -19,7 +19,7 @@ from planner_eval.benchmarks.paired import Match, matches
 from planner_eval.benchmarks.report import Records
 from planner_eval.canonical import same
 from planner_eval.errors import ParseError
-from planner_eval.model import Call, Plan, Unresolved, Value, references
+from planner_eval.model import Call, Plan, Value, references
 from planner_eval.read import parse
 
 TIME = frozenset({"date", "time"})
@@ -112,6 +112,7 @@ class Outcome:
         gold: The gold plan; None where it cannot be read.
         error: Why the answer, or the gold record, cannot be read.
         unread: Lines of the answer with a call that cannot be read.
+        mended: Lines that could be read only with the notation's marks put right.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Outcome:
     gold: Plan | None
     error: str | None = None
     unread: int = 0
+    mended: int = 0
 
 
 def outcomes(records: Records) -> Iterator[Outcome]:
@@ -130,7 +132,7 @@ def outcomes(records: Records) -> Iterator[Outcome]:
             yield Outcome(sample.id, None, None, f"gold: {problem.code}")
             continue
         reading = read_prediction(text)
-        yield Outcome(sample.id, count(reading, gold), gold, reading.error, reading.unread)
+        yield Outcome(sample.id, count(reading, gold), gold, reading.error, reading.unread, reading.mended)
 
 
 def count(reading: Reading, gold: Plan) -> Counts:
@@ -145,7 +147,8 @@ def count(reading: Reading, gold: Plan) -> Counts:
         pred = without_late_references(pred)
     apps, gold_apps = _named(call.app for call in pred.calls), _named(call.app for call in gold.calls)
     apis, gold_apis = _named(call.name for call in pred.calls), _named(call.name for call in gold.calls)
-    arguments = _argument_counts(pred, gold)
+    alike = same(pred, gold)
+    arguments = _argument_counts(pred, gold, alike=alike)
     whole = not reading.unread
     return Counts(
         app_hits=(apps & gold_apps).total(),
@@ -156,7 +159,7 @@ def count(reading: Reading, gold: Plan) -> Counts:
         api_gold=gold_apis.total(),
         app_exact=int(whole and apps == gold_apps),
         api_exact=int(whole and apis == gold_apis),
-        success=int(whole and same(pred, gold)),
+        success=int(whole and alike),
         arguments_exact=int(whole and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
         with_missing=int(arguments["missing"] > 0),
         with_missing_dependent=int(arguments["missing_dependent"] > 0),
@@ -170,13 +173,16 @@ def _named(names: Iterable[str | None]) -> Counter[str]:
     return Counter(name for name in names if name)
 
 
-def _argument_counts(pred: Plan, gold: Plan) -> Counter[str]:
-    """Right, missing and wrong arguments, gold call by gold call."""
+def _argument_counts(pred: Plan, gold: Plan, *, alike: bool) -> Counter[str]:
+    """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
     found: Counter[str] = Counter()
     for side, plan in (("predicted", pred), ("gold", gold)):
         for call in plan.calls:
             found[side] += len(call.arguments)
             found[f"dependent_{side}"] += sum(_dependent(value) for _, value in call.arguments)
+    if alike:
+        found["hits"], found["dependent_hits"] = found["gold"], found["dependent_gold"]
+        return found
     for match in matches(pred, gold):
         found.update(_compared(match, gold.calls[match.gold]))
     return found
@@ -198,4 +204,4 @@ def _compared(match: Match, gold: Call) -> Iterator[str]:
 
 
 def _dependent(value: Value) -> bool:
-    return isinstance(value, Unresolved) or any(True for _ in references(value))
+    return type(value) is not str and any(True for _ in references(value))

@@ -12,6 +12,9 @@ from planner_eval.read import parse
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")
+_BRACKETS = re.compile(r"\s*\[(.*)\]\s*")
+_DOUBLE = re.compile(r'=(\s*)"([^"]*+)"(?=\s*[,)])')
+_NO_HASH = re.compile(r"(?<=[(,])(\s*)(?=\w+\s*=)")
 _PATIENCE = 100
 """So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
 
@@ -23,19 +26,21 @@ class Reading:
     Args:
         plan: The calls that could be read.
         unread: Lines that hold a call which cannot be read; each counts as a wrong call.
+        mended: Lines that could be read only with other marks, see :func:`mend`.
         error: Why nothing at all could be read, a diagnostic code.
     """
 
     plan: Plan
     unread: int = 0
+    mended: int = 0
     error: str | None = None
 
 
 def read_prediction(text: str) -> Reading:
     r"""Read an answer in AppBench's notation: as a whole, else line by line.
 
-    Prose, fences, bullets and numbering around the lines are passed over. A call that cannot be read is
-    counted, never repaired.
+    Prose, fences, bullets and numbering around the lines are passed over. A line is mended only where it
+    cannot be read as it stands; a call that cannot be read is counted as a wrong one.
 
     Args:
         text: The whole answer.
@@ -49,19 +54,33 @@ def read_prediction(text: str) -> Reading:
     except ParseError as problem:
         code = problem.code
     kept = []
-    unread = 0
+    unread = mended = 0
     for line in text.splitlines():
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         if not _CALL.search(bare):
             continue
         if _reads(bare, patient=unread < _PATIENCE):
             kept.append(bare)
+        elif _reads(changed := mend(bare), patient=False):
+            kept.append(changed)
+            mended += 1
         else:
             unread += 1
     try:
-        return Reading(parse("\n".join(kept), dialect="appbench"), unread)
+        return Reading(parse("\n".join(kept), dialect="appbench"), unread, mended)
     except ParseError:
-        return Reading(Plan(), unread, code)
+        return Reading(Plan(), unread, error=code)
+
+
+def mend(line: str) -> str:
+    """The line with the notation's marks: texts in ``'``, names after ``#``, no brackets without an app.
+
+    >>> mend('[x, z = buy(city="Reno", #n=y)]')
+    "x, z = buy(#city='Reno', #n=y)"
+    """
+    bracketed = _BRACKETS.fullmatch(line)
+    head, opening, arguments = (bracketed[1] if bracketed else line).partition("(")
+    return head + _NO_HASH.sub(r"\1#", opening + _DOUBLE.sub(r"=\1'\2'", arguments))
 
 
 def _reads(line: str, *, patient: bool) -> bool:

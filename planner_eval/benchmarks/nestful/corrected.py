@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
-from planner_eval.benchmarks.nestful.win import Runner
+from planner_eval.benchmarks.nestful.win import Run
 from planner_eval.benchmarks.paired import matches
 from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
 from planner_eval.canonical import same
@@ -72,7 +72,7 @@ class Outcome:
     error: str | None = None
 
 
-def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Runner | None = None) -> Report:
+def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
     """NESTful's figures as the paper defines them, under the published names.
 
     Args:
@@ -101,7 +101,7 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Runner
     return Report("nestful", "corrected", len(rows), _figures(total(judged), run is not None), rows)
 
 
-def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Runner | None = None) -> Iterator[Outcome]:
+def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Iterator[Outcome]:
     """What became of each answer, one by one: the matter of figures and of figure 6."""
     for sample, text in records:
         try:
@@ -126,7 +126,8 @@ def count(reading: Reading, gold: Plan, *, won: bool = False) -> Counts:
     tools, gold_tools = _tools(pred), _tools(gold)
     keys, gold_keys = _keys(pred), _keys(gold)
     size = max(len(pred), len(gold))
-    equal = sum(match.equal for match in matches(pred, gold))
+    full = reading.error is None and same(pred, gold)
+    equal = size if full else sum(match.equal for match in matches(pred, gold))
     return Counts(
         tool_hits=(tools & gold_tools).total(),
         tools_predicted=tools.total(),
@@ -135,7 +136,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False) -> Counts:
         keys_predicted=keys.total(),
         keys_gold=gold_keys.total(),
         partial=equal / size if size else float(reading.error is None),
-        full=int(reading.error is None and same(pred, gold)),
+        full=int(full),
         won=int(won),
         unread=int(reading.error is not None),
     )

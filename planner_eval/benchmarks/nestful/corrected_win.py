@@ -12,32 +12,32 @@ from math import isclose
 from typing import Any
 
 from planner_eval.benchmarks.nestful.reading import usual_layout
-from planner_eval.benchmarks.nestful.win import Runner
+from planner_eval.benchmarks.nestful.win import Run, outcome_of
 from planner_eval.datasets.sample import Sample
 from planner_eval.model import Call, Plan, Ref, Unresolved, Value, references
 
 
-def wins(plan: Plan, sample: Sample, runner: Runner) -> bool:
+def wins(plan: Plan, sample: Sample, run: Run) -> bool:
     """Whether a plan's calls are all valid and lead to the gold answer.
 
     Args:
         plan: What the answer says.
         sample: Its ``tools`` are the specs, ``extra["gold_answer"]`` is what must come out.
-        runner: Runs calls by position, see :mod:`.win`; here values stand in the specs' order.
+        run: Runs calls by position, see :mod:`.win`; here values stand in the specs' order.
 
     >>> from planner_eval.benchmarks.nestful.win import official_run
     >>> from planner_eval.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 2})
-    >>> runner = official_run({"less": lambda a, b: a - b})
-    >>> wins(parse([{"name": "less", "arguments": {"b": 3, "a": 5}}]), sample, runner)
+    >>> run = official_run({"less": lambda a, b: a - b})
+    >>> wins(parse([{"name": "less", "arguments": {"b": 3, "a": 5}}]), sample, run)
     True
     """
     usual = replace(sample, tools=usual_layout(sample.tools))
     calls = executable(plan, usual.tools)
     if not calls:
         return False
-    outcome = runner.outcome(calls, usual)
+    outcome = outcome_of(run, calls, usual)
     if outcome.failure is not None:
         return False
     extra = sample.extra

@@ -45,9 +45,11 @@ def read_prediction(text: str, model: str) -> Reading:
     decoded = read_answer(text, model).raw
     for source, dialect in ((decoded, "nestful"), (text, None)):
         try:
-            return Reading(without_answer(parse(source, dialect=dialect)))
+            plan = without_answer(parse(source, dialect=dialect))
         except ParseError:
             continue
+        if plan.calls:
+            return Reading(plan)
     return Reading(Plan(), code)
 
 

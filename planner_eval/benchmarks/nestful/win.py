@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from planner_eval.datasets.sample import Sample
 
@@ -30,6 +30,7 @@ class Outcome(Protocol):
         """None, or what went wrong."""
 
 
+@runtime_checkable
 class Runner(Protocol):
     """Runs decoded calls with a sample's tools, and can tell failure from a value of False."""
 
@@ -38,6 +39,14 @@ class Runner(Protocol):
 
     def outcome(self, calls: Any, sample: Sample) -> Outcome:
         """The answer or the failure."""
+
+
+def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
+    """The outcome of a runner; one that cannot tell a failure from False never gives False."""
+    if isinstance(run, Runner):
+        return run.outcome(calls, sample)
+    value = run(calls, sample)
+    return Done(failure=ValueError("the run failed")) if value is False else Done(value)
 
 
 @dataclass(frozen=True, slots=True)
