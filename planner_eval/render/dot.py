@@ -144,9 +144,11 @@ class _Writer:
 
     def arrow(self, graph: graphviz.Digraph, arrow: Arrow, boxes: Sequence[Box]) -> None:
         label = f"{self.theme.roles[arrow.role].sign} {arrow.label}".strip()
-        short = graphviz.escape(f" {shorten(label, self.theme.label_width)} ")
-        full = fit(graphviz.escape(f"{boxes[arrow.tail].title} to {boxes[arrow.head].title}: {label}"))
-        said = f"label={_quoted(short)} tooltip={_quoted(full)}"
+        said = ""
+        if label:
+            said = f"label={_quoted(graphviz.escape(f' {shorten(label, self.theme.label_width)} '))} "
+        ends = f"{boxes[arrow.tail].title} to {boxes[arrow.head].title}"
+        said += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
         graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{said}{self.lines[arrow.role]}]\n")
 
 

@@ -21,12 +21,17 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
         Lines, each ended.
     """
     writer = _Writer(theme, color=color)
+    sources: dict[int, list[str]] = {}  # what no argument says, as in a graph of tools
+    for arrow in scene.arrows:
+        if not scene.boxes[arrow.head].rows:
+            said = f"← {scene.boxes[arrow.tail].title} {arrow.label}".strip()
+            sources.setdefault(arrow.head, []).append(said)
     ids = max((len(box.id) for box in scene.boxes), default=0)
     titles = max((len(box.title) for box in scene.boxes), default=0)
     lines = []
     for number, generation in enumerate(generations(scene), 1):
         lines.append(writer.paint(f"generation {number}", "2"))
-        lines += [writer.line(scene.boxes[i], ids, min(titles, 30)) for i in generation]
+        lines += [writer.line(scene.boxes[i], ids, min(titles, 30), sources.get(i, [])) for i in generation]
     lines += [*([scene.summary] if scene.summary else []), *scene.notes]
     if any(theme.roles[role].sign for role in scene.legend):
         lines.append(writer.legend(scene))
@@ -46,14 +51,14 @@ class _Writer:
     def paint(self, text: str, sgr: str) -> str:
         return f"\x1b[{sgr}m{text}\x1b[0m" if self.color and sgr else text
 
-    def line(self, box: Box, ids: int, titles: int) -> str:
+    def line(self, box: Box, ids: int, titles: int, sources: list[str]) -> str:
         role = self.theme.roles[box.role]
         count = f" ×{box.count:,}" if box.count > 1 else ""
         gold = f" (gold: {box.gold})" if box.gold else ""
-        title = self.paint(f"{box.title}{count}{gold}".ljust(titles if box.rows else 0), role.ansi)
+        title = self.paint(f"{box.title}{count}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
         sign = self.paint(sign_of(role) or " ", role.ansi)
         known = f"{box.id.ljust(ids)}  " if ids else ""
-        rows = [self.row(row, box) for row in box.rows]
+        rows = [self.row(row, box) for row in box.rows] or sources
         return f"{sign} {known}{'  '.join([title, *rows])}".rstrip()
 
     def row(self, row: Row, box: Box) -> str:

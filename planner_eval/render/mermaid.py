@@ -6,7 +6,7 @@ import re
 
 from planner_eval.model import Diagnostic
 from planner_eval.render.labels import shorten
-from planner_eval.render.scene import WHOLE, Arrow, Box, Scene
+from planner_eval.render.scene import WHOLE, Arrow, Box, Scene, generations
 from planner_eval.render.themes import Role, Theme
 
 # Mermaid reads entities, HTML, Markdown (emphasis, links, addresses, lists), icons (fa:fa-car),
@@ -20,6 +20,9 @@ _SPECIAL = re.compile(
 MAX_TEXT = 50_000
 MAX_EDGES = 500
 """What Mermaid draws unless its settings maxTextSize and maxEdges say more."""
+
+WIDE = '%%{init: {"flowchart": {"wrappingWidth": 420}}}%%'
+"""Lets an argument stand on one line; Mermaid breaks lines at 200 pixels otherwise."""
 
 _DASHES = {"dashed": "6 4", "dotted": "2 4"}
 _LINKS = {"dashed": "-.->", "dotted": "-.->", "bold": "==>"}
@@ -35,7 +38,8 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
     Returns:
         Text for a ``mermaid`` block; the same scene gives the same text.
     """
-    lines = [f"flowchart {theme.graph.get('rankdir', 'TB')}"]
+    direction = dict(scene.layout).get("rankdir") or theme.graph.get("rankdir", "TB")
+    lines = [f"flowchart {direction}", f"    {WIDE}"]
     apps: dict[str, list[int]] = {}
     for position, box in enumerate(scene.boxes):
         if box.app is None:
@@ -45,7 +49,7 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
     for number, (app, members) in enumerate(apps.items()):
         lines.append(f'    subgraph app{number}["{escaped(shorten(app, theme.width))}"]')
         lines += [f"        {_node(position, scene.boxes[position], theme)}" for position in members]
-        lines.append("    end")
+        lines += ["    end", f"    style app{number} {_cluster_style(theme)}"]
     lines += [f"    {_link(arrow, theme)}" for arrow in scene.arrows]
     styles: dict[str, list[int]] = {}
     for number, arrow in enumerate(scene.arrows):
@@ -96,7 +100,8 @@ def _node(position: int, box: Box, theme: Theme) -> str:
 def _link(arrow: Arrow, theme: Theme) -> str:
     role = theme.roles[arrow.role]
     label = escaped(shorten(f"{role.sign} {arrow.label}".strip(), theme.label_width))
-    return f'c{arrow.tail} {_kind(arrow.role, role)}|"{label}"| c{arrow.head}'
+    shown = f'|"{label}"|' if label else ""
+    return f"c{arrow.tail} {_kind(arrow.role, role)}{shown} c{arrow.head}"
 
 
 def _kind(name: str, role: Role) -> str:
@@ -108,13 +113,23 @@ def _caption(scene: Scene, theme: Theme) -> list[str]:
     said = [text for text in (scene.summary, *scene.notes) if text]
     if not said and not scene.legend:
         return []
-    title = escaped("; ".join(["Legend"] * bool(scene.legend) + said))
+    title = escaped(". ".join([*said, *["Legend:"] * bool(scene.legend)]))
+    below: list[str] = []
     lines = [f'    subgraph legend["{title}"]', "        direction LR"]
     for name in scene.legend:
         role = theme.roles[name]
-        words = escaped(f"{role.sign} {role.word}: {role.meaning}".strip())
-        lines.append(f'        legend_{name}["{words}"]:::{name}')
-    return [*lines, "    end"]
+        lines.append(f'        legend_{name}["{escaped(f"{role.sign} {role.word}".strip())}"]:::{name}')
+    row = " ~~~ ".join(f"legend_{name}" for name in scene.legend)  # unseen links keep them in a row
+    lines += [f"        {row}"] if len(scene.legend) > 1 else []
+    if scene.boxes:  # below the last call, not beside the first
+        below.append(f"    c{generations(scene)[-1][-1]} ~~~ legend")
+    return [*lines, "    end", *below, "    style legend fill:none,stroke:none"]
+
+
+def _cluster_style(theme: Theme) -> str:
+    look = theme.cluster
+    colors = [look.get(key, default) for key, default in (("fillcolor", "none"), ("color", "#808080"))]
+    return f"fill:{colors[0]},stroke:{colors[1]},color:{look.get('fontcolor', theme.text)}"
 
 
 def _box_style(role: Role) -> str:
@@ -124,6 +139,7 @@ def _box_style(role: Role) -> str:
         f"stroke:{box.get('color', '#000000')}",
         f"stroke-width:{box.get('penwidth', '1')}px",
         f"color:{role.text}",
+        "text-align:left",
     ]
     dash = next((d for style, d in _DASHES.items() if style in box.get("style", "")), "")
     return ",".join([*parts, *([f"stroke-dasharray:{dash}"] if dash else [])])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from planner_eval.diff import Diff, EdgeRole
-from planner_eval.model import Arguments, Call, Edge, Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.model import Arguments, Call, Edge, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.render.labels import name_text, reference, value_text, visible, way
 from planner_eval.render.scene import Arrow, Box, Row, Scene, unique_titles
 
@@ -39,10 +39,12 @@ def plan_scene(plan: Plan) -> Scene:
         _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__))
         for i, call in enumerate(plan.calls)
     ]
-    arrows = [_arrow(e, "inferred" if e.inferred else "plain", e.producer, e.consumer) for e in plan.edges]
+    arrows = [
+        _arrow(plan, e, "inferred" if e.inferred else "plain", e.producer, e.consumer) for e in plan.edges
+    ]
     if plan.answer is not None:
         rows = _plain_rows(plan.answer, "plain", titles.__getitem__)
-        arrows += [_arrow(e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
+        arrows += [_arrow(plan, e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
         boxes.append(Box(ANSWER, "plain", ANSWER, rows=rows))
     legend = ("inferred",) if any(e.inferred for e in plan.edges) else ()
     return Scene(tuple(boxes), tuple(arrows), "" if boxes else "no calls", legend)
@@ -137,10 +139,10 @@ class _Overlay:
         """The arrow of a reference; a wrong one comes with the arrow that gold has in its place."""
         if role.pred is not None:
             tail, head = self.of_pred[role.pred.producer], self.of_pred[role.pred.consumer]
-            yield _arrow(role.pred, role.role, tail, head)
+            yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
         if role.gold is not None and (role.pred is None or role.role == "wrong"):
             tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
-            yield _arrow(role.gold, "missing", tail, head)
+            yield _arrow(self.diff.gold, role.gold, "missing", tail, head)
 
     def answer(self) -> Box:
         pred, gold = self.diff.pred.answer, self.diff.gold.answer
@@ -159,12 +161,12 @@ class _Overlay:
             other = gold.get(key)
             tail = self.of_pred[edge.producer]
             if other is not None and tail == self.of_gold[other.producer] and edge.path == other.path:
-                yield _arrow(edge, "kept", tail, head)
+                yield _arrow(self.diff.pred, edge, "kept", tail, head)
                 del gold[key]
             else:
-                yield _arrow(edge, "extra" if other is None else "wrong", tail, head)
+                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", tail, head)
         for edge in gold.values():
-            yield _arrow(edge, "missing", self.of_gold[edge.producer], head)
+            yield _arrow(self.diff.gold, edge, "missing", self.of_gold[edge.producer], head)
 
 
 def _unresolved(value: Value) -> bool:
@@ -180,8 +182,27 @@ def _box(call: Call, title: str, role: str, rows: tuple[Row, ...], gold: str = "
     return Box(title, role, name_text(call.name), app, visible(call.id), rows, gold)
 
 
-def _arrow(edge: Edge, role: str, tail: int, head: int) -> Arrow:
-    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, edge.at))
+def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
+    at = edge.at
+    if at:
+        calls = plan.calls
+        given = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
+        at = _place(next((value for name, value in given if name == edge.argument), None), at)
+    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, at))
+
+
+def _place(value: Value, at: Path) -> Path:
+    """The way into a value, ended at a template: the numbers of its parts say nothing to a reader."""
+    for number, step in enumerate(at):
+        if isinstance(value, Template):
+            return at[:number]
+        inside = (isinstance(value, list) and isinstance(step, int) and step < len(value)) or (
+            isinstance(value, dict) and step in value
+        )
+        if not inside:
+            return at
+        value = value[step]
+    return at
 
 
 def _row_text(name: str, value: Value, name_of: Names) -> str:
