@@ -71,6 +71,7 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     labels = {call.label for call in calls}
     taken: set[str] = set()
+    copies: dict[str, int] = {}
     ids: list[str] = []
     for i, call in enumerate(calls):
         name = call.label if call.label is not None else f"c{i + 1}"
@@ -79,10 +80,11 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
                 Diagnostic("label.duplicate", f"call {i + 1} ({call.name}) repeats the label {name!r}",
                            call=i, span=call.span)
             )  # fmt: skip
-        unique, copy = name, 1
+        unique, copy = name, copies.get(name, 1)
         while unique in taken or (unique != call.label and unique in labels):
             copy += 1
             unique = f"{name}_{copy}"
+        copies[name] = copy
         taken.add(unique)
         ids.append(unique)
     return ids

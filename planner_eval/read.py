@@ -2,60 +2,127 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
-from planner_eval.dialects.base import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.base import DEFAULT_LIMITS, Dialect, Limits
 from planner_eval.errors import LimitError, ParseError, WriteError
 from planner_eval.link import link
-from planner_eval.model import Plan
+from planner_eval.model import Diagnostic, Plan, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.dialects.types import ToolTypes
 
 
-def parse(source: Any, *, dialect: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Plan:
+def parse(
+    source: Any,
+    *,
+    dialect: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    repair: bool = False,
+    tools: ToolTypes | None = None,
+    infer: bool = False,
+) -> Plan:
     """Read a plan.
 
     Args:
         source: The text, or structure that is JSON already (lists, dicts).
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
+        repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
+        tools: Tool → parameter → JSON type, for notations that write values without types.
+        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
 
     Returns:
-        The linked plan with its diagnostics.
+        The linked plan with its diagnostics; one without calls where the text calls no tool.
 
     Raises:
-        ParseError: the text is no plan; says where and what was expected.
+        ParseError: the text begins like a plan and is none; says where and what was expected.
         InputError: there is no dialect of that name.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
     ('appbench', ['Hotels.search', 'Hotels.book'], 1)
+    >>> [d.code for d in parse("I cannot help with that.").diagnostics]
+    ['plan.no_call']
     """
-    if not isinstance(source, str):
-        return _parse_data(source, dialect, limits)
+    if isinstance(source, str):
+        name, raw = _read(source, dialect, limits, repair=repair, located=False)
+    else:
+        name, raw = _read_data(source, dialect, limits)
+    if name is not None and name in _untyped():
+        from planner_eval.dialects.types import typed
+
+        raw = typed(raw, tools, dialect=name)
+    text = source if isinstance(source, str) else None
+    plan = link(raw, dialect=name, text=text, depth=limits.depth)
+    if infer:
+        from planner_eval.inferred import infer_edges
+
+        return infer_edges(plan)
+    return plan
+
+
+def _read(
+    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+) -> tuple[str | None, RawPlan]:
     if len(source) > limits.chars:
         raise LimitError(f"the text has {len(source):,} characters, more than the limit of {limits.chars:,}")
     if not source.strip():
         raise ParseError(
             "the text is empty, expected a plan", text=source, code="parse.empty", dialect=dialect
         )
-    if dialect is None:
-        from planner_eval.dialects.detect import detect
-
-        dialect = detect(source)[0].dialect
     try:
-        raw = dialects.get(dialect).read(source, limits)
+        if dialect is not None:
+            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+        from planner_eval.dialects.find import find
+
+        found = find(source, limits, repair=repair, located=located)
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return link(raw, dialect=dialect, text=source, depth=limits.depth)
+    return found.dialect, found.raw
 
 
-def _parse_data(data: Any, dialect: str | None, limits: Limits) -> Plan:
+def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
+    """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    try:
+        if located and dialect.read_data is not None:
+            return _located(dialect, source, limits)
+        return dialect.read(source, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        first = error
+    from planner_eval.dialects.find import find_named
+
+    raw = find_named(dialect, source, limits, repair=repair)
+    if raw is None:
+        raise first
+    return raw
+
+
+def _located(dialect: Dialect, source: str, limits: Limits) -> RawPlan:
+    from planner_eval.dialects.jsontext import LARK_CHARS, Places, parse_located
+
+    if len(source) > LARK_CHARS or dialect.read_data is None:
+        return dialect.read(source, limits)
+    places = Places(parse_located(source, dialect.name))
+    values = places.values
+    return dialect.read_data(values[0] if len(values) == 1 else values, limits, places)
+
+
+def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
     if dialect is None:
-        from planner_eval.dialects.detect import detect_data
+        from planner_eval.dialects.detect import detect_data, is_schema, name_json
 
-        dialect = detect_data(data).dialect
+        if data in ([], {}) or is_schema(data):
+            note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
+            return "json", RawPlan((), None, (note,))
+        candidate = detect_data(data)
+        dialect = (name_json(data, "") if candidate.dialect == "json" else candidate).dialect
     reader = dialects.get(dialect).read_data
     if reader is None:
         raise ParseError(
@@ -64,10 +131,20 @@ def _parse_data(data: Any, dialect: str | None, limits: Limits) -> Plan:
             dialect=dialect,
         )
     try:
-        raw = reader(data, limits, None)
+        return dialect, reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
-    return link(raw, dialect=dialect, depth=limits.depth)
+
+
+def _untyped() -> frozenset[str]:
+    """The dialects that write values without types."""
+    import sys
+
+    if "planner_eval.dialects.table" not in sys.modules:
+        return frozenset()  # no row was used, so none of them was
+    from planner_eval.dialects.table import table
+
+    return frozenset(name for name, row in table().items() if not row.typed)
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
@@ -87,21 +164,27 @@ def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
     """
     if plan.text is None or plan.dialect is None or all(call.span for call in plan.calls):
         return plan
-    reader = dialects.get(plan.dialect).read_data
-    if reader is None:
+    repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
+    try:
+        _, raw = _read(plan.text, None, limits, repair=repaired, located=True)
+        if len(raw.calls) != len(plan.calls):
+            _, raw = _read(plan.text, plan.dialect, limits, repair=repaired, located=True)
+    except ParseError:
         return plan
-    from planner_eval.dialects.jsontext import LARK_CHARS, Places, parse_located
-
-    if len(plan.text) > LARK_CHARS:
+    if [c.name for c in raw.calls] != [c.name for c in plan.calls]:
         return plan
-    places = Places(parse_located(plan.text, plan.dialect))
-    values = places.values
-    raw = reader(values[0] if len(values) == 1 else values, limits, places)
-    return link(raw, dialect=plan.dialect, text=plan.text, depth=limits.depth)
+    calls = tuple(
+        replace(call, span=found.span, spans=found.spans)
+        for call, found in zip(plan.calls, raw.calls, strict=True)
+    )
+    return replace(plan, calls=calls)
 
 
 def write(plan: Plan, dialect: str) -> str:
     """Write a plan in a dialect.
+
+    The text is read again before it is given: what the dialect cannot say is an error, never a
+    plan that means something else.
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
@@ -110,7 +193,32 @@ def write(plan: Plan, dialect: str) -> str:
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
-    writer = dialects.get(dialect).write
-    if writer is None:
+    target = dialects.get(dialect)
+    if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
-    return writer(plan)
+    text = target.write(plan)
+    if dialect not in dialects.MODULES and plan.calls:
+        _check_written(plan, text, dialect)
+    return text
+
+
+def _check_written(plan: Plan, text: str, dialect: str) -> None:
+    from planner_eval.canonical import same
+    from planner_eval.dialects.types import types_of
+
+    try:
+        back = parse(text, dialect=dialect, tools=types_of(plan))
+    except ParseError as error:
+        raise WriteError(f"the dialect {dialect!r} cannot say this plan: read again, {error.reason}") from None
+    if same(plan, back):
+        return
+    for given, found in zip(plan.calls, back.calls, strict=False):
+        if given.tool != found.tool or len(given.arguments) != len(found.arguments):
+            raise WriteError(f"the dialect {dialect!r} cannot say call {given.id} ({given.name})")
+        for (key, value), (_, read) in zip(given.arguments, found.arguments, strict=True):
+            if value != read:
+                raise WriteError(
+                    f"the dialect {dialect!r} cannot say the argument {key!r} of call {given.id} ({given.name}): "
+                    f"{value!r} would read as {read!r}"
+                )
+    raise WriteError(f"the dialect {dialect!r} cannot say this plan")

@@ -57,7 +57,9 @@ def value_at(text: str, at: int, limits: Limits) -> tuple[Any, int]:
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
 
 
-def explain(row: Row, text: str, error: ValueError, limits: Limits, terminals: dict[str, str]) -> ParseError:
+def explain(
+    row: Row, text: str, error: ValueError, limits: Limits, terminals: dict[str, str], start: int
+) -> ParseError:
     """The located error of a framed text that the fast path refused.
 
     Args:
@@ -66,16 +68,19 @@ def explain(row: Row, text: str, error: ValueError, limits: Limits, terminals: d
         error: What the fast path said, for texts too long for the grammar.
         limits: Bounds on nesting.
         terminals: The row's tokens as regular expressions.
+        start: Where the broken call's opening token is; what stands before it was read.
     """
     at = getattr(error, "pos", 0)
     message = str(getattr(error, "msg", error)).split(";")[0]
     reason = f"{message[0].lower()}{message[1:]}".removesuffix(" at").removesuffix(" starting")
     try:
         check_depth(text, limits)
-        if len(text) <= LARK_CHARS and not reason.startswith(("unterminated", "invalid", "exceeds")):
-            grammar_error(row, text, terminals)
+        if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid", "exceeds")):
+            grammar_error(row, text[start:], terminals)
+    except LimitError as limit:
+        return limit
     except ParseError as located:
-        return located
+        return ParseError(located.reason, text=text, offset=start + located.offset, dialect=row.name)
     return ParseError(reason, text=text, offset=at, dialect=row.name)
 
 

@@ -65,7 +65,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
         try:
             given, at = value_at(text, start, limits)
         except ValueError as error:
-            raise explain(row, text, error, limits, terminals(row)) from None
+            raise explain(row, text, error, limits, terminals(row), match.start()) from None
         tail = pattern(row.tail).match(text, at) if row.tail else None
         end = tail.end() if tail else at
         check_calls(len(calls) + 1, limits)

@@ -148,9 +148,10 @@ class Machine:
         if isinstance(value, (list, tuple)):
             for item in value:
                 self.statement(item)
-        elif isinstance(value, OtherNode) and any(keyed(item) for item in value.inside):
-            self.loose(value)
-            self.fail(f"{value.reason} between calls", value.at)
+        elif isinstance(value, OtherNode):
+            if any(keyed(item) for item in value.inside):
+                self.loose(value)
+                self.fail(f"{value.reason} between calls", value.at)
         else:
             self.loose(value)
 

@@ -56,7 +56,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     while at is not None:
-        found, end = _section(row, text, at.end(), limits)
+        found, end = _section(row, text, at.start(), at.end(), limits)
         notes += [replace(n, call=None if n.call is None else n.call + len(calls)) for n in found.notes]
         calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
         check_calls(len(calls), limits)
@@ -71,8 +71,8 @@ def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
     return shift_names(calls, done) if done else calls
 
 
-def _section(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
-    """The calls of the section whose opening token ends at `at`, and the place after it."""
+def _section(row: Row, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
+    """The calls of the section whose opening token is [opened, at), and the place after it."""
     if row.inner == "python" and text[at : at + 50].lstrip()[:2] not in ("[{", '{"'):
         return _python(row, text, at, limits)
     values: list[Any] = []
@@ -85,11 +85,11 @@ def _section(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int
             values.append(value)
             at = _GAP.match(text, at).end()  # type: ignore[union-attr]
     except ValueError as error:
-        raise explain(row, text, error, limits, terminals(row)) from None
+        raise explain(row, text, error, limits, terminals(row), opened) from None
     closing = pattern(row.close).match(text, at) if row.close else None
     if closing is None and text[at : at + 1] in (",", "]", "}"):
         error = json.JSONDecodeError("Extra data", text, at)
-        raise explain(row, text, error, limits, terminals(row))
+        raise explain(row, text, error, limits, terminals(row), opened)
     try:
         raw = read_values(values, limits)
     except ParseError as error:
@@ -111,7 +111,7 @@ def _python(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]
     fence = _FENCE.match(view.text)
     if fence:
         view = view.cut(fence.end(), len(view.text.rstrip().removesuffix("```")))
-    if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=,]", view.text):
+    if not re.match(r"[\s\[]*+[^\W\d][\w.\-]*+\s*+[(=]", view.text):
         return RawPlan(()), end  # prose, not a call
     try:
         raw = read_calls(view.text, limits)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from planner_eval.model import Diagnostic, RawCall, RawPlan, Value
+from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 ToolTypes: TypeAlias = Mapping[str, Mapping[str, str]]
 """Tool → parameter → its JSON type: null, boolean, integer, number, string, array or object."""
@@ -93,3 +93,18 @@ def _typed_call(call: RawCall, types: Mapping[str, str] | None) -> RawCall:
             for key, value in call.arguments
         ),
     )
+
+
+def types_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """The types of a plan's own values, for reading it back from a notation without types."""
+    kinds: dict[type, str] = {
+        bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null",
+    }  # fmt: skip
+    found: dict[str, dict[str, str]] = {}
+    for call in plan.calls:
+        for key, value in call.arguments:
+            kind = kinds.get(type(value), "string")
+            known = found.setdefault(call.name, {}).setdefault(key, kind)
+            if known != kind:
+                found[call.name][key] = "number" if {known, kind} == {"integer", "number"} else "string"
+    return found

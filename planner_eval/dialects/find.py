@@ -1,0 +1,363 @@
+"""Finding the plan in a model's text: thoughts, chat tokens, later turns, fences, prose around it.
+
+What is no plan is blanked, not cut, so that places stay those of the user's text. The order is: a text
+that is JSON as a whole; tokens of a known notation; notations known by their shape; then fences and
+lines that hold calls, one block after another. A text in which nothing calls a tool is the answer
+"no call", and no error; a block that begins like a plan and cannot be read is an error with its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from planner_eval import dialects
+from planner_eval.dialects.base import Dialect, Limits
+from planner_eval.dialects.blocks import Block, Nothing, Read, Reader
+from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
+from planner_eval.dialects.views import View
+from planner_eval.errors import LimitError, ParseError
+from planner_eval.model import Diagnostic, RawCall, RawPlan, RawRef, RawTemplate, Span
+
+THOUGHT = re.compile(
+    r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
+    r"|<\|thought_start\|>(?:[^<]++|<(?!\|thought_end\|>))*+(?:<\|thought_end\|>|\Z)"
+    r"|\[THINK\](?:[^\[]++|\[(?!/THINK\]))*+(?:\[/THINK\]|\Z)"
+    r"|<\|channel\|>analysis<\|message\|>(?:[^<]++|<(?!\|(?:end|start|channel)\|>))*+",
+    re.I,
+)
+"""A model's thoughts; one that is never closed goes on to the end."""
+
+TOKEN = re.compile(
+    r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|start_header_id|end_header_id|end)\|>"
+    r"|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
+)
+"""Chat tokens, which mean nothing for the plan."""
+
+TURN = re.compile(
+    r"(?:(?:^|(?<=\n))[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
+    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|assistant|tool|ipython|model)\b"
+    r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>"
+    r"|(?:^|(?<=\n))(?:Human|User|USER)\s*+:\s)"
+)
+"""Where another turn begins; at the very start of a text it is the header of the first."""
+
+FENCE = re.compile(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
+_LABEL = re.compile(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
+_MARK = re.compile(r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s")
+
+
+@dataclass(slots=True)
+class Found:
+    """What was found in a text.
+
+    Args:
+        dialect: The notation taken.
+        raw: The calls, placed in the text.
+        reason: Why this notation was taken.
+    """
+
+    dialect: str
+    raw: RawPlan
+    reason: str
+
+
+@dataclass(slots=True)
+class _Search:
+    """The state of one search."""
+
+    reader: Reader
+    notes: list[Diagnostic] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+
+def find(source: str, limits: Limits, *, repair: bool = False, located: bool = False) -> Found:
+    """The plan in a text, whatever its notation and whatever stands around it.
+
+    Args:
+        source: The text.
+        limits: Bounds on size and nesting.
+        repair: Apply the repairs of :mod:`planner_eval.dialects.repair` where strict reading fails.
+        located: Take the places of JSON calls too, which costs a reading by the grammar.
+
+    Raises:
+        ParseError: something begins like a plan and cannot be read.
+
+    >>> found = find("Sure! ```json\\n[{\\"name\\": \\"f\\", \\"arguments\\": {}}]\\n```", Limits())
+    >>> found.dialect, [call.name for call in found.raw.calls]
+    ('json', ['f'])
+    """
+    search = _Search(Reader(source, limits, repair=repair, located=located))
+    start = source[: len(source) - len(source.lstrip()) + 1][-1:]
+    if start in ('[', '{', '"'):
+        whole = search.reader.json(View(source).strip(), whole=True)
+        if whole is not None:
+            return _finish(search, [whole])
+    text = _blanked(source, search)
+    read = _tokens(text, search) or _sections(text, search) or _shaped(text, search)
+    return _finish(search, read if read is not None else _blocks(View(text), search))
+
+
+def _blanked(source: str, search: _Search) -> str:
+    """The text with thoughts, chat tokens and later turns as white space of the same length."""
+    text = source
+    if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
+        end = text.index("</think>") + 8
+        text = _blank(text[:end]) + text[end:]
+        search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
+    for match in THOUGHT.finditer(text):
+        message = f"a thought of {match.end() - match.start():,} characters was ignored"
+        search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
+    text = THOUGHT.sub(lambda m: _blank(m.group()), text)
+    turn = next((m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None)
+    if turn is not None:
+        message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
+        span = (turn.start(), len(text))
+        search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
+        text = text[: turn.start()]
+    text = TURN.sub(lambda m: _blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
+    return TOKEN.sub(lambda m: _blank(m.group()), text)
+
+
+def _plain(text: str) -> bool:
+    return bool(TOKEN.sub("", text).strip())
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+# ---------------------------------------------------------------- notations with tokens of their own
+def _tokens(text: str, search: _Search) -> list[Read] | None:
+    """Read by the rows whose tokens stand in the text: the first that reads calls."""
+    rows = tokens_in(text)
+    if not rows:
+        return None
+    good: list[Read] = []
+    errors: list[ParseError] = []
+    for row, token in rows:
+        try:
+            raw = dialects.get(row.name).read(text, search.reader.limits)
+        except LimitError:
+            raise
+        except ParseError as error:
+            error.dialect = row.name
+            if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
+                errors.append(error)
+            continue
+        if raw.calls:
+            good.append(Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text))))
+    if good:
+        for other in good[1:]:
+            if _signature(other.raw) != _signature(good[0].raw):
+                message = f"the text also reads as {other.dialect!r}, with other calls; {good[0].dialect!r} was taken"
+                search.notes.append(Diagnostic("dialect.ambiguous", message))
+                break
+        return good[:1]
+    if errors:
+        error = max(errors, key=lambda e: e.offset)
+        repaired = search.reader.repaired_rows(text, [row for row, _ in rows], error)
+        if repaired is not None:
+            return [repaired]
+        error.text = search.reader.source
+        raise error
+    return None
+
+
+# ---------------------------------------------------------------- <<<code>>> sections
+def _sections(text: str, search: _Search) -> list[Read] | None:
+    """Read the code sections of Gorilla's notation: the final one, or else all drafts."""
+    marks = list(_MARK.finditer(text)) if "code>" in text or "api_call>" in text else []
+    named = [m for m in marks if m[1] in ("code", "api_call")]
+    if not named:
+        return None
+    ends = {m.start(): (marks[i + 1].start() if i + 1 < len(marks) else len(text)) for i, m in enumerate(marks)}
+    final = [m for m in named if m[1] == "code" and m.group().startswith("<<<")]
+    drafts = [m for m in named if m[1] == "code" and not m.group().startswith("<<<")]
+    lines = [m for m in named if m[1] == "api_call"]
+    for chosen in (final[-1:], drafts if not final else [], lines):
+        read: list[Read] = []
+        for mark in chosen:
+            found = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
+            if not isinstance(found, Nothing):
+                read.append(replace(found, dialect=found.dialect, reason=f"the section {mark.group().strip(' :')!r}"))
+        kept = _once(read, search, whole=True)
+        if kept:
+            return kept
+    return None
+
+
+# ---------------------------------------------------------------- notations known by their shape
+def _shaped(text: str, search: _Search) -> list[Read] | None:
+    """Read a text that begins in a notation which its form gives away."""
+    start = len(text) - len(text.lstrip())
+    names = [("appbench", "calls with #name= arguments")] if _is_appbench(text) else []
+    names += [(name, reason) for name, pattern, reason in _SHAPES if pattern.search(text, start, start + 20_000)]
+    for name, reason in names:
+        try:
+            raw = dialects.get(name).read(text, search.reader.limits)
+        except LimitError:
+            raise
+        except ParseError as error:
+            if name in _WEAK or "```" in text:
+                continue
+            error.text = search.reader.source
+            error.dialect = name
+            raise
+        if raw.calls:
+            return [Read(name, raw, reason, (start, len(text)))]
+    return None
+
+
+_WEAK = frozenset({"llmcompiler", "callnavi-yaml", "worfbench"})
+"""Shapes that prose may begin with, too."""
+
+
+def _is_appbench(text: str) -> bool:
+    return bool(_APPBENCH.match(text) or _APPBENCH_SECTION.match(text))
+
+
+# ---------------------------------------------------------------- fences and lines
+def _blocks(view: View, search: _Search) -> list[Read]:
+    """Read fences and the text between them, in order."""
+    reader = search.reader
+    read: list[Read] = []
+    for block in _pieces(view):
+        for found in reader.fence(block) if block.fenced else reader.prose(block):
+            read += _once([found], search)
+    return read
+
+
+def _pieces(view: View) -> Iterator[Block]:
+    """The fences of a text and what stands between them."""
+    at = 0
+    for match in FENCE.finditer(view.text):
+        if match.start() > at:
+            yield Block(view.cut(at, match.start()), False, "", at)
+        start, end = match.span("body")
+        label = _LABEL.match(view.text, start, end)
+        inside = view.cut(label.end() if label else start, end)
+        yield Block(inside, True, label[1].lower() if label else "", match.start())
+        at = match.end()
+    if at < len(view.text):
+        yield Block(view.cut(at, len(view.text)), False, "", at)
+
+
+def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Read]:
+    """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
+    kept = []
+    for item in read:
+        signature = _signature(item.raw)
+        again = signature and (set(signature) == search.seen if whole else set(signature) <= search.seen)
+        if again:
+            message = f"{len(signature)} calls were read before and count once"
+            search.notes.append(Diagnostic("find.restated", message, "info", None, None, item.span))
+            continue
+        search.seen.update(signature)
+        kept.append(item)
+    return kept
+
+
+def _signature(raw: RawPlan) -> list[str]:
+    """A text for each call that is equal for equal calls, nested ones included."""
+    made: dict[str, str] = {}
+    found = []
+    for call in raw.calls:
+        text = f"{call.app}.{call.name}({sorted((key, _shown(value, made)) for key, value in call.arguments)})"
+        for name, path in call.binds:
+            made[name] = f"{text}{path}"
+        found.append(text)
+    return found
+
+
+def _shown(value: Any, made: dict[str, str]) -> str:
+    if isinstance(value, RawRef):
+        return f"<{made.get(value.name, value.name)}{value.path}>"
+    if isinstance(value, RawTemplate):
+        return "+".join(_shown(part, made) for part in value.parts)
+    if isinstance(value, list):
+        return f"[{','.join(_shown(item, made) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key!r}:{_shown(item, made)}' for key, item in sorted(value.items()))}}}"
+    return repr(value)
+
+
+# ---------------------------------------------------------------- the result
+def _finish(search: _Search, read: list[Read]) -> Found:
+    """One plan out of the blocks that were read, with notes on what was not."""
+    reader = search.reader
+    calls: list[RawCall] = []
+    notes = [*search.notes]
+    for item in read:
+        from planner_eval.dialects.program import shift_names
+
+        moved = [replace(n, call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
+        notes += moved
+        calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
+    answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
+    notes += reader.notes
+    if not calls:
+        if reader.error is not None:
+            raise reader.error
+        reason = reader.why or "the text calls no tool"
+        notes.append(Diagnostic("plan.no_call", f"no call: {reason}", "info"))
+        return Found(read[0].dialect if read else "json", RawPlan((), answer, tuple(notes)), reason)
+    names = list(dict.fromkeys(item.dialect for item in read))
+    if len(names) > 1:
+        message = f"the blocks are in several notations: {', '.join(names)}"
+        notes.append(Diagnostic("dialect.mixed", message, "info"))
+    notes += _ignored(reader.source, read)
+    return Found(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
+
+
+def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
+    """A note on the text that is outside of all blocks."""
+    inside: list[Span] = sorted(item.span for item in read)
+    at = total = 0
+    first: Span | None = None
+    for start, end in [*inside, (len(source), len(source))]:
+        gap = source[at:start].strip(" \t\r\n`;,.")
+        if start > at and gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
+            total += len(gap)
+            first = first or (at, start)
+        at = max(at, end)
+    if first is not None:
+        yield Diagnostic("find.text", f"{total:,} characters of text around the calls were ignored", "info", None, None, first)
+
+
+# ---------------------------------------------------------------- in a dialect that the user named
+def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
+    """The calls of the blocks of a text that read in one dialect; None where no block does."""
+    search = _Search(Reader(source, limits, repair=repair, located=False))
+    text = _blanked(source, search)
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = [*search.notes]
+    blocks = [block.view.strip() for block in _pieces(View(text)) if block.fenced]
+    from planner_eval.dialects.program import shift_names
+
+    for view in blocks or [View(text).strip()]:
+        found = _read_named(dialect, view, limits, repair=repair)
+        if found is not None and found.calls:
+            calls += shift_names(found.calls, len(calls)) if calls else found.calls
+            notes += found.notes
+    return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
+
+
+def _read_named(dialect: Dialect, view: View, limits: Limits, *, repair: bool) -> RawPlan | None:
+    try:
+        return view.place(dialect.read(view.text, limits))
+    except ParseError:
+        if not repair:
+            return None
+    from planner_eval.dialects.repair import repairs
+
+    for repaired, notes in repairs(view):
+        try:
+            raw = dialect.read(repaired.text, limits)
+        except ParseError:
+            continue
+        placed = repaired.place(raw)
+        return RawPlan(placed.calls, placed.answer, (*placed.notes, *notes))
+    return None

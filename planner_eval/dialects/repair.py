@@ -1,0 +1,259 @@
+"""Small named repairs of broken plans, tried only after strict reading failed.
+
+Every repair adds or drops punctuation, never a word: the words and dollar signs of the text before
+and after are compared, and a repair that would lose or invent one is refused. A text that ends inside
+a call is not completed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from planner_eval.dialects.extent import PAIRS, tokens
+from planner_eval.dialects.views import Edit, View
+from planner_eval.model import Diagnostic, Span
+
+
+class Fix(NamedTuple):
+    """One named edit."""
+
+    name: str
+    edit: Edit
+
+
+MEANINGS = {
+    "quotes": "single or typographic quotes where the notation wants others, or quotes around a called name",
+    "python_literals": "True, False or None in JSON",
+    "trailing_comma": "a comma before a closing bracket",
+    "missing_comma": "no comma between two calls",
+    "missing_bracket": "a bracket without its partner",
+    "markdown_escape": "a backslash before a sign that Markdown escapes",
+    "escaped_newline": "line ends and quotes written with a backslash",
+    "unquoted_reference": "a $reference$ without quotes",
+    "unquoted_key": "a key without quotes",
+    "control_character": "a line end inside a quoted text",
+    "comment": "a comment in JSON",
+    "truncated_tail": "the text ends after a whole call",
+}
+"""What each repair mends; diagnostics carry the name as ``repair.<name>``."""
+
+_LOOSE = re.compile(
+    r"""(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+')"""
+    r"""|(?P<curly>[“”](?:[^“”\\]++|\\.)*+[“”])"""
+    r"""|(?P<reference>\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$)"""
+    r"""|(?P<word>\b(?:True|False|None)\b)|(?P<trailing>,(?=\s*+[\]}]))|(?P<key>(?<!\w)[A-Za-z_]\w*+(?=\s*+:))"""
+    r"""|(?P<comment>//[^\n]*+|\#[^\n]*+)|(?P<gap>\}(?=\s*+\{))|(?P<lone>')""",
+    re.S,
+)
+_LONE = re.compile(_LOOSE.pattern.replace("(?P<single>'", "(?P<single>(?!)'"), re.S)
+"""The same for the rest of a text in which an apostrophe closes nothing."""
+_ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
+_MARKDOWN = re.compile(r"\\(?=[_*\[\]#~<>])")
+_NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
+_NEWLINES = re.compile(r"\\(?:\\\\)*+(?:(n)|(\")|(t))")
+
+
+def repairs(view: View) -> Iterator[tuple[View, tuple[Diagnostic, ...]]]:
+    """Repaired readings of a broken plan, the least mended first.
+
+    Args:
+        view: The plan's text.
+
+    Yields:
+        A repaired text and one note for each edit; the caller reads it strictly.
+
+    >>> [(v.text, [n.code for n in notes]) for v, notes in repairs(View("[f(a=1), g(b=2)"))]
+    [('[f(a=1), g(b=2)]', ['repair.missing_bracket'])]
+    """
+    starts: list[tuple[View, tuple[Diagnostic, ...]]] = [(view, ())]
+    if "\\n" in view.text or '\\"' in view.text:
+        newlines = _apply(view, _newlines(view.text), ())
+        if newlines is not None:
+            starts.append(newlines)
+    for start, given in starts:
+        if given:
+            yield start, given
+        current, notes = start, given
+        for step in _STEPS:
+            changed = _apply(current, step(current.text), notes)
+            if changed is None:
+                continue
+            if step is not _newlines and not _keeps(current.text, changed[0].text):
+                continue
+            current, notes = changed
+            yield current, notes
+
+
+def _apply(
+    view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]
+) -> tuple[View, tuple[Diagnostic, ...]] | None:
+    if not fixes:
+        return None
+    said: dict[str, list[Span]] = {}
+    for fix in fixes:
+        said.setdefault(fix.name, []).append(view.span((fix.edit.start, max(fix.edit.end, fix.edit.start + 1))))
+    made = tuple(
+        Diagnostic(
+            f"repair.{name}",
+            f"repaired: {MEANINGS[name]}" + (f", in {len(places)} places" if len(places) > 1 else ""),
+            "warning",
+            None,
+            None,
+            places[0],
+        )
+        for name, places in said.items()
+    )
+    return view.edit(fix.edit for fix in fixes), (*notes, *made)
+
+
+_SAME = {"True": "true", "False": "false", "None": "null"}
+
+
+def _keeps(before: str, after: str) -> bool:
+    """Whether two texts hold the same words and dollar signs in the same order."""
+    found = [_words(text) for text in (before, after)]
+    return found[0] == found[1]
+
+
+def _words(text: str) -> list[str]:
+    text = re.sub(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$", "", text)
+    text = re.sub(r"\\[nt]", " ", _MARKDOWN.sub("", text))
+    return [_SAME.get(word, word) for word in re.findall(r"\w+|\$", text)]
+
+
+# ---------------------------------------------------------------- the steps
+def _newlines(text: str) -> list[Fix]:
+    """Line ends, tabs and quotes written with a backslash, in a text that has none of its own."""
+    if text.count("\\n") <= text.count("\n"):
+        return []
+    fixes = [
+        Fix("escaped_newline", Edit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t"))
+        for m in _NEWLINES.finditer(text)
+    ]
+    end = len(text.rstrip())
+    if text[:end].endswith('\\n"') and len(re.findall(r'(?<!\\)"', text)) % 2:  # the end of a quoted text
+        fixes.append(Fix("escaped_newline", Edit(end - 1, end, "")))
+    return fixes
+
+
+def _markdown(text: str) -> list[Fix]:
+    return [Fix("markdown_escape", Edit(m.start(), m.end(), "")) for m in _MARKDOWN.finditer(text)]
+
+
+def _quoted_names(text: str) -> list[Fix]:
+    return [Fix("quotes", Edit(m.start(), m.end(), m[2])) for m in _NAME_QUOTES.finditer(text)]
+
+
+def _loose_json(text: str) -> list[Fix]:
+    """What differs from JSON in a text that is otherwise JSON: objects, alone or in lists."""
+    if not re.match(r"[\[\s(]*+\{\s*+[\"'“A-Za-z}]", text):
+        return []
+    fixes: list[Fix] = []
+    pattern, at = _LOOSE, 0
+    while match := pattern.search(text, at):
+        kind, (start, end) = match.lastgroup, match.span()
+        at = end
+        if kind == "lone":
+            pattern = _LONE
+        elif kind == "text":
+            fixes += _controls(match.group(), start)
+        elif kind in ("single", "curly"):
+            fixes += _requoted(match.group(), start)
+        elif kind == "word":
+            fixes.append(Fix("python_literals", Edit(start, end, _SAME[match.group()])))
+        elif kind == "trailing":
+            fixes.append(Fix("trailing_comma", Edit(start, end, "")))
+        elif kind == "reference":
+            fixes.append(Fix("unquoted_reference", Edit(start, end, f'"{match.group()}"')))
+        elif kind == "key":
+            fixes.append(Fix("unquoted_key", Edit(start, end, f'"{match.group()}"')))
+        elif kind == "comment":
+            fixes.append(Fix("comment", Edit(start, end, "")))
+        elif kind == "gap":
+            fixes.append(Fix("missing_comma", Edit(end, end, ",")))
+    return fixes
+
+
+def _controls(text: str, at: int) -> list[Fix]:
+    marks = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return [
+        Fix("control_character", Edit(at + i, at + i + 1, marks[c])) for i, c in enumerate(text) if c in marks
+    ]
+
+
+def _requoted(text: str, at: int) -> list[Fix]:
+    """A text in other quotes as a JSON text."""
+    fixes = [Fix("quotes", Edit(at, at + 1, '"'))]
+    for match in _ESCAPES.finditer(text, 1, len(text) - 1):
+        start, end = at + match.start(), at + match.end()
+        mark = match.group()
+        if mark == '"':
+            fixes.append(Fix("quotes", Edit(start, end, '\\"')))
+        elif mark in "\n\t":
+            fixes.append(Fix("control_character", Edit(start, end, "\\n" if mark == "\n" else "\\t")))
+        elif match[1] == "'":
+            fixes.append(Fix("quotes", Edit(start, end, "'")))
+        elif match[1] not in '"\\/bfnrtu':
+            fixes.append(Fix("quotes", Edit(start, start, "\\")))
+    fixes.append(Fix("quotes", Edit(at + len(text) - 1, at + len(text), '"')))
+    return fixes
+
+
+def _brackets(text: str) -> list[Fix]:
+    """The one bracket that is missing or too many; nothing when more than one place is broken."""
+    waiting: list[tuple[int, str]] = []
+    fixes: list[Fix] = []
+    emptied: int | None = None
+    last = 0
+    for match in tokens(text, 0, len(text)):
+        kind, at, mark = match.lastgroup, match.start(), match.group()
+        if kind == "quote":
+            return []
+        if kind == "open":
+            comma = text.rfind(",", last, at)
+            if mark == "{" and waiting and waiting[-1][1] == "{" and comma >= 0 and not text[comma + 1 : at].strip():
+                fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
+                waiting.pop()
+            waiting.append((at, mark))
+        elif kind == "close":
+            fixes += _closed(waiting, at, mark, emptied)
+            if not waiting and emptied is None and mark == "]":
+                emptied = at
+        last = match.end()
+        if len(fixes) > 1:
+            return []
+    if waiting:
+        fixes += _tail(text, waiting, last)
+    return fixes if len(fixes) == 1 or {fix.name for fix in fixes} == {"truncated_tail"} else []
+
+
+def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | None) -> list[Fix]:
+    if waiting and PAIRS[waiting[-1][1]] == mark:
+        waiting.pop()
+        return []
+    if len(waiting) > 1 and PAIRS[waiting[-2][1]] == mark:
+        _, opened = waiting.pop()
+        waiting.pop()
+        return [Fix("missing_bracket", Edit(at, at, PAIRS[opened]))]
+    if not waiting and mark == "]" and emptied is not None:
+        return [Fix("missing_bracket", Edit(emptied, emptied + 1, ""))]
+    return [Fix("missing_bracket", Edit(at, at + 1, ""))]
+
+
+def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
+    """What closes a list that ends after a whole call; nothing for a text that ends inside one."""
+    end = len(text.rstrip())
+    if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
+        return []
+    rest = text[last:end].strip()
+    if rest == "":
+        return [Fix("missing_bracket", Edit(end, end, "]"))]
+    if rest == ",":
+        comma = text.rindex(",", last, end)
+        return [Fix("truncated_tail", Edit(comma, end, "]"))]
+    return []
+
+
+_STEPS: tuple[Callable[[str], list[Fix]], ...] = (_markdown, _quoted_names, _loose_json, _brackets)
