@@ -50,6 +50,7 @@ class Matching:
         pred: The prediction as it was compared: a policy may take inlined calls out, or merge repeats.
         gold: The gold plan, likewise.
         alignment: The alignment.
+        numbered: What was compared of either plan, arguments as the policy leaves them.
         pairing: The costs of pairs; None where the plans are the same but for the order of calls.
         misplaced: Calls that stand against an order that the policy or the gold plan asks for.
         policy: How values were compared.
@@ -59,6 +60,7 @@ class Matching:
     pred: Plan
     gold: Plan
     alignment: Alignment
+    numbered: tuple[Numbered, Numbered]
     pairing: Pairing | None = None
     misplaced: tuple[Misplaced, ...] = ()
     policy: Policy = DEFAULT
@@ -129,7 +131,7 @@ def _match(
         pair_replaced(pairing)
         alignment = _alignment(pairing)
     misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
-    return Matching(pred, gold, alignment, pairing, misplaced, policy, terms)
+    return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
 
 
 def _pair_equal_calls(pairing: Pairing) -> None:
@@ -149,6 +151,11 @@ def _pair_equal_calls(pairing: Pairing) -> None:
         if number in where:
             equal.setdefault(number, []).append(position)
     counts = Counter((*pairing.pred.tools, *pairing.gold.tools)) if pairing.matcher is not None else None
+    pairing.settled = (
+        pairing.matcher is None
+        and len(where) == len(ours.numbers)
+        and (len({*theirs.numbers}) == len(theirs.numbers) and None not in theirs.numbers)
+    )
     for number, golds in equal.items():
         preds = where[number]
         if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
@@ -199,6 +206,8 @@ def _reconsider(pairing: Pairing) -> None:
     """
     golds = range(len(pairing.gold.tools))
     counts = Counter(pairing.pred.tools)
+    if len(counts) == len(pairing.pred.tools) and len({*pairing.gold.tools}) == len(golds):
+        return
     if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
         return
     cost = pairing.total(golds)

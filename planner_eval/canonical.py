@@ -130,7 +130,10 @@ class Numbered:
 
     def key(self, position: int, numbers: list[int | None]) -> Key:
         """What stands for one call, or for the answer, when calls have these numbers."""
-        keyed = [(name, value_key(value, numbers)) for name, value in self.arguments[position]]
+        keyed = [
+            (name, value if type(value) is str else value_key(value, numbers))
+            for name, value in self.arguments[position]
+        ]
         if len(keyed) > 1:
             keyed.sort(key=_first)
         if position == len(self.plan.calls):

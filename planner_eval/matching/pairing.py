@@ -88,16 +88,18 @@ class Side:
 class Pairing:
     """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE.
 
-    ``optional`` calls of gold are the first to stay alone where not all can have partners.
+    ``optional`` calls of gold are the first to stay alone where not all can have partners. When
+    ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
     """
 
-    __slots__ = ("exact", "gold", "matcher", "optional", "pred", "to_gold", "to_pred")
+    __slots__ = ("exact", "gold", "matcher", "optional", "pred", "settled", "to_gold", "to_pred")
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
         self.to_gold = [FREE] * len(pred.numbered.arguments)
         self.to_pred = [FREE] * len(gold.numbered.arguments)
         self.exact = True
+        self.settled = False
         self.optional: frozenset[int] = frozenset()
 
     def pair(self, pred: int, gold: int) -> None:

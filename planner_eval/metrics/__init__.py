@@ -1,0 +1,122 @@
+"""Metrics: one small pure function each, from one compared pair to counts that add up over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from planner_eval.align import Matching
+from planner_eval.errors import InputError
+from planner_eval.metrics import arguments, calls, edges, order, published, shape
+from planner_eval.metrics.counts import Counts, Share, Tally
+from planner_eval.metrics.facts import Facts
+
+__all__ = ["DEFAULT", "METRICS", "Counts", "Facts", "Metric", "Share", "Tally", "choose", "measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric.
+
+    Args:
+        name: What reports call it.
+        count: From one compared pair to its counts; None where it does not exist.
+        kind: ``"counts"`` (precision, recall, F1) or ``"share"``.
+        group: calls, arguments, references, order, structure, plan or published.
+        lower: Less is better.
+    """
+
+    name: str
+    count: Callable[[Facts], Tally | None]
+    kind: str
+    group: str
+    lower: bool = False
+
+    @property
+    def title(self) -> str:
+        """One line for a person."""
+        return (self.count.__doc__ or "").partition("\n")[0]
+
+
+def _table() -> dict[str, Metric]:
+    rows: list[tuple[Callable[[Facts], Tally | None], str, str]] = [
+        (calls.exact, "share", "plan"),
+        (shape.similarity, "share", "plan"),
+        (calls.calls, "counts", "calls"),
+        (calls.whole_calls, "counts", "calls"),
+        (calls.apps, "counts", "calls"),
+        (arguments.argument_names, "counts", "arguments"),
+        (arguments.argument_values, "counts", "arguments"),
+        (arguments.independent_arguments, "counts", "arguments"),
+        (arguments.dependent_arguments, "counts", "arguments"),
+        (arguments.independent_errors, "share", "arguments"),
+        (arguments.dependent_errors, "share", "arguments"),
+        (edges.references, "counts", "references"),
+        (edges.dependencies, "counts", "references"),
+        (order.order_tau, "share", "order"),
+        (order.precedences, "share", "order"),
+        (order.ordered_calls, "counts", "order"),
+        (shape.same_components, "share", "structure"),
+        (shape.same_depth, "share", "structure"),
+        (shape.same_width, "share", "structure"),
+        (shape.generations, "share", "structure"),
+        (shape.common_subplan, "counts", "structure"),
+        (published.taskbench_nodes, "counts", "published"),
+        (published.taskbench_links, "counts", "published"),
+        (published.worfbench_chain, "counts", "published"),
+        (published.worfbench_graph, "counts", "published"),
+    ]
+    lower = {"independent_errors", "dependent_errors", "precedences"}
+    return {
+        function.__name__: Metric(function.__name__, function, kind, group, function.__name__ in lower)
+        for function, kind, group in rows
+    }
+
+
+METRICS = _table()
+"""Every metric by its name."""
+
+DEFAULT = tuple(name for name, metric in METRICS.items() if metric.group != "published")
+"""What is measured when nothing is chosen: all but the scores of other benchmarks."""
+
+
+def choose(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of metrics; a group's name stands for its metrics, ``all`` for every one.
+
+    Raises:
+        InputError: there is no such metric or group.
+
+    >>> choose(["order"])
+    ('order_tau', 'precedences', 'ordered_calls')
+    """
+    chosen: dict[str, None] = {}
+    groups = {metric.group for metric in METRICS.values()}
+    for name in names:
+        if name in METRICS:
+            chosen[name] = None
+        elif name in groups or name == "all":
+            chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
+        else:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, [*METRICS, *groups], 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
+            raise InputError(f"there is no metric {name!r}; {hint}")
+    return tuple(chosen)
+
+
+def measure(matching: Matching, names: Iterable[str] = DEFAULT) -> dict[str, Tally | None]:
+    """The counts of one compared pair.
+
+    Args:
+        matching: What :func:`planner_eval.align.match` gave.
+        names: Names of :data:`METRICS`.
+
+    >>> from planner_eval.align import match
+    >>> from planner_eval.model import Call, Plan
+    >>> pair = match(Plan((Call("a", "f"),)), Plan((Call("b", "f"), Call("c", "g"))))
+    >>> measure(pair, ["calls"])
+    {'calls': Counts(hit=1, pred=1, gold=2)}
+    """
+    facts = Facts(matching)
+    return {name: METRICS[name].count(facts) for name in names}

@@ -1,0 +1,54 @@
+"""Which tools are called: calls, whole calls, apps, the whole plan."""
+
+from __future__ import annotations
+
+from planner_eval.diff import explain
+from planner_eval.metrics.counts import Counts, Share
+from planner_eval.metrics.facts import Facts
+
+
+def calls(facts: Facts) -> Counts:
+    """Calls of the right tool, paired one to one.
+
+    F1 = 2 · pairs of one app and name / (calls of pred + calls of gold). Empty: None when neither
+    plan has calls.
+
+    Source: the F1 of API of AppBench (section 4.2 of its paper), with pairs counted as the text
+    says and not as its code does; NESTful's F1 of functions, over calls instead of name sets.
+    """
+    return Counts(len(facts.same_name), len(facts.pred.calls), facts.gold_calls)
+
+
+def whole_calls(facts: Facts) -> Counts:
+    """Calls right in name and in every argument, references included.
+
+    F1 = 2 · such pairs / (calls of pred + calls of gold). Empty: None when neither plan has calls.
+
+    Source: call accuracy of ComplexFuncBench (section 3.1 of its paper) as an F1.
+    """
+    return Counts(len(facts.whole_calls), len(facts.pred.calls), facts.gold_calls)
+
+
+def apps(facts: Facts) -> Counts:
+    """Apps that are called, each once.
+
+    F1 = 2 · apps of both / (apps of pred + apps of gold). Empty: None when no call names an app.
+
+    Source: the F1 of App of AppBench (section 4.2 of its paper).
+    """
+    ours = {call.app for call in facts.pred.calls} - {None}
+    theirs = {c.app for at, c in enumerate(facts.gold.calls) if at not in facts.waived} - {None}
+    return Counts(len(ours & theirs), len(ours), len(theirs))
+
+
+def exact(facts: Facts) -> Share:
+    """Whether the plan means the same as gold: 1 or 0 a sample.
+
+    Source: success of AppBench and full match of NESTful, on data flow instead of text.
+    """
+    matching = facts.matching
+    if matching.pairing is None:
+        return Share(int(not matching.misplaced), 1)
+    if matching.pairing.matcher is None and not matching.terms.optional:
+        return Share(0, 1)
+    return Share(int(explain(matching).same), 1)

@@ -1,0 +1,35 @@
+"""Data flow: references and dependencies."""
+
+from __future__ import annotations
+
+from planner_eval.metrics.counts import Counts
+from planner_eval.metrics.facts import Facts
+
+
+def references(facts: Facts) -> Counts:
+    """References right in consumer, argument and place, producer and output.
+
+    F1 = 2 · right references / (references of pred + references of gold). Empty: None when neither
+    plan has references.
+
+    Source: TaskBench's edge F1 (``taskbench_links``) on calls instead of tool names.
+    """
+    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}
+    place = facts.to_gold
+    hits = sum(
+        (place.get(e.producer), place.get(e.consumer), e.argument, e.at, e.path) in wanted
+        for e in facts.pred_edges
+    )
+    return Counts(min(hits, len(facts.gold_edges)), len(facts.pred_edges), len(facts.gold_edges))
+
+
+def dependencies(facts: Facts) -> Counts:
+    """Pairs of calls of which one needs the other, whatever the argument and output.
+
+    F1 = 2 · right pairs / (pairs of pred + pairs of gold). Empty: None when neither plan has any.
+    """
+    ours = {(e.producer, e.consumer) for e in facts.pred_edges}
+    theirs = {(e.producer, e.consumer) for e in facts.gold_edges}
+    place = facts.to_gold
+    hits = sum((place.get(producer), place.get(consumer)) in theirs for producer, consumer in ours)
+    return Counts(hits, len(ours), len(theirs))

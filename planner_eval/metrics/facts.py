@@ -1,0 +1,152 @@
+"""One compared pair as metrics see it; what several of them need is worked out once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from planner_eval.align import Matching
+from planner_eval.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
+
+
+class ArgumentCounts:
+    """How many arguments there are, and how many of them partners get right.
+
+    Each figure is a list [independent, dependent]: an argument is dependent when its value (gold's,
+    where gold gives it) holds a reference. ``pred`` and ``gold`` count all calls; of partners of one
+    name, ``wanted`` counts gold's arguments, ``shared`` those that both give, ``right`` those that
+    are also equal in value.
+    """
+
+    __slots__ = ("gold", "pred", "right", "shared", "wanted")
+
+    def __init__(self) -> None:
+        self.pred = [0, 0]
+        self.gold = [0, 0]
+        self.shared = [0, 0]
+        self.right = [0, 0]
+        self.wanted = [0, 0]
+
+
+class Facts:
+    """A matching with what metrics count in it.
+
+    Optional calls of gold that were not made count as if gold did not have them.
+
+    Args:
+        matching: What :func:`planner_eval.align.match` gave.
+    """
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.pred: Plan = matching.pred
+        self.gold: Plan = matching.gold
+        self.to_gold = dict(matching.alignment.pairs)
+        optional = matching.terms.optional
+        missing = matching.alignment.missing
+        self.waived = {g for g in missing if optional and self.gold.calls[g].id in optional}
+
+    @cached_property
+    def gold_calls(self) -> int:
+        """Calls of gold that count."""
+        return len(self.gold.calls) - len(self.waived)
+
+    @cached_property
+    def same_name(self) -> list[tuple[int, int]]:
+        """Partners that call the same tool of the same app."""
+        ours, theirs = self.pred.calls, self.gold.calls
+        return [
+            (pred, gold)
+            for pred, gold in self.matching.alignment.pairs
+            if ours[pred].name == theirs[gold].name and ours[pred].app == theirs[gold].app
+        ]
+
+    @cached_property
+    def whole_calls(self) -> list[int]:
+        """Positions in gold of calls that are right in name and in every argument."""
+        return self._judged[1]
+
+    @cached_property
+    def arguments(self) -> ArgumentCounts:
+        """The arguments of both plans, counted."""
+        return self._judged[0]
+
+    @cached_property
+    def _judged(self) -> tuple[ArgumentCounts, list[int]]:
+        ours, theirs = self.matching.numbered
+        counts = ArgumentCounts()
+        whole: list[int] = []
+        partner = {gold: pred for pred, gold in self.same_name}
+        paired = set(partner.values())
+        for gold in range(len(self.gold.calls)):
+            pred = partner.get(gold)
+            if pred is not None and self._equal(pred, gold):
+                for _, value in theirs.arguments[gold]:
+                    kind = type(value) is not str and dependent(value)
+                    for figure in (counts.pred, counts.gold, counts.shared, counts.right, counts.wanted):
+                        figure[kind] += 1
+                whole.append(gold)
+            elif pred is not None:
+                if self._compare(pred, gold, counts):
+                    whole.append(gold)
+            elif gold not in self.waived:
+                _add(counts.gold, theirs.arguments[gold])
+        for pred in range(len(self.pred.calls)):
+            if pred not in paired:
+                _add(counts.pred, ours.arguments[pred])
+        return counts, whole
+
+    def _equal(self, pred: int, gold: int) -> bool:
+        """Whether two partners are known to be equal without looking at their arguments."""
+        pairing = self.matching.pairing
+        if pairing is None:
+            return True
+        ours, theirs = self.matching.numbered
+        return pairing.settled and ours.numbers[pred] == theirs.numbers[gold]
+
+    def _compare(self, pred: int, gold: int, counts: ArgumentCounts) -> bool:
+        """Count the arguments of two partners; whether all are right."""
+        pairing = self.matching.pairing
+        assert pairing is not None
+        ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+        whole = True
+        for name, (_, _, value) in theirs.items():
+            kind = dependent(value)
+            right = not pairing.distance(pred, gold, name, True)
+            whole = whole and right
+            counts.gold[kind] += 1
+            counts.wanted[kind] += 1
+            if name in ours:
+                counts.shared[kind] += 1
+                counts.right[kind] += right
+        for name, (_, _, value) in ours.items():
+            counts.pred[dependent(value)] += 1
+            if name not in theirs and pairing.distance(pred, gold, name, True):
+                whole = False
+        return whole
+
+    @cached_property
+    def pred_edges(self) -> list[Edge]:
+        """The written references of pred."""
+        return [edge for edge in self.pred.edges if not edge.inferred]
+
+    @cached_property
+    def gold_edges(self) -> list[Edge]:
+        """The written references of gold that count."""
+        return [e for e in self.gold.edges if not e.inferred and e.consumer not in self.waived]
+
+
+def _add(figure: list[int], arguments: Arguments) -> None:
+    for _, value in arguments:
+        figure[dependent(value)] += 1
+
+
+def dependent(value: Value) -> bool:
+    """Whether a value is or holds a reference, resolved or not."""
+    kind = type(value)
+    if kind is str:
+        return False
+    if kind is Ref or kind is Unresolved or kind is Template:
+        return True
+    if isinstance(value, list):
+        return any(map(dependent, value))
+    return kind is dict and any(map(dependent, value.values()))

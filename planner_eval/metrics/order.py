@@ -1,0 +1,88 @@
+"""Order: forced precedences kept and violated."""
+
+from __future__ import annotations
+
+from planner_eval.metrics.counts import Counts, Share
+from planner_eval.metrics.facts import Facts
+from planner_eval.structure import producers, topological_order
+
+
+def _forced(facts: Facts) -> tuple[list[int], list[int]]:
+    """For each call of gold with a partner: the partner's position, and its forced predecessors.
+
+    Predecessors are a bit set by the partner's position in pred; calls without a partner pass
+    theirs on. What gold itself writes in the wrong order, or in a circle, forces nothing.
+    """
+    partner = {gold: pred for pred, gold in facts.matching.alignment.pairs}
+    needed = producers(facts.gold)
+    before = [0] * len(needed)
+    for gold in topological_order(facts.gold):
+        for producer in needed[gold]:
+            before[gold] |= before[producer]
+            if producer in partner:
+                before[gold] |= 1 << partner[producer]
+    places, forced = [], []
+    earlier = 0
+    for gold in range(len(needed)):
+        if gold in partner:
+            places.append(partner[gold])
+            forced.append(before[gold] & earlier)
+            earlier |= 1 << partner[gold]
+    return places, forced
+
+
+def order_tau(facts: Facts) -> Share:
+    """Kendall's tau over forced pairs: calls of which one needs the other, by way of others too.
+
+    (pairs written in the right order - pairs written in the wrong order) / pairs; independent calls
+    do not count. Empty: None when no two paired calls depend on one another.
+
+    Source: Kendall, A new measure of rank correlation (Biometrika 30, 1938), on a partial order.
+    """
+    right = wrong = 0
+    for position, before in zip(*_forced(facts), strict=True):
+        early = before & ((1 << position) - 1)
+        right += early.bit_count()
+        wrong += (before ^ early).bit_count()
+    return Share(right - wrong, right + wrong)
+
+
+def precedences(facts: Facts) -> Share:
+    """Share of gold's dependencies between paired calls whose order the prediction violates. Empty: None."""
+    partner = {gold: pred for pred, gold in facts.matching.alignment.pairs}
+    pairs = {(e.producer, e.consumer) for e in facts.gold_edges if e.producer < e.consumer}
+    known = [(partner[p], partner[c]) for p, c in pairs if p in partner and c in partner]
+    return Share(sum(producer > consumer for producer, consumer in known), len(known))
+
+
+def ordered_calls(facts: Facts) -> Counts:
+    """Calls of the right tool that can be kept so that no forced order among them is violated.
+
+    F1 = 2 · the most such calls / (calls of pred + calls of gold): 1.0 for every harmless order of
+    independent calls. It puts right what ``worfbench_chain`` means to say. Empty: None without calls.
+
+    The most calls without a violated pair are a largest antichain of the violations, which are a
+    partial order: by Dilworth, calls less a largest matching.
+    """
+    kept = {pred for pred, _ in facts.same_name}
+    violations = {}
+    for position, before in zip(*_forced(facts), strict=True):
+        late = before >> (position + 1)
+        if late and position in kept:
+            later = [position + 1 + at for at in range(late.bit_length()) if late >> at & 1]
+            violations[position] = [at for at in later if at in kept]
+    lost = _largest_matching(violations)
+    return Counts(len(kept) - lost, len(facts.pred.calls), facts.gold_calls)
+
+
+def _largest_matching(edges: dict[int, list[int]]) -> int:
+    """The size of a largest matching between the keys and their lists."""
+    if not edges:
+        return 0
+    import networkx as nx
+
+    graph: nx.Graph[tuple[str, int]] = nx.Graph()
+    left = [("left", key) for key in edges]
+    graph.add_nodes_from(left)
+    graph.add_edges_from((("left", key), ("right", to)) for key, others in edges.items() for to in others)
+    return len(nx.bipartite.hopcroft_karp_matching(graph, left)) // 2

@@ -1,0 +1,158 @@
+"""Scores of other benchmarks, as their code computes them; each names what is known to be wrong with it.
+
+They are here to be compared with: the corrected figure beside each is one of our own.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from planner_eval.metrics.counts import Counts
+from planner_eval.metrics.facts import Facts
+from planner_eval.model import Plan
+
+
+def taskbench_nodes(facts: Facts) -> Counts:
+    """TaskBench's node F1: names of tools, each once a sample; micro over samples.
+
+    Defect: a tool called twice is one node, so a repeated or a forgotten repeated call is not seen.
+    Put right by ``calls``.
+
+    Source: microsoft/JARVIS, taskbench/evaluate.py, "Node Micro F1 [No Matching]".
+    """
+    ours, theirs = _names(facts.pred), _names(facts.gold)
+    return Counts(len(ours & theirs), len(ours), len(theirs))
+
+
+def taskbench_links(facts: Facts) -> Counts:
+    """TaskBench's link F1: pairs of tool names of which one feeds the other, each once a sample.
+
+    Defect: links join names, not calls, so two calls of one tool are one node, and a reference to the
+    wrong one of them, to the wrong output or from the wrong argument is not seen. Put right by
+    ``references``.
+
+    Source: microsoft/JARVIS, taskbench/evaluate.py, "Link Binary F1".
+    """
+    ours, theirs = _links(facts.pred), _links(facts.gold)
+    return Counts(len(ours & theirs), len(ours), len(theirs))
+
+
+def worfbench_chain(facts: Facts) -> Counts | None:
+    """WorFBench's f1_chain: the longest run of pred in one of gold's topological orders.
+
+    Nodes match when their names are equal, where the published code asks an embedding. None where the
+    published code raises (a side without calls).
+
+    Defects: only the first 20 topological orders are looked at, so a plan of four independent calls
+    scores 0.75 against itself; from 10 calls on only the written order; a run is at least 1 long, so
+    plans that share nothing do not score 0. Put right by ``ordered_calls``.
+
+    Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_nodes``.
+    """
+    ours = [call.tool for call in facts.pred.calls]
+    theirs = [call.tool for call in facts.gold.calls]
+    if not ours or not theirs:
+        return None
+    orders = _orders(facts.gold, theirs)
+    best = 0
+    for order in orders:
+        mapping = _match(ours, order)
+        runs = [1] * len(ours)
+        for at, image in enumerate(mapping):
+            for earlier in range(at):
+                if image > mapping[earlier] >= 0:
+                    runs[at] = max(runs[at], runs[earlier] + 1)
+        best = max(best, *runs)
+    return Counts(best, len(ours), len(orders[0]))
+
+
+def worfbench_graph(facts: Facts) -> Counts | None:
+    """WorFBench's f1_graph: the largest connected part of matched nodes that both graphs have.
+
+    Nodes match when their names are equal, where the published code asks an embedding; START and END
+    count as nodes, as in its data.
+
+    Defect: edges are compared by written position, so a harmless interleaving of independent chains
+    loses most of the graph. Put right by ``common_subplan``.
+
+    Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_graph``.
+    """
+    (ours, our_edges), (theirs, their_edges) = _graph(facts.pred), _graph(facts.gold)
+    mapping = _match(ours, theirs)
+    pred_nodes = {at for at, image in enumerate(mapping) if image >= 0}
+    gold_nodes = {image for image in mapping if image >= 0}
+    common = [e for e in our_edges if e in their_edges and pred_nodes >= {*e} and gold_nodes >= {*e}]
+    return Counts(_largest(pred_nodes, common), len(ours), len(theirs))
+
+
+def _names(plan: Plan) -> set[str]:
+    return {call.tool for call in plan.calls}
+
+
+def _links(plan: Plan) -> set[tuple[str, str]]:
+    edges = (e for e in plan.edges if e.producer != e.consumer)
+    return {(plan.calls[e.producer].tool, plan.calls[e.consumer].tool) for e in edges}
+
+
+def _graph(plan: Plan) -> tuple[list[str], set[tuple[int, int]]]:
+    """Names with START and END around them, and edges by position."""
+    count = len(plan.calls)
+    edges = {(e.producer + 1, e.consumer + 1) for e in plan.edges}
+    fed, used = {consumer for _, consumer in edges}, {producer for producer, _ in edges}
+    edges |= {(0, at) for at in range(1, count + 1) if at not in fed}
+    edges |= {(at, count + 1) for at in range(1, count + 1) if at not in used}
+    return ["START", *(call.tool for call in plan.calls), "END"], edges
+
+
+def _orders(plan: Plan, names: list[str]) -> list[list[str]]:
+    """The topological orders that the published code looks at, as names."""
+    if len(names) + 2 >= 10:  # it counts START and END, and leaves them in
+        return [["START", *names, "END"]]
+    import networkx as nx
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(names) + 2))
+    graph.add_edges_from(sorted(_graph(plan)[1]))
+    try:
+        sorts = list(islice(nx.all_topological_sorts(graph), 20))
+    except nx.NetworkXUnfeasible:
+        return [names]
+    return [[names[at - 1] for at in order if 0 < at <= len(names)] for order in sorts]
+
+
+def _match(ours: list[str], theirs: list[str]) -> list[int]:
+    """For each of our nodes the one of theirs that it matches, -1 for none: a largest weight matching.
+
+    Where names repeat the choice is networkx's own, as in the published code.
+    """
+    if len({*ours}) == len(ours) and len({*theirs}) == len(theirs):
+        place = {name: at for at, name in enumerate(theirs)}
+        return [place.get(name, -1) for name in ours]
+    import networkx as nx
+
+    graph: nx.Graph[int | str] = nx.Graph()
+    for at, name in enumerate(ours):
+        graph.add_edges_from(
+            (at, str(to), {"weight": 1.0}) for to, other in enumerate(theirs) if name == other
+        )
+    found = [-1] * len(ours)
+    for one, other in nx.max_weight_matching(graph):
+        at, to = (one, other) if isinstance(one, int) else (other, one)
+        found[int(at)] = int(to)
+    return found
+
+
+def _largest(nodes: set[int], edges: list[tuple[int, int]]) -> int:
+    leader = {node: node for node in nodes}
+
+    def find(node: int) -> int:
+        while leader[node] != node:
+            node = leader[node]
+        return node
+
+    for one, other in edges:
+        leader[find(one)] = find(other)
+    sizes: dict[int, int] = {}
+    for node in nodes:
+        sizes[find(node)] = sizes.get(find(node), 0) + 1
+    return max(sizes.values(), default=0)

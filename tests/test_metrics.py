@@ -1,0 +1,274 @@
+"""Metrics: hand-computed figures, degenerate cases, laws, and the published scores' known defects."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval import resources
+from planner_eval.align import match
+from planner_eval.errors import InputError
+from planner_eval.metrics import DEFAULT, METRICS, Counts, Facts, Share, choose, measure
+from planner_eval.metrics.order import ordered_calls
+from planner_eval.model import Call, Plan, Ref
+from planner_eval.policy import Policy, Rule, Terms
+from tests.build import edges, plan
+from tests.plant import in_order, topological
+from tests.property.test_comparison_laws import plans
+from tests.real_plans import real_plans
+
+PAIRS = {pair["id"]: pair for pair in json.loads(resources.read("data/selftest/plan_pairs.json"))}
+
+
+def figures(number: str, *names: str) -> list[Counts | Share | None]:
+    pair = PAIRS[number]
+    return list(measure(match(plan(pair["pred"]), plan(pair["gold"])), names).values())
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "wanted"),
+    [
+        # 05: of 4 calls book_trip is wrong; of 8 arguments two; of 3 references two
+        ("05", "exact", Share(0, 1)),
+        ("05", "calls", Counts(4, 4, 4)),
+        ("05", "whole_calls", Counts(3, 4, 4)),
+        ("05", "argument_names", Counts(8, 8, 8)),
+        ("05", "argument_values", Counts(6, 8, 8)),
+        ("05", "independent_arguments", Counts(5, 5, 5)),
+        ("05", "dependent_arguments", Counts(1, 3, 3)),
+        ("05", "dependent_errors", Share(2, 3)),
+        ("05", "references", Counts(1, 3, 3)),
+        ("05", "dependencies", Counts(3, 3, 3)),  # book_trip still needs both searches
+        ("05", "common_subplan", Counts(1, 4, 4)),
+        # similarity: both plans cost 2 x (4 calls + 8 arguments) = 24, two arguments differ
+        ("05", "similarity", Share(22, 24)),
+        # 08: forced pairs 1<3, 2<3, 1<4, 2<4, 3<4; only the last is turned round
+        ("08", "order_tau", Share(4 - 1, 5)),
+        ("08", "precedences", Share(1, 3)),
+        ("08", "ordered_calls", Counts(3, 4, 4)),
+        # 09: the mail call with two arguments, one a reference, is missing
+        ("09", "calls", Counts(3, 3, 4)),
+        ("09", "argument_values", Counts(6, 6, 8)),
+        ("09", "references", Counts(2, 2, 3)),
+        ("09", "dependent_errors", Share(0, 2)),
+        ("09", "similarity", Share(24 - 3 - 3, 24 - 3)),
+        ("09", "generations", Share(3, 4)),
+        ("09", "same_depth", Share(0, 1)),
+        ("09", "common_subplan", Counts(3, 3, 4)),
+        # 12: the literal stands in for a reference
+        ("12", "dependent_arguments", Counts(2, 2, 3)),
+        ("12", "independent_arguments", Counts(5, 6, 5)),
+        ("12", "same_components", Share(0, 1)),
+        # 18: one of two rolls is missing; add uses the other twice
+        ("18", "calls", Counts(2, 2, 3)),
+        ("18", "references", Counts(1, 2, 2)),
+        ("18", "dependencies", Counts(1, 1, 2)),
+        # 24: one argument more than gold
+        ("24", "argument_names", Counts(5, 6, 5)),
+        ("24", "whole_calls", Counts(0, 1, 1)),
+        # 26: no prediction at all
+        ("26", "calls", Counts(0, 0, 4)),
+        ("26", "similarity", Share(0, 12)),
+        # 31: A A B, A B B
+        ("31", "calls", Counts(2, 3, 3)),
+        ("31", "similarity", Share(5, 6)),
+        # 36: a reference to no call
+        ("36", "references", Counts(2, 2, 3)),
+        ("36", "dependent_arguments", Counts(2, 3, 3)),
+        # 38: another tool in the place of one
+        ("38", "calls", Counts(3, 4, 4)),
+        ("38", "references", Counts(3, 3, 3)),
+    ],
+)
+def test_by_hand(number: str, name: str, wanted: Counts | Share) -> None:
+    assert figures(number, name) == [wanted]
+
+
+def test_nothing_to_count_is_none_not_zero() -> None:
+    both_empty = measure(match(Plan(), Plan()), DEFAULT)
+    assert both_empty["exact"] == Share(1, 1)
+    for name in ("calls", "argument_values", "references", "order_tau", "similarity", "generations"):
+        tally = both_empty[name]
+        assert tally is not None
+        assert tally.value is None
+    assert Counts(0, 0, 3).precision is None
+    assert Counts(0, 0, 3).recall == 0.0
+    assert Counts(0, 0, 3).f1 == 0.0
+
+
+def test_apps_count_once() -> None:
+    gold = Plan((Call("a", "f", app="X"), Call("b", "f", app="X"), Call("c", "g", app="Y")))
+    pred = Plan((Call("a", "f", app="X"), Call("c", "g", app="Z"), Call("d", "h")))
+    assert measure(match(pred, gold), ["apps"]) == {"apps": Counts(1, 2, 2)}
+
+
+def test_policy_and_terms_reach_the_counts() -> None:
+    gold = Plan((Call("a", "f", (("x", "A"), ("note", 1))), Call("b", "g", (("y", Ref(0)),))))
+    gold = Plan(gold.calls, edges(gold.calls))
+    pred = Plan((Call("a", "f", (("x", "a"), ("note", 2))),))
+    policy = Policy(rules=(Rule(compare=("casefold",)), Rule(argument="note", compare=("ignore",))))
+    found = measure(match(pred, gold, policy, Terms(optional=frozenset({"b"}))), DEFAULT)
+    assert found["exact"] == Share(1, 1)
+    assert found["calls"] == Counts(1, 1, 1)
+    assert found["argument_values"] == Counts(1, 1, 1)
+    assert found["references"] == Counts(0, 0, 0)
+    assert found["similarity"] == Share(4, 4)
+
+
+def test_a_rule_for_pairs_decides_exactness() -> None:
+    near = Policy(rules=(Rule(tolerance=1),))
+    gold, pred = (Plan((Call("a", "f", (("x", value),)),)) for value in (10, 10.5))
+    assert measure(match(pred, gold, near), ["exact"]) == {"exact": Share(1, 1)}
+    assert measure(match(pred, gold), ["exact"]) == {"exact": Share(0, 1)}
+
+
+PERFECT = [name for name in DEFAULT if not METRICS[name].lower]
+
+
+def perfect(pred: Plan, gold: Plan) -> None:
+    for name, tally in measure(match(pred, gold), DEFAULT).items():
+        if tally is not None and tally.value is not None:
+            assert tally.value == (0.0 if METRICS[name].lower else 1.0), name
+
+
+@given(plans(), st.integers(0, 5))
+def test_the_same_plan_is_perfect_in_any_order(one: Plan, seed: int) -> None:
+    perfect(one, one)
+    moved = topological(one, Random(seed))
+    assert moved is not None
+    perfect(moved, one)
+
+
+@given(plans(), plans())
+def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None:
+    found = measure(match(one, other), DEFAULT)
+    turned = measure(match(other, one), DEFAULT)
+    for name in DEFAULT:
+        tally, back = found[name], turned[name]
+        if isinstance(tally, Counts):
+            assert 0 <= tally.hit <= min(tally.pred, tally.gold), name
+            assert isinstance(back, Counts)
+            if name != "common_subplan":
+                assert (tally.pred, tally.gold) == (back.gold, back.pred), name
+        elif tally is not None:
+            assert abs(tally.part) <= tally.whole, name
+    assert found["calls"].hit == turned["calls"].hit  # type: ignore[union-attr]
+
+
+@given(plans(5), plans(5))
+def test_an_extra_call_changes_no_recall_denominator(one: Plan, other: Plan) -> None:
+    more = Plan((*one.calls, Call("extra", "unasked", (("x", 1),))), one.edges, one.answer)
+    before, after = measure(match(one, other), DEFAULT), measure(match(more, other), DEFAULT)
+    for name in DEFAULT:
+        if isinstance(before[name], Counts):
+            assert before[name].gold == after[name].gold, name  # type: ignore[union-attr]
+
+
+@given(st.lists(st.tuples(plans(4), plans(4)), min_size=2, max_size=4))
+def test_counts_of_a_union_are_the_sum_of_counts(pairs: list[tuple[Plan, Plan]]) -> None:
+    for name in ("calls", "argument_values", "exact"):
+        tallies = [measure(match(p, g), [name])[name] for p, g in pairs]
+        whole = tallies[0]
+        for tally in tallies[1:]:
+            whole = whole + tally  # type: ignore[operator]
+        if isinstance(whole, Counts):
+            assert whole.gold == sum(t.gold for t in tallies)  # type: ignore[union-attr]
+        assert isinstance(whole, (Counts, Share))
+
+
+def chains(random: Random, count: int) -> Plan:
+    calls = tuple(
+        Call(f"c{i}", f"t{i}", (("x", Ref(random.randrange(i))),) if i and random.random() < 0.7 else ())
+        for i in range(count)
+    )
+    return Plan(calls, edges(calls))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
+    random = Random(seed)
+    gold = chains(random, 7)
+    order = list(range(7))
+    random.shuffle(order)
+    pred = in_order(gold, order)
+    place = {old: new for new, old in enumerate(order)}
+    before: dict[int, set[int]] = {}
+    for at in range(7):
+        direct = {e.producer for e in gold.edges if e.consumer == at}
+        before[at] = direct.union(*(before[p] for p in direct))
+    forced = [(a, b) for b in before for a in before[b]]
+    wrong = [(a, b) for a, b in forced if place[a] > place[b]]
+    facts = Facts(match(pred, gold, Policy(order="free")))
+    tau = measure(facts.matching, ["order_tau"])["order_tau"]
+    assert tau == Share(len(forced) - 2 * len(wrong), len(forced))
+    most = max(
+        size
+        for size in range(8)
+        for kept in combinations(range(7), size)
+        if not any(a in kept and b in kept for a, b in wrong)
+    )
+    assert ordered_calls(facts) == Counts(most, 7, 7)
+
+
+# ---------------------------------------------------------------- published scores
+@pytest.mark.parametrize(
+    ("number", "name", "wanted", "corrected"),
+    [
+        ("32", "worfbench_chain", 0.75, ("ordered_calls", 1.0)),  # four independent calls against themselves
+        ("33", "worfbench_graph", 1 / 3, ("common_subplan", 1.0)),  # a harmless interleaving
+        ("25", "worfbench_chain", 0.4, ("ordered_calls", 0.0)),  # nothing shared
+        ("25", "worfbench_graph", 2 / 9, ("common_subplan", 0.0)),
+        ("11", "taskbench_nodes", 1.0, ("calls", 8 / 9)),  # a repeated call
+        ("18", "taskbench_nodes", 1.0, ("calls", 0.8)),
+        ("30", "taskbench_nodes", 1.0, ("calls", 2 / 3)),
+        ("05", "taskbench_links", 1.0, ("references", 1 / 3)),  # references exchanged
+        ("07", "taskbench_links", 1.0, ("references", 2 / 3)),  # wrong output
+        ("17", "taskbench_links", 1.0, ("references", 0.0)),
+    ],
+)
+def test_known_defects_and_what_puts_them_right(
+    number: str, name: str, wanted: float, corrected: tuple[str, float]
+) -> None:
+    official, ours = figures(number, name, corrected[0])
+    assert official is not None
+    assert official.value == pytest.approx(wanted)
+    assert ours is not None
+    assert ours.value == pytest.approx(corrected[1])
+
+
+def test_where_the_published_code_raises_there_is_no_figure() -> None:
+    assert figures("26", "worfbench_chain") == [None]
+    assert figures("28", "worfbench_chain") == [None]
+
+
+def test_from_ten_nodes_on_the_chain_counts_start_and_end() -> None:
+    calls = tuple(Call(f"c{i}", f"t{i}") for i in range(8))
+    assert measure(match(Plan(calls), Plan(calls)), ["worfbench_chain"]) == {
+        "worfbench_chain": Counts(8, 8, 10)
+    }
+
+
+# ---------------------------------------------------------------- the table
+def test_every_metric_has_formula_and_title() -> None:
+    for metric in METRICS.values():
+        assert metric.title.endswith("."), metric.name
+        assert metric.kind in ("counts", "share")
+        if metric.group != "published":
+            assert "None" in (metric.count.__doc__ or "") or "1 or 0" in (metric.count.__doc__ or "")
+
+
+def test_choosing() -> None:
+    assert choose(["calls", "exact"])[0] == "calls"
+    assert set(choose(["all"])) == set(METRICS)
+    with pytest.raises(InputError, match="did you mean 'references'"):
+        choose(["referenses"])
+
+
+def test_gold_against_gold_is_perfect_on_all_real_plans(reference) -> None:
+    for one in real_plans(reference):
+        perfect(one, one)
