@@ -254,7 +254,7 @@ def shape(plan: Plan) -> str:
 
 
 KINDS = (
-    "reference", "text with references", "values with references", "unresolved",
+    "reference", "ref in text", "ref in values", "unresolved",
     "string", "integer", "number", "boolean", "null", "array", "object",
 )  # fmt: skip
 """The kinds of arguments: what refers to other calls, then the types of JSON."""
@@ -285,8 +285,8 @@ def _kind(value: Value) -> str:
     if kind is Ref:
         return "reference"
     if kind is Template:
-        return "text with references" if inside else "string"
-    return "values with references" if inside else "array" if kind is list else "object"
+        return "ref in text" if inside else "string"
+    return "ref in values" if inside else "array" if kind is list else "object"
 
 
 @dataclass(frozen=True, slots=True)

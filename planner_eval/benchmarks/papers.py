@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.benchmarks.report import Cell
 from planner_eval.datasets.sample import Sample
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.nestful.tables import Structure
 
 _SCALES = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
 
@@ -36,7 +40,7 @@ def _appbench(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table2(samples)
     for cell in table2(samples, official=True):
         if cell.row in _SCALES:
-            yield replace(cell, row=f"{cell.row} as coded")
+            yield replace(cell, table="Table 2, components as the published code finds them")
 
 
 def _callnavi(samples: Sequence[Sample]) -> Iterator[Cell]:
@@ -61,7 +65,7 @@ def _functionchat(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 def _nestful(samples: Sequence[Sample]) -> Iterator[Cell]:
     """What section 3.2 says of version 2; then the structure of each part, as section 4.5 models it."""
-    from planner_eval.benchmarks.nestful.tables import dataset_table
+    from planner_eval.benchmarks.nestful.tables import dataset_table, structure_of
 
     second = [sample for sample in samples if sample.category in ("math", "coding")]
     first = [sample for sample in samples if sample.category not in ("math", "coding")]
@@ -70,35 +74,36 @@ def _nestful(samples: Sequence[Sample]) -> Iterator[Cell]:
     parts: dict[str, list[Sample]] = {}
     for sample in samples:
         parts.setdefault(sample.category, []).append(sample)
-    for part, found in parts.items():
-        yield from _structure(part, found)
+    found = {part: structure_of(members) for part, members in parts.items()}
+    columns = {part: _structure(one) for part, one in found.items()}
+    for row in next(iter(columns.values()), {}):
+        for key in sorted({key for column in columns.values() for key in column[row]}):
+            for part, column in columns.items():
+                value = float(column[row].get(key, 0))
+                yield Cell("Section 4.5", row.format(key), part, None, value, found[part].samples)
 
 
-def _structure(part: str, samples: Sequence[Sample]) -> Iterator[Cell]:
-    from planner_eval.benchmarks.nestful.tables import structure_of
-
-    found = structure_of(samples)
+def _structure(found: Structure) -> dict[str, Mapping[Any, float]]:
+    """The rows of one part's column; a histogram is a row a value, anything else one row of the key ""."""
     n = found.samples or 1
-    rows: dict[str, float] = {
-        "Samples": found.samples,
-        "Tools": found.tools,
-        "Samples that repeat a tool": found.repeating,
-        "Calls": found.calls,
-        "Avg. calls": found.calls / n,
-        "Avg. depth": sum(depth * count for depth, count in found.depths.items()) / n,
-        **{f"Depth {depth}": count for depth, count in found.depths.items()},
-        "References": found.references,
-        "Data dependencies": found.dependencies,
-        "Avg. data dependencies": found.dependencies / n,
-        **{f"Calls using {number} calls": count for number, count in found.producers.items()},
-        **{f"Calls serving {number} calls": count for number, count in found.consumers.items()},
-        "Chains A→B→C": found.chains,
-        "Components": found.components,
-        "Avg. component": found.calls / (found.components or 1),
-        **{f"Pattern {pattern}": count for pattern, count in found.patterns.items()},
+    return {
+        "Samples": {"": found.samples},
+        "Tools": {"": found.tools},
+        "Samples that repeat a tool": {"": found.repeating},
+        "Calls": {"": found.calls},
+        "Avg. calls": {"": found.calls / n},
+        "Avg. depth": {"": sum(depth * count for depth, count in found.depths.items()) / n},
+        "Samples of depth {}": found.depths,
+        "References": {"": found.references},
+        "Data dependencies": {"": found.dependencies},
+        "Avg. data dependencies": {"": found.dependencies / n},
+        "Calls that use {} others": found.producers,
+        "Calls that serve {} others": found.consumers,
+        "Chains A→B→C": {"": found.chains},
+        "Avg. components": {"": found.components / n},
+        "Avg. calls of a component": {"": found.calls / (found.components or 1)},
+        "Pattern {}": found.patterns,
     }
-    for row, value in rows.items():
-        yield Cell("Section 4.5, the data's structure", row, part, None, float(value), found.samples)
 
 
 _TABLES: Mapping[str, Callable[[Sequence[Sample]], Iterator[Cell]]] = {

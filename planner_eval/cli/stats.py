@@ -1,24 +1,36 @@
-"""planeval stats: structure figures of files of plans."""
+"""planeval stats: structure figures of plans, and the papers' tables of published data sets."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import Decorator, emit, note, output, reading
+from planner_eval.cli.sources import dataset_places
 
 if TYPE_CHECKING:
-    from planner_eval.files import PlanFile, Record
+    from planner_eval.cli.sources import Read, Source
+    from planner_eval.cli.stats_pictures import Pictures
     from planner_eval.structure import Stats
-    from planner_eval.summary import Summary
+
+
+def _picture(flag: str, help: str) -> Decorator:
+    return click.option(flag, metavar="FILE", type=click.Path(dir_okay=False, writable=True), help=help)
 
 
 @click.command("stats")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading
+@dataset_places
 @click.option("--each", is_flag=True, help="A row for each plan instead of the summary.")
+@click.option(
+    "--only",
+    type=click.Choice(["tables", "structure"]),
+    help="Of data sets, only the paper's tables, or only the structure.",
+)
 @click.option(
     "--format",
     "form",
@@ -27,152 +39,108 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to write the figures.",
 )
+@_picture("--plot", "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
+@_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
+@_picture("--tool-graph", "Draw which tools use the output of which into FILE.")
+@_picture("--app-graph", "Draw the same for apps.")
 @output
 def command(
-    files: tuple[str, ...],
-    dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    each: bool,
-    form: str,
-    output: str | None,
+    names: tuple[str, ...], each: bool, only: str | None, form: str, output: str | None, **options: Any
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
     FILE is a plan, or an array or lines of records, or - for standard input. One plan gives its own
-    figures, many give a summary; several files stand side by side.
+    figures, many give a summary; several sources stand side by side.
+
+    DATASET is a name of 'planeval data list' or of a benchmark: appbench, nestful, callnavi … Its
+    figures come after its paper's tables, each cell beside the printed one. A file of that name comes
+    first; dataset:NAME is always the data set.
     """
-    from planner_eval.files import read_file
+    from planner_eval.cli.sources import open_sources
+    from planner_eval.cli.stats_pictures import Pictures
 
-    sources = [read_file(f, id_field=id_field, text_field=text_field, gold=True) for f in files]
-    read = [_read(source, dialect) for source in sources]
+    asked = {kind: options[kind] for kind in ("plot", "shapes", "tool_graph", "app_graph")}
+    pictures = Pictures({kind: file for kind, file in asked.items() if file})
+    fields = {key: options[key] for key in ("id_field", "text_field", "cache", "folder")}
+    sources = open_sources(names, **fields)
+    read = [_read(source, options["dialect"], pictures) for source in sources]
+    _say(sources, read)
     if each or (len(sources) == 1 and not sources[0].many):
-        emit(_each(sources, read, form), output)
+        from planner_eval.cli.stats_tables import each_table
+
+        emit(each_table(sources, read, form), output)
     else:
-        emit(_summaries(sources, read, form), output)
-    unread = sum(error is not None for rows in read for _, _, error in rows)
-    for rows in read:
-        for record, _, error in rows:
-            if error is not None:
-                note(f"{record.where}: {error}")
-    good = any(stats is not None for rows in read for _, stats, _ in rows)
-    return 0 if not unread else 1 if good else 3
+        emit(_summary(sources, read, form, only), output)
+    pictures.write([source.title for source in sources], [_figures(rows) for rows in read])
+    unread = any(one.error for rows in read for one, _ in rows)
+    good = any(stats is not None for rows in read for _, stats in rows)
+    return 0 if good and not unread else 1 if good else 3
 
 
-def _read(source: PlanFile, dialect: str | None) -> list[tuple[Record, Stats | None, str | None]]:
-    from planner_eval.errors import ParseError
+def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple[Read, Stats | None]]:
+    """The records of a source with the figures of their plans; records that hold none are left out."""
+    from dataclasses import replace
+
     from planner_eval.structure import stats
 
-    rows: list[tuple[Record, Stats | None, str | None]] = []
-    for record in source.records:
-        try:
-            rows.append((record, stats(record.plan(dialect=dialect)), None))
-        except ParseError as error:
-            rows.append((record, None, str(error)))
+    rows: list[tuple[Read, Stats | None]] = []
+    for one in _counted(source.read(dialect), source):
+        if one.plan is not None:
+            pictures.add(one.plan)
+            rows.append((replace(one, plan=None), stats(one.plan)))  # the plan itself is not kept
+        elif one.error is not None:
+            rows.append((one, None))
     return rows
 
 
-def _each(
-    sources: list[PlanFile], read: list[list[tuple[Record, Stats | None, str | None]]], form: str
+def _counted(records: Iterator[Read], source: Source) -> Iterator[Read]:
+    """The same records, with a bar on a terminal where they are many."""
+    hidden = len(source) < 2_000 or not sys.stderr.isatty()
+    label = f"reading {source.title}"
+    with click.progressbar(records, length=len(source), label=label, file=sys.stderr, hidden=hidden) as bar:
+        yield from bar
+
+
+def _say(sources: Sequence[Source], read: Sequence[Sequence[tuple[Read, Stats | None]]]) -> None:
+    for source, rows in zip(sources, read, strict=True):
+        without = len(source) - len(rows)
+        if without:
+            note(f"{source.name}: {without:,} of {len(source):,} records hold no plan but free text")
+        for one, _ in rows:
+            if one.error is not None:
+                note(f"{one.where}: {one.error}")
+
+
+def _summary(
+    sources: Sequence[Source],
+    read: Sequence[Sequence[tuple[Read, Stats | None]]],
+    form: str,
+    only: str | None,
 ) -> str:
-    from planner_eval.tables import table
-
-    rows: list[dict[str, Any]] = []
-    for rows_of_file in read:
-        for record, stats, error in rows_of_file:
-            row: dict[str, Any] = {"file": record.file} if len(sources) > 1 else {}
-            row["record"] = record.id if record.id is not None else record.position + 1
-            if stats is not None:
-                row |= {k: v for k, v in asdict(stats).items() if form == "json" or k not in _LONG}
-                if form != "json":
-                    row |= {k: getattr(stats, k) for k in ("shape",)}
-            row["error"] = error.split("\n")[0] if error else None
-            rows.append(row)
-    if len(rows) == 1 and form in ("table", "md") and rows[0]["error"] is None:
-        stats = read[0][0][1]
-        assert stats is not None
-        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in asdict(stats).items()]
-        return table(rows, form, width=100)
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    return table([{key: row.get(key) for key in keys} for row in rows], form)
-
-
-_LONG = ("critical_path", "patterns", "shape")
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, tuple):
-        return " → ".join(value)
-    if isinstance(value, dict):
-        return ", ".join(f"{k} ×{n}" for k, n in value.items())
-    return str(value)
-
-
-def _summaries(
-    sources: list[PlanFile], read: list[list[tuple[Record, Stats | None, str | None]]], form: str
-) -> str:
-    import json
-
+    from planner_eval.cli.stats_tables import paper_blocks, summaries_json, summary_blocks
     from planner_eval.summary import summarise
-    from planner_eval.tables import table
 
-    summaries = [
-        summarise([s for _, s, _ in rows if s is not None], unread=sum(s is None for _, s, _ in rows))
-        for rows in read
-    ]
+    cells = [_cells(source) if only != "structure" else [] for source in sources]
+    summaries = [summarise(_figures(rows), unread=sum(stats is None for _, stats in rows)) for rows in read]
     if form == "json":
-        data = [
-            {"file": source.name, **asdict(summary)}
-            for source, summary in zip(sources, summaries, strict=True)
-        ]
-        return json.dumps(data[0] if len(data) == 1 else data, ensure_ascii=False, indent=1)
-    blocks = [table(_figures(sources, summaries), form)]
-    for kind in ("patterns", "shapes"):
-        rows = _counts(sources, summaries, kind)
-        if rows:
-            blocks.append(table(rows, form))
+        return summaries_json(sources, summaries, cells)
+    blocks: list[str] = []
+    for source, found in zip(sources, cells, strict=True):
+        if source.dataset is not None and only != "structure":
+            blocks += paper_blocks(source, found, form)
+    if only != "tables":
+        blocks += summary_blocks(sources, summaries, form)
     return "\n\n".join(blocks)
 
 
-def _figures(sources: list[PlanFile], summaries: list[Summary]) -> list[dict[str, Any]]:
-    """One row a figure; with several files one group of columns a file."""
-    several = len(sources) > 1
-    head: dict[str, Any] = {"figure": "plans"}
-    unread: dict[str, Any] = {"figure": "unread"}
-    for source, summary in zip(sources, summaries, strict=True):
-        for key in _columns(source, several):
-            head[key] = unread[key] = None
-        head[_columns(source, several)[0]] = summary.plans
-        unread[_columns(source, several)[0]] = summary.unread
-    rows = [head, unread] if any(s.unread for s in summaries) else [head]
-    for k, figure in enumerate(summaries[0].figures):
-        row: dict[str, Any] = {"figure": figure.name.replace("_", " ")}
-        for source, summary in zip(sources, summaries, strict=True):
-            f = summary.figures[k]
-            row |= dict(zip(_columns(source, several), (f.total, f.mean, f.median, f.max), strict=True))
-        rows.append(row)
-    return rows
+def _cells(source: Source) -> list[Any]:
+    """The cells of the tables that a data set's paper has."""
+    if source.dataset is None or source.dataset.benchmark is None:
+        return []
+    from planner_eval.benchmarks.registry import benchmark
+
+    return benchmark(source.dataset.benchmark).tables(source.samples)
 
 
-def _columns(source: PlanFile, several: bool) -> list[str]:
-    names = ["total", "mean", "median", "max"]
-    return [f"{source.name} {name}" for name in names] if several else names
-
-
-def _counts(
-    sources: list[PlanFile], summaries: list[Summary], kind: str, most: int = 12
-) -> list[dict[str, Any]]:
-    """The commonest patterns or shapes, a column of counts a file."""
-    totals: dict[str, int] = {}
-    for summary in summaries:
-        for key, count in getattr(summary, kind).items():
-            totals[key] = totals.get(key, 0) + count
-    ranked = sorted(totals, key=lambda key: (-totals[key], key))[:most]
-    return [
-        {kind[:-1]: key}
-        | {
-            (source.name if len(sources) > 1 else "count"): getattr(summary, kind).get(key, 0)
-            for source, summary in zip(sources, summaries, strict=True)
-        }
-        for key in ranked
-    ]
+def _figures(rows: Sequence[tuple[Read, Stats | None]]) -> list[Stats]:
+    return [stats for _, stats in rows if stats is not None]

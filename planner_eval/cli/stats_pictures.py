@@ -1,0 +1,105 @@
+"""The pictures that planeval stats draws: distributions, the commonest shapes, graphs of tools and apps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from planner_eval.cli.options import emit, note
+
+if TYPE_CHECKING:
+    from planner_eval.model import Plan
+    from planner_eval.render.graphs import Shapes, ToolGraph
+    from planner_eval.render.plots import Panel
+    from planner_eval.structure import Stats
+    from planner_eval.summary import Summary
+
+_PLOTTED = ("svg", "png", "pdf")
+_DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+_SUFFIXES = {"gv": "dot", "mmd": "mermaid"}
+_SECONDS = 60.0
+
+
+class Pictures:
+    """Collects what is needed of every plan for the pictures asked for, and writes them at the end.
+
+    Args:
+        files: ``"plot"``, ``"shapes"``, ``"tool_graph"`` or ``"app_graph"`` → the file to write.
+    """
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.files = files
+        self.forms = {
+            kind: _form(file, _PLOTTED if kind == "plot" else _DRAWN) for kind, file in files.items()
+        }
+        self.drawn: dict[str, Shapes | ToolGraph] = {}
+        if files.keys() - {"plot"}:
+            from planner_eval.render.graphs import Shapes, ToolGraph
+
+            made: dict[str, Shapes | ToolGraph]
+            made = {"shapes": Shapes(), "tool_graph": ToolGraph(), "app_graph": ToolGraph("app")}
+            self.drawn = {kind: empty for kind, empty in made.items() if kind in files}
+
+    def add(self, plan: Plan) -> None:
+        """Count one plan."""
+        for collected in self.drawn.values():
+            collected.add(plan)
+
+    def write(self, titles: Sequence[str], figures: Sequence[Sequence[Stats]]) -> None:
+        """Write the files.
+
+        Args:
+            titles: The sources' names.
+            figures: The figures of each source's plans.
+
+        Raises:
+            RenderError: matplotlib or Graphviz is missing, or took too long.
+        """
+        for kind, file in self.files.items():
+            if kind == "plot":
+                from planner_eval.render.plots import plot
+                from planner_eval.summary import summarise
+
+                summaries = dict(zip(titles, map(summarise, figures), strict=True))
+                emit(plot(panels(summaries), format=self.forms[kind]), file)
+            else:
+                from planner_eval.render import render
+
+                scene = self.drawn[kind].scene()
+                emit(render(scene, format=self.forms[kind], deadline=_SECONDS, force=True), file)
+                note(f"{file}: {scene.summary}")
+
+
+def _form(file: str, forms: Sequence[str]) -> str:
+    """The format that a file's suffix names."""
+    suffix = file.rpartition(".")[2].lower()
+    form = _SUFFIXES.get(suffix, suffix)
+    if form not in forms:
+        raise click.UsageError(f"{file}: the suffix names no format; it is one of .{', .'.join(forms)}")
+    return form
+
+
+def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
+    """What a plot shows of each source: distributions over plans, calls, patterns and arguments.
+
+    Args:
+        summaries: Source → its figures.
+    """
+    from planner_eval.render.plots import Panel
+
+    def figure(title: str, name: str) -> Panel:
+        return Panel(title, "plans", {key: s.figure(name).distribution for key, s in summaries.items()})
+
+    return [
+        figure("calls", "calls"),
+        figure("depth", "depth"),
+        figure("width", "width"),
+        figure("components", "components"),
+        Panel("fan-in: calls that a call uses", "calls", {k: s.fan_in for k, s in summaries.items()}),
+        Panel("reuse: calls that a call serves", "calls", {k: s.fan_out for k, s in summaries.items()}),
+        figure("data dependencies", "edges"),
+        Panel("nesting patterns", "patterns", {k: s.patterns for k, s in summaries.items()}),
+        Panel("kinds of arguments", "arguments", {k: s.argument_kinds for k, s in summaries.items()}),
+    ]

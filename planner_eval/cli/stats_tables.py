@@ -1,0 +1,207 @@
+"""How planeval stats writes its figures: plans, summaries side by side, the papers' tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.tables import table
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Cell
+    from planner_eval.cli.sources import Read, Source
+    from planner_eval.structure import Stats
+    from planner_eval.summary import Summary
+
+    Rows = Sequence[tuple[Read, Stats | None]]
+
+_LONG = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
+_COUNTS = ("argument_kinds", "patterns", "shapes")
+_MOST_NAMED = 6
+LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
+
+
+def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) -> str:
+    """A row a plan; a single plan as a list of its figures.
+
+    Args:
+        sources: What was read.
+        rows_of: The records of each source with their figures.
+        form: A format of :mod:`planner_eval.tables`.
+    """
+    rows: list[dict[str, Any]] = []
+    for source, found in zip(sources, rows_of, strict=True):
+        for read, stats in found:
+            row: dict[str, Any] = {"file": source.title} if len(sources) > 1 else {}
+            row["record"] = read.record
+            if stats is not None:
+                row |= {k: v for k, v in asdict(stats).items() if form == "json" or k not in _LONG}
+                if form != "json":
+                    row["shape"] = stats.shape
+            row["error"] = read.error.split("\n")[0] if read.error else None
+            rows.append(row)
+    if len(rows) == 1 and form in ("table", "md") and rows[0]["error"] is None:
+        stats = rows_of[0][0][1]
+        assert stats is not None
+        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in asdict(stats).items()]
+        return table(rows, form, width=100)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    return table([{key: row.get(key) for key in keys} for row in rows], form)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " → ".join(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{k} ×{n}" for k, n in value.items())
+    return str(value)
+
+
+def summaries_json(
+    sources: Sequence[Source], summaries: Sequence[Summary], cells: Sequence[Sequence[Cell]]
+) -> str:
+    """Everything as JSON: an object a source, in an array where there are several."""
+    data = []
+    for source, summary, found in zip(sources, summaries, cells, strict=True):
+        one: dict[str, Any] = {"file" if source.dataset is None else "dataset": source.name}
+        if source.dataset is not None:
+            one |= {"records": len(source), "published_records": source.dataset.records}
+            one["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in found]
+        data.append(one | asdict(summary))
+    return json.dumps(data[0] if len(data) == 1 else data, ensure_ascii=False, indent=1)
+
+
+def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
+    """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
+    blocks = [table(_figures(sources, summaries, short=form in ("table", "md")), form)]
+    for kind in _COUNTS:
+        rows = _counts(sources, summaries, kind)
+        if rows:
+            blocks.append(table(rows, form))
+    return blocks
+
+
+def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, short: bool) -> list[dict[str, Any]]:
+    """One row a figure; a group of columns a source, or one column each where they are many."""
+    if short and len(sources) > 2:
+        return _figures_short(sources, summaries)
+    several = len(sources) > 1
+    columns = [_columns(source, several) for source in sources]
+    rows = []
+    for what in ("plans", "unread"):
+        counts = [getattr(summary, what) for summary in summaries]
+        if what == "plans" or any(counts):
+            row: dict[str, Any] = {"figure": what}
+            for names, count in zip(columns, counts, strict=True):
+                row |= dict.fromkeys(names) | {names[0]: count}
+            rows.append(row)
+    for k, figure in enumerate(summaries[0].figures):
+        row = {"figure": figure.name.replace("_", " ")}
+        for names, summary in zip(columns, summaries, strict=True):
+            f = summary.figures[k]
+            row |= dict(zip(names, (f.total, f.mean, f.median, f.max), strict=True))
+        rows.append(row)
+    return rows
+
+
+def _columns(source: Source, several: bool) -> list[str]:
+    names = ["total", "mean", "median", "max"]
+    return [f"{source.title} {name}" for name in names] if several else names
+
+
+def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+    titles = [source.title for source in sources]
+    rows: list[dict[str, Any]] = [
+        {"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}
+    ]
+    if any(s.unread for s in summaries):
+        unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
+        rows.append({"figure": "unread"} | unread)
+    for k, figure in enumerate(summaries[0].figures):
+        row: dict[str, Any] = {"figure": f"{figure.name.replace('_', ' ')}: mean, max"}
+        for title, summary in zip(titles, summaries, strict=True):
+            f = summary.figures[k]
+            row[title] = None if f.mean is None else f"{f.mean:.4g}, {f.max}"
+        rows.append(row)
+    return rows
+
+
+def _counts(
+    sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12
+) -> list[dict[str, Any]]:
+    """The commonest kinds, patterns or shapes, a column of counts a source."""
+    totals: dict[str, int] = {}
+    for summary in summaries:
+        for key, count in getattr(summary, kind).items():
+            totals[key] = totals.get(key, 0) + count
+    ranked = sorted(totals, key=lambda key: (-totals[key], key))[:most]
+    return [
+        {kind.replace("_", " ").removesuffix("s"): key}
+        | {
+            (source.title if len(sources) > 1 else "count"): getattr(summary, kind).get(key, 0)
+            for source, summary in zip(sources, summaries, strict=True)
+        }
+        for key in ranked
+    ]
+
+
+def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
+    """A source's tables as its paper has them, each cell beside the printed one, and what differs.
+
+    Args:
+        source: A data set.
+        cells: The cells of its tables.
+        form: A format of :mod:`planner_eval.tables`; other than for people, a row a cell.
+    """
+    assert source.dataset is not None
+    if form not in ("table", "md"):
+        rows = [{"dataset": source.name} | asdict(cell) | {"agrees": cell.agrees} for cell in cells]
+        return [table(rows, form)] if rows else []
+    head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records at hand"
+    if not cells:
+        return [head]
+    blocks = [f"{head}\n{LEGEND}"]
+    for name in dict.fromkeys(cell.table for cell in cells):
+        blocks.append(_matrix(name, [cell for cell in cells if cell.table == name], form))
+    return blocks + _remarks(cells)
+
+
+def _matrix(name: str, cells: Sequence[Cell], form: str) -> str:
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    rows: dict[str, dict[str, Any]] = {}
+    for cell in cells:
+        row = rows.setdefault(cell.row, {name: cell.row} | dict.fromkeys(columns, ""))
+        row[cell.column] = _shown(cell)
+    return table(list(rows.values()), form, width=40)
+
+
+def _shown(cell: Cell) -> str:
+    value = "–" if cell.value is None else f"{cell.value:.3f}".rstrip("0").rstrip(".")
+    if cell.published is None:
+        return value
+    differs = cell.agrees is False and not _partial(cell)
+    return f"{value} ({'≠ ' if differs else ''}{cell.published})"
+
+
+def _remarks(cells: Iterable[Cell]) -> list[str]:
+    """Why cells differ or are missing, a line a reason."""
+    reasons: dict[str, list[str]] = {}
+    compared: dict[str, list[bool]] = {}
+    for cell in cells:
+        if cell.agrees is not None and not _partial(cell):
+            compared.setdefault(cell.table, []).append(cell.agrees)
+        if cell.agrees is False or (cell.note and cell.agrees is None) or _partial(cell):
+            why = f"{cell.n:,} of {cell.of:,} records at hand" if _partial(cell) else cell.note
+            reasons.setdefault(why or "the reason is not known", []).append(f"{cell.row} {cell.column}")
+    lines = [f"{name}: {sum(a)} of {len(a)} printed cells agree" for name, a in compared.items()]
+    for why, places in reasons.items():
+        named = ", ".join(places[:_MOST_NAMED])
+        more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+        lines.append(f"- {why}: {named}{more}")
+    return ["\n".join(lines)] if lines else []
+
+
+def _partial(cell: Cell) -> bool:
+    return cell.n is not None and cell.of is not None and cell.n < cell.of

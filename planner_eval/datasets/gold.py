@@ -1,0 +1,32 @@
+"""The gold plan of a sample."""
+
+from __future__ import annotations
+
+from planner_eval.datasets.sample import Sample
+from planner_eval.errors import InputError, ParseError
+from planner_eval.model import Plan
+from planner_eval.read import parse
+
+
+def gold_plan(sample: Sample) -> Plan | None:
+    """Read a sample's gold plan.
+
+    Args:
+        sample: Of any reader.
+
+    Returns:
+        The plan; None where the right answer is free text.
+
+    Raises:
+        ParseError: no parser reads it.
+
+    >>> plan = gold_plan(Sample("a", gold='[{"name": "f", "arguments": {}}]', dialect="json"))
+    >>> plan is not None and plan.calls[0].name
+    'f'
+    """
+    if not sample.dialect or sample.extra.get("type_of_output", "call") != "call":
+        return None
+    try:
+        return parse(sample.gold, dialect=sample.dialect)
+    except InputError as problem:
+        raise ParseError(str(problem), code="parse.shape") from None
