@@ -6,7 +6,9 @@ verb is loaded on first use, so that importing the package costs next to nothing
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
@@ -62,8 +64,19 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'planner_eval' has no attribute {name!r}")
     value = getattr(import_module(f"planner_eval.{_WHERE[name]}"), name)
-    globals()[name] = value  # also in place of the submodule of the same name
+    globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """The package: a public verb is never hidden by the submodule of its name (diff, execute, render)."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _WHERE and isinstance(value, ModuleType)):  # what importing a submodule does
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

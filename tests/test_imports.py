@@ -74,6 +74,15 @@ def test_every_public_name_loads() -> None:
         assert getattr(planner_eval, name) is not None
 
 
+def test_a_submodule_never_hides_the_verb_of_its_name() -> None:
+    code = (
+        "from planner_eval.diff import diff; from planner_eval.render import render\n"
+        "from planner_eval.execute import execute; import planner_eval as pe\n"
+        "assert (pe.diff, pe.render, pe.execute) == (diff, render, execute)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
 def module_imports(file: Path) -> set[str]:
     """The rooms of planner_eval that a module imports when it is imported itself."""
     found = set()

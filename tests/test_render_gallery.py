@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from planner_eval.diff import diff
 from planner_eval.model import Call, Edge, Plan, Ref
+from planner_eval.read import parse
 from planner_eval.render import Drawable, render
 from tests.conftest import ROOT
 from tests.render_plans import demo
@@ -50,3 +53,34 @@ def test_drawing_is_the_golden_one(name: str, form: str, request: pytest.Fixture
 def test_no_golden_drawing_is_left_over() -> None:
     wanted = {f"{name}.{SUFFIXES[form]}" for name, form in CASES}
     assert {file.name for file in Path(GALLERY).iterdir()} == wanted
+
+
+IMAGES = ROOT / "docs" / "images"
+
+
+def images() -> dict[str, tuple[Drawable, str]]:
+    """The pictures of the docs: what they show, and in which theme."""
+    page = (ROOT / "docs" / "drawing.md").read_text(encoding="utf-8")
+    gold, pred = (
+        parse(text.replace("\n... ", "\n")) for text in re.findall(r'parse\("""(.*?)"""\)', page, re.S)
+    )
+    files = [(ROOT / "data" / "demo" / f"{name}.json").read_text() for name in ("pred", "gold")]
+    return {
+        "diff.svg": (diff(*map(parse, files)), "default"),
+        "roles.svg": (diff(pred, gold), "default"),
+        "plan.svg": (gold, "default"),
+        "print.svg": (diff(pred, gold), "print"),
+    }
+
+
+@pytest.mark.parametrize("name", images())
+def test_pictures_of_the_docs_show_what_is_drawn_now(name: str, request: pytest.FixtureRequest) -> None:
+    """Words and lines, not places: those depend on fonts and on Graphviz's version."""
+    pytest.importorskip("pygraphviz")
+    thing, theme = images()[name]
+    drawn = render(thing, theme=theme).decode()
+    if request.config.getoption("--update-cases"):
+        (IMAGES / name).write_text(drawn, encoding="utf-8")
+    shown = (IMAGES / name).read_text(encoding="utf-8")
+    for part in (r"<text[^>]*>([^<]*)<", r'stroke-dasharray="([^"]*)"', r'xlink:title="([^"]*)"'):
+        assert sorted(re.findall(part, shown)) == sorted(re.findall(part, drawn))

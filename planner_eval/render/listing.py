@@ -27,7 +27,7 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
             said = f"← {scene.boxes[arrow.tail].title} {arrow.label}".strip()
             sources.setdefault(arrow.head, []).append(said)
     ids = max((len(box.id) for box in scene.boxes), default=0)
-    titles = max((len(box.title) for box in scene.boxes), default=0)
+    titles = max((len(_name(box)) for box in scene.boxes), default=0)
     lines = []
     for number, generation in enumerate(generations(scene), 1):
         lines.append(writer.paint(f"generation {number}", "2"))
@@ -43,6 +43,10 @@ def sign_of(role: Role) -> str:
     return SIGNS.get(role.sign, role.sign)
 
 
+def _name(box: Box) -> str:
+    return f"{box.title} ×{box.count:,}" if box.count > 1 else box.title
+
+
 class _Writer:
     def __init__(self, theme: Theme, *, color: bool) -> None:
         self.theme = theme
@@ -53,9 +57,8 @@ class _Writer:
 
     def line(self, box: Box, ids: int, titles: int, sources: list[str]) -> str:
         role = self.theme.roles[box.role]
-        count = f" ×{box.count:,}" if box.count > 1 else ""
         gold = f" (gold: {box.gold})" if box.gold else ""
-        title = self.paint(f"{box.title}{count}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
+        title = self.paint(f"{_name(box)}{gold}".ljust(titles if box.rows or sources else 0), role.ansi)
         sign = self.paint(sign_of(role) or " ", role.ansi)
         known = f"{box.id.ljust(ids)}  " if ids else ""
         rows = [self.row(row, box) for row in box.rows] or sources
