@@ -58,7 +58,7 @@ def parse(
     text = source if isinstance(source, str) else None
     plan = link(raw, dialect=name, text=text, depth=limits.depth)
     if infer:
-        from planner_eval.inferred import infer_edges
+        from planner_eval.dialects.inferred import infer_edges
 
         return infer_edges(plan)
     return plan

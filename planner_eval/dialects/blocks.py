@@ -65,6 +65,7 @@ _START = re.compile(
 )
 _NAMED = re.compile(rf"({_NAME})[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
+_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
 _SCRIPT = frozenset({"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"})
@@ -294,7 +295,7 @@ class Reader:
             raise _placed(error, view, self.source) from None
         except ParseError as error:
             first = error
-        for repaired, notes in repairs(view):
+        for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
                 found = self.strict(repaired)
             except ParseError:
@@ -430,6 +431,7 @@ class Reader:
         text = view.text
         at = 0
         while at < len(text):
+            at = _BLANK_LINES.match(text, at).end()  # type: ignore[union-attr]
             line_end = text.find("\n", at)
             line_end = len(text) if line_end < 0 else line_end
             start = self._start(text, at, line_end)

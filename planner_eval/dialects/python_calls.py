@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import Places, check_depth, loads
+from planner_eval.dialects.extent import tokens
+from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.program import Machine, shift_names
 from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
 from planner_eval.dialects.table import Row
-from planner_eval.errors import ParseError
+from planner_eval.errors import LimitError, ParseError
 from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan
 
 WORDS = {
@@ -93,7 +94,7 @@ def read_calls(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPla
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined)
     else:
-        check_depth(text, limits)
+        _check_depth(text, limits)
         try:
             raw = read_grammar(text, defined)
         except ParseError as error:
@@ -102,6 +103,21 @@ def read_calls(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPla
             raise error from None
     check_calls(len(raw.calls), limits)
     return raw
+
+
+def _check_depth(text: str, limits: Limits) -> None:
+    """Keep deep nesting from the grammar: its parser works through megabytes of open brackets."""
+    if text.count("(") + text.count("[") + text.count("{") <= limits.depth:
+        return
+    depth = 0
+    for match in tokens(text, 0, len(text)):
+        if match.lastgroup == "open":
+            depth += 1
+            if depth > limits.depth:
+                reason = f"the text nests deeper than {limits.depth} levels"
+                raise LimitError(reason, text=text, offset=match.start())
+        elif match.lastgroup == "close":
+            depth -= 1
 
 
 def _python_error(error: SyntaxError, text: str) -> ParseError:
