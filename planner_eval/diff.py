@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner_eval.align import Alignment, Matching, match
 from planner_eval.causes import order_by_cause
@@ -55,12 +55,14 @@ class Diff:
         gold: What was wanted.
         alignment: Which call stands for which.
         edits: What differs, causes before consequences.
+        matching: What the comparison worked out on the way, for who counts; side data.
     """
 
     pred: Plan
     gold: Plan
     alignment: Alignment
     edits: tuple[Edit, ...] = ()
+    matching: Matching | None = field(default=None, compare=False, repr=False)
 
     @property
     def same(self) -> bool:
@@ -163,7 +165,7 @@ def explain(matching: Matching) -> Diff:
     """
     edits = find_edits(matching)
     ordered = order_by_cause(edits, matching.pred, matching.gold) if edits else ()
-    return Diff(matching.pred, matching.gold, matching.alignment, ordered)
+    return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 
 def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT) -> tuple[Diff, int]:

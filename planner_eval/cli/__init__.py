@@ -14,6 +14,9 @@ import click
 from planner_eval._version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
+    "catalog": ("catalog", "Show a tool catalog, or write it in another format."),
+    "check": ("check", "Check plans against a tool catalog, without running anything."),
     "data": ("data", "Fetch, verify, show and check the published data sets."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),

@@ -25,6 +25,7 @@ WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
 @reading
 @click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
+@click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
 @click.option(
     "--format",
@@ -34,7 +35,9 @@ WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
 )
 @policy_option
 @output
-def command(pred: str, gold: str, form: str | None, output: str | None, **options: str | None) -> int:
+def command(
+    pred: str, gold: str, form: str | None, output: str | None, patch: bool, **options: str | None
+) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id or else by position;
@@ -60,7 +63,9 @@ def command(pred: str, gold: str, form: str | None, output: str | None, **option
         )
     )
     many = (left.many or right.many) and wanted is None
-    if form in DRAWN:
+    if patch:
+        emit(_patches(rows, many=many), output)
+    elif form in DRAWN:
         emit(_drawn(rows, form), output)
     else:
         emit(_written(rows, form, many=many, only=only), output)
@@ -100,6 +105,18 @@ def _drawn(rows: list[Row], form: str) -> str | bytes:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
     drawn: str | bytes = render(found[0], format=form)
     return drawn
+
+
+def _patches(rows: list[Row], *, many: bool) -> str:
+    """The repairs as JSON: one, or a line a pair with its id."""
+    import json
+
+    from planner_eval.patch import make_patch
+
+    made = [(row.id, make_patch(row.diff)) for row in rows if row.diff is not None]
+    if many:
+        return "\n".join(json.dumps({"id": name} | patch, ensure_ascii=False) for name, patch in made)
+    return json.dumps(made[0][1] if made else {}, ensure_ascii=False, indent=1)
 
 
 def _written(rows: list[Row], form: str, *, many: bool, only: str | None) -> str:

@@ -1,0 +1,123 @@
+"""Repairs: a patch turns the prediction into gold, whatever was wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval import resources
+from planner_eval.diff import diff
+from planner_eval.errors import InputError
+from planner_eval.model import Call, Plan
+from planner_eval.patch import SCHEMA, apply_patch, make_patch
+from tests.build import plan
+from tests.plant import KINDS
+from tests.plant_roots import ROOTS
+from tests.property.test_comparison_laws import plans
+from tests.real_plans import real_plans
+from tests.test_cli import planeval
+
+PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
+
+
+def repaired(pred: Plan, gold: Plan) -> None:
+    patch = make_patch(diff(pred, gold))
+    assert bool(patch["operations"]) is not diff(pred, gold).same
+    result = apply_patch(pred, json.loads(json.dumps(patch)))
+    assert diff(result, gold).edits == ()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
+def test_pairs(pair: dict) -> None:
+    repaired(plan(pair["pred"]), plan(pair["gold"]))
+
+
+def test_a_small_patch_is_small() -> None:
+    pair = next(pair for pair in PAIRS if pair["id"] == "06")
+    patch = make_patch(diff(plan(pair["pred"]), plan(pair["gold"])))
+    assert patch["operations"] == [
+        {
+            "op": "set",
+            "id": "c4",
+            "argument": "booking",
+            "value": {"$ref": "c3", "path": ["id"]},
+            "why": "reference.producer",
+        }
+    ]
+
+
+def test_repeated_arguments_are_set_together() -> None:
+    one, other = (Plan((Call("a", "f", (("x", 1), ("x", second))),)) for second in (2, 3))
+    repaired(one, other)
+    assert make_patch(diff(one, other))["operations"][0]["arguments"] == [["x", 1], ["x", 3]]
+
+
+def test_a_new_call_does_not_catch_a_reference_to_nothing() -> None:
+    gold = plan([{"id": "c9", "name": "new"}, {"id": "a", "name": "f", "arguments": {"x": "text"}}])
+    pred = plan([{"id": "a", "name": "f", "arguments": {"x": {"$ref": "c9"}}}])
+    repaired(pred, gold)
+
+
+@given(plans(), plans())
+def test_any_plan_becomes_any_other(one: Plan, other: Plan) -> None:
+    if "nan" not in repr((one, other)):
+        repaired(one, other)
+
+
+@given(plans(), plans(), st.integers(0, 3))
+def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: int) -> None:
+    found = diff(one, other)
+    patch = make_patch(found)
+    if any(o["op"] in ("remove", "add") for o in patch["operations"]):
+        return
+    part = {"schema": SCHEMA, "operations": patch["operations"][:count]}
+    assert len(diff(apply_patch(one, part), other).edits) <= len(found.edits)
+
+
+def test_real_plans_with_planted_mistakes(reference) -> None:
+    kinds = [*KINDS.values(), *ROOTS.values()]
+    for number, gold in enumerate(real_plans(reference)):
+        if any(e.producer >= e.consumer for e in gold.edges):
+            continue
+        planted = kinds[number % len(kinds)](gold, Random(number))
+        if planted is not None:
+            repaired(planted.plan, gold)
+
+
+@pytest.mark.parametrize(
+    ("patch", "said"),
+    [
+        ([], "this is no patch"),
+        ({"schema": SCHEMA}, "no list of operations"),
+        ({"schema": SCHEMA, "operations": [{"op": "burn"}]}, "operation 1 of the patch is 'burn'"),
+        (
+            {"schema": SCHEMA, "operations": [{"op": "remove", "id": "z"}]},
+            "patch (remove) does not fit the plan: 'z' is not there; the plan's calls are a",
+        ),
+        ({"schema": SCHEMA, "operations": [{"op": "set", "id": "a"}]}, "'argument' is not there"),
+        ({"schema": SCHEMA, "operations": [{"op": "add", "call": 1}]}, "has the wrong shape"),
+    ],
+)
+def test_bad_patches(patch: object, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        apply_patch(Plan((Call("a", "f"),)), patch)
+    assert said in str(caught.value)
+
+
+def test_command_line(tmp_path: Path) -> None:
+    pair = next(pair for pair in PAIRS if pair["id"] == "18")
+    for name in ("pred", "gold"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(pair[name]))
+    pred, gold, patch = (str(tmp_path / f"{name}.json") for name in ("pred", "gold", "patch"))
+    assert planeval("diff", pred, gold, "--patch", "-o", patch).returncode == 1
+    applied = planeval("apply", patch, pred)
+    assert applied.returncode == 0
+    (tmp_path / "new.json").write_text(applied.stdout)
+    assert planeval("diff", str(tmp_path / "new.json"), gold).returncode == 0
+    assert planeval("apply", pred, pred).returncode == 2
+    assert "this is no patch" in planeval("apply", pred, pred).stderr
