@@ -25,7 +25,7 @@ from planner_eval.model import Call, Plan, Ref
 HERE = Path(__file__).parent / "sandbox"
 ATTACKS_FILE = HERE / "attacks.py"
 RUNNER = HERE / "run_attacks.py"
-SECONDS = 1.5
+SECONDS = 3.0
 NOBODY = 65534
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation: strict needs Linux")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.execute.worker import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
+from planner_eval.execute.server import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
 
 if TYPE_CHECKING:
     from planner_eval.execute.sandbox import Limits
@@ -50,9 +50,19 @@ class Raw:
     seconds: float
 
 
+def _flags() -> list[str]:
+    """No site, no user's packages, no script's folder; compiled files as this process has it."""
+    flags = ["-P", "-s", "-S"]
+    if sys.dont_write_bytecode:
+        flags.append("-B")
+    if sys.pycache_prefix is not None:
+        flags += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
+    return flags
+
+
 def _start(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-P", "-s", "-S", "-B", "-c", _START, _ROOT],
+        [sys.executable, *_flags(), "-c", _START, _ROOT],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -135,8 +145,9 @@ class Server:
     def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
         self.limits = limits
         self.ahead = setup["jobs"] + 1
-        self.folder = tempfile.mkdtemp(prefix="planeval-")
-        os.chmod(self.folder, 0o300)  # a plan cannot list where the others' folders lie
+        self.folder = tempfile.mkdtemp(prefix="planeval-") if setup["writes"] else None
+        if self.folder is not None:
+            os.chmod(self.folder, 0o300)  # a plan cannot list where the others' folders lie
         self.pipe = _Pipe({**setup, "mode": "server", "folder": self.folder})
         self.sent = 0
         self.expected = 0
@@ -181,14 +192,12 @@ class Server:
     def close(self) -> None:
         """Close the pipe: the server kills its children, tidies up and leaves."""
         self.pipe.wait()
-        if os.path.isdir(self.folder):  # the server is gone before its time
+        if self.folder is not None and os.path.isdir(self.folder):  # the server is gone before its time
             code = (
                 "import sys; sys.path.append(sys.argv[1]); import folders; folders.remove_tree(sys.argv[2])"
             )
             here = str(Path(__file__).parent)
-            subprocess.run(
-                [sys.executable, "-P", "-s", "-S", "-B", "-c", code, here, self.folder], check=False
-            )
+            subprocess.run([sys.executable, *_flags(), "-c", code, here, self.folder], check=False)
 
 
 def _why(status: int, limits: Limits) -> tuple[str, str] | None:

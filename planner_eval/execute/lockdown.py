@@ -102,13 +102,24 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
         os.close(place)
 
 
+def _ruleset(abi: int) -> int:
+    """An empty Landlock ruleset that forbids everything this version knows."""
+    attributes = struct.pack("=QQQ", _HANDLED[min(abi, 5)], 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    return _syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+
+
+def _enforce(ruleset: int) -> None:
+    _syscall(_LANDLOCK_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    os.close(ruleset)
+
+
 def restrict_files(rules: dict[str, Any]) -> str:
     """Confine this process with Landlock: read some places, list others, write in one folder.
 
     Args:
         rules: ``read``: files and folders that may be read; ``names``: folders whose names may be
-            listed, without their files' contents; ``folder``: the one folder that may be written, or
-            None; ``around``: the folder from which that one may be removed, or None.
+            listed, without their files' contents; ``folder``: the one folder that may be written and
+            removed, or None.
 
     Returns:
         The Landlock version in force, in words.
@@ -119,22 +130,16 @@ def restrict_files(rules: dict[str, Any]) -> str:
     abi = landlock_abi()
     if abi < 1:
         raise OSError("this kernel offers no Landlock (Linux 5.13 or newer, enabled at boot)")
-    handled = _HANDLED[min(abi, 5)]
-    attributes = struct.pack("=QQQ", handled, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    ruleset = _syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
-    try:
-        for path in rules["read"]:
-            _allow(ruleset, path, _READ)
-        for path in rules["names"]:
-            _allow(ruleset, path, _READ_DIR)
-        if rules["around"] is not None:
-            _allow(ruleset, rules["around"], _REMOVE_DIR)
-        if rules["folder"] is not None:
-            _allow(ruleset, rules["folder"], _OWN_FOLDER & handled)
-        _no_new_privileges()
-        _syscall(_LANDLOCK_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
-    finally:
-        os.close(ruleset)
+    ruleset = _ruleset(abi)
+    for path in rules["read"]:
+        _allow(ruleset, path, _READ)
+    for path in rules["names"]:
+        _allow(ruleset, path, _READ_DIR)
+    if rules["folder"] is not None:
+        _allow(ruleset, rules["folder"], _OWN_FOLDER & _HANDLED[min(abi, 5)])
+        _allow(ruleset, os.path.dirname(rules["folder"]), _REMOVE_DIR)
+    _no_new_privileges()
+    _enforce(ruleset)
     return f"ABI {abi}"
 
 
@@ -155,45 +160,86 @@ def restrict_syscalls(program: bytes) -> str:
     Raises:
         OSError: the kernel refuses, or the filter is empty.
     """
-    machine = os.uname().machine
     if not program:
-        raise OSError(f"no table of system calls for {machine}")
+        raise OSError(f"no table of system calls for {os.uname().machine}")
     held = ctypes.create_string_buffer(program, len(program))
-    head = struct.pack("@HP", len(program) // 8, ctypes.addressof(held))
     _no_new_privileges()
-    _syscall(_SECCOMP[machine], ctypes.c_uint(1), ctypes.c_uint(0), head)
-    return machine
+    _install(struct.pack("@HP", len(program) // 8, ctypes.addressof(held)))
+    return os.uname().machine
 
 
-def lock_down(
-    limits: dict[str, int], rules: dict[str, Any], program: bytes, *, again: bool = False
-) -> Report:
-    """Apply every layer that this machine offers to this process, on top of those that it has.
+def _install(head: bytes) -> None:
+    _syscall(_SECCOMP[os.uname().machine], ctypes.c_uint(1), ctypes.c_uint(0), head)
+
+
+def _try(layer: str, apply: Callable[[], str]) -> tuple[bool, str]:
+    if layer != "limits" and sys.platform != "linux":
+        return False, f"{sys.platform} has none"
+    try:
+        return True, apply()
+    except (OSError, KeyError, ValueError) as error:
+        return False, str(error)
+
+
+def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> Report:
+    """Apply every layer that this machine offers to this process.
 
     Args:
         limits: As in `set_limits`.
-        rules: ``read``, ``names`` and ``folder`` as in `restrict_files`.
+        rules: As in `restrict_files`.
         program: From `prepared_filter`.
-        again: A parent process has been locked down already: what is inherited whole is left out.
 
     Returns:
         Each layer of `LAYERS` with whether it is in force; a layer that fails does not stop the next.
     """
-    steps: dict[str, Callable[[], str]] = {
-        "limits": lambda: set_limits(limits),
-        "capabilities": drop_capabilities,
-        "landlock": lambda: restrict_files(rules),
-        "seccomp": lambda: restrict_syscalls(program),
+    return {
+        "limits": _try("limits", lambda: set_limits(limits)),
+        "capabilities": _try("capabilities", drop_capabilities),
+        "landlock": _try("landlock", lambda: restrict_files(rules)),
+        "seccomp": _try("seccomp", lambda: restrict_syscalls(program)),
     }
-    if again:
-        del steps["capabilities"]
-    report: Report = {}
-    for layer, apply in steps.items():
-        if layer != "limits" and sys.platform != "linux":
-            report[layer] = (False, f"{sys.platform} has none")
-            continue
+
+
+class SecondLock:
+    """What each child of a locked-down server adds for itself, prepared before the fork.
+
+    A forked child pays for every page of memory that it touches, so it should have little left to do.
+
+    Args:
+        limits: Those that hold for a child and not for the server.
+        base: What holds for the server.
+        program: The filter for children, from `prepared_filter`.
+    """
+
+    def __init__(self, limits: dict[str, int], base: Report, program: bytes) -> None:
+        self.limits = [
+            (getattr(resource, f"RLIMIT_{name}"), (value, value)) for name, value in limits.items()
+        ]
+        self.held = ctypes.create_string_buffer(program, len(program))
+        self.head = struct.pack("@HP", len(program) // 8, ctypes.addressof(self.held))
+        self.abi = landlock_abi() if base["landlock"][0] else 0
+        self.report = dict(base)
+        if base["limits"][0]:
+            self.report["limits"] = (True, ", ".join([base["limits"][1], *limits]))
+
+    def apply(self, folder: str | None) -> Report:
+        """Lock this process down for good; it may write in `folder` alone, or nowhere.
+
+        What may be read at all is settled by the server's own rules.
+        """
         try:
-            report[layer] = (True, apply())
-        except (OSError, KeyError, ValueError) as error:
-            report[layer] = (False, str(error))
-    return report
+            layer = "limits"
+            for kind, pair in self.limits:
+                resource.setrlimit(kind, pair)
+            layer = "landlock"
+            if folder is not None and self.abi:
+                ruleset = _ruleset(self.abi)
+                _allow(ruleset, "/", _READ)
+                _allow(ruleset, folder, _OWN_FOLDER & _HANDLED[min(self.abi, 5)])
+                _enforce(ruleset)
+            layer = "seccomp"
+            if self.report["seccomp"][0]:
+                _install(self.head)
+        except (OSError, ValueError) as error:
+            return {**self.report, layer: (False, str(error))}
+        return self.report

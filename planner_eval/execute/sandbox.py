@@ -213,6 +213,7 @@ class Sandbox:
             "names": list(self.source.names),
             "required": list(REQUIRED[self.level]),
             "threads": self.threads,
+            "writes": self.source.writes,
             "jobs": self.jobs,
             "output_size": limits.output_size,
             "disk_size": limits.disk_size,

@@ -49,6 +49,7 @@ class ToolSource:
         data: For `planner_eval.execute.load`: plain data.
         level: The isolation that it gets unless another is asked for.
         stateful: Calls change something, so that each plan needs the tools anew.
+        writes: Each plan gets a folder of its own to write in, under ``strict``.
         read: Files and folders that its workers may read.
         names: Folders whose names they may list.
         objects: The tools themselves, when they live in this process.
@@ -58,6 +59,7 @@ class ToolSource:
     data: dict[str, Any] = field(default_factory=dict)
     level: str = "strict"
     stateful: bool = True
+    writes: bool = True
     read: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     objects: Mapping[str, Any] | None = None
@@ -122,7 +124,7 @@ def _installed() -> list[str]:
 
 
 def _shipped(name: str, data: dict[str, Any], level: str, *, stateful: bool = False) -> ToolSource:
-    return ToolSource(name, {"name": name, **data}, level, stateful, _reads())
+    return ToolSource(name, {"name": name, **data}, level, stateful, stateful, _reads())
 
 
 # ---------------------------------------------------------------- what we ship
@@ -142,7 +144,7 @@ def _nestful(rest: str) -> ToolSource:
         "files": files,
         "path": _installed(),
     }
-    return ToolSource(name, data, "strict", True, _reads(str(folder.resolve())))
+    return ToolSource(name, data, read=_reads(str(folder.resolve())))
 
 
 def _function_files(folder: Path) -> dict[str, str]:
