@@ -1,21 +1,7 @@
 """Check a plan against a tool catalog, without running anything.
 
-Findings are diagnostics with stable codes, in order of calls and arguments:
-
-=======================  ====================================================================
-``check.unknown_tool``      the catalog has no tool of that name
-``check.permission``        the tool exists, but the app that the call names does not offer it
-``check.ambiguous_tool``    several apps offer the tool and the call names none (a remark)
-``check.missing_argument``  a required argument is not given
-``check.unknown_argument``  the tool takes no argument of that name
-``check.wrong_type``        a value is of another type
-``check.format``            a text is no date or time where one is asked for
-``check.enum``              a value is none of those allowed
-``check.out_of_range``      a number, a text's length or a list's size is outside its limits
-``check.unknown_output``    a reference asks for an output that the producer does not have
-``check.output_type``       the producer's output does not fit the argument it feeds
-``check.unused_result``     no call and no answer uses the result
-=======================  ====================================================================
+Findings are diagnostics, in order of calls and arguments; their codes, ``check.…``, are explained in
+:data:`planner_eval.errors.CODES`.
 """
 
 from __future__ import annotations
@@ -72,9 +58,12 @@ def _best(call: Call, position: int, catalog: Catalog) -> tuple[Tool | None, lis
 
 
 def _unknown(call: Call, position: int, catalog: Catalog) -> Diagnostic:
-    offers = sorted({tool.app for tool in catalog.named(call.name) if tool.app})
-    if call.app and offers:
-        text = f"{call.app} has no permission to call {call.name}; it belongs to {', '.join(offers)}"
+    app, name = call.app, call.name
+    if app is None and "." in name and name.rpartition(".")[0] in catalog.apps:
+        app, _, name = name.rpartition(".")
+    offers = sorted({tool.app for tool in catalog.named(name) if tool.app})
+    if app and offers:
+        text = f"{app} has no permission to call {name}; it belongs to {', '.join(offers)}"
         return Diagnostic("check.permission", text, "error", position, span=call.span)
     from difflib import get_close_matches
 

@@ -61,3 +61,10 @@ def some(world: World, table: str, column: str, other_than: Any = ()) -> Any:
     """A value that a column holds."""
     rows = world.connection.execute(f"SELECT {quoted(column)} FROM {quoted(table)} ORDER BY rowid")
     return next(value for (value,) in rows if value not in list(other_than))
+
+
+def table(world: World, name: str) -> list[dict[str, Any]]:
+    """The rows of a table in its own order."""
+    names = [column.name for column in world.definition.tables[name].columns]
+    rows = world.connection.execute(f"SELECT * FROM {quoted(name)} ORDER BY rowid")
+    return [dict(zip(names, row, strict=True)) for row in rows]

@@ -30,6 +30,7 @@ MOST_COPIES = 1000
 class _Found:
     """What a call works on: its arguments, the table it reads, the rows found and the row added."""
 
+    today: str
     values: dict[str, Any]
     table: Table | None
     rows: list[dict[str, Any]]
@@ -41,9 +42,9 @@ class _Found:
         return compute(connection, expression, self.scope(), self.table, self.row.get("rowid"))
 
     def scope(self) -> dict[str, Any]:
-        """What ``:name`` means: a given argument, else a column of the added row."""
+        """What ``:name`` means: a given argument, else a column of the added row, else the world's date."""
         given = {name: value for name, value in self.values.items() if value is not None}
-        return {**self.values, **self.added, **given}
+        return {"today": self.today, **self.values, **self.added, **given}
 
 
 def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     for name, column, argument in strangers(world, api, values):
         raise NotFound(f"no {argument} {str(values[argument])[:100]!r} is known ({name}.{column})")
     table = world.definition.tables[api.reads] if api.reads else None
-    found = _Found(values, table, rows(world, api, values))
+    found = _Found(world.definition.today, values, table, rows(world, api, values))
     if table is not None and not found.rows:
         if api.fails_empty:
             sought = ", ".join(
@@ -81,7 +82,8 @@ def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, An
     conditions += [f"({each})" for each in api.where]
     many = any(source == "*rows" for _, source in api.returns)
     table = world.definition.tables[api.reads]
-    return select(world.connection, table, conditions, values, limit=MOST_ROWS if many else 1)
+    scope = {"today": world.definition.today, **values}
+    return select(world.connection, table, conditions, scope, limit=MOST_ROWS if many else 1)
 
 
 def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -110,7 +112,7 @@ def _change(world: World, api: Api, found: _Found) -> None:
     if api.sets and found.table is not None and at:
         changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
         update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
-        world.connection.execute(update, parameters(found.values))
+        world.connection.execute(update, parameters(found.scope()))
         found.row = select(world.connection, found.table, [at.removeprefix("WHERE ")], {}, limit=1)[0]
     for statement in api.then:
         world.connection.execute(statement, parameters(found.scope()))

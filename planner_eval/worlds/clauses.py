@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.errors import InputError
 from planner_eval.worlds.definition import TYPES, Api, Argument, Column, Definition, Maker, Match, Table
 
-_ARGUMENT = re.compile(r"(\w+)(?::(\w+))?(\?)?(?:=(.*))?")
+_ARGUMENT = re.compile(r"(\w+)(\?)?(?::(\w+))?(\?)?(?:=(.*))?")
 _TABLE = {"columns", "rows", "unique", "taken"}
 _API = {
     "about", "args", "reads", "match", "where", "known", "require", "set", "adds", "values", "deletes",
@@ -170,9 +170,9 @@ def _argument(text: Any, world: Definition, tables: tuple[Any, Any], where: str)
         raise InputError(
             f"{where}: an argument is written name, name?, name:type or name?=default, found {text!r}"
         )
-    name, kind, optional, default = match.groups()
+    name, first, kind, second, default = match.groups()
     kind = kind_of(kind, where) if kind else world.type_of(name, *tables)
-    return Argument(name, kind, not optional and default is None, default)
+    return Argument(name, kind, not (first or second) and default is None, default)
 
 
 def _matches(

@@ -135,7 +135,7 @@ class Api:
         arguments: What it takes.
         reads: The table in which it looks for rows.
         matches: The filters that given arguments make.
-        where: Further conditions, SQL over the row's columns and ``:argument``.
+        where: Further conditions, SQL over the row's columns, ``:argument`` and ``:today``.
         known: Arguments whose value must occur in one of several ``(table, column)``; facts go to
             the first.
         requires: Conditions on the row and the arguments, each with what the call is told otherwise.
@@ -218,7 +218,7 @@ class Definition:
         if api is not None:
             return api
         offers = [each for each in self.apis.values() if each.name == name]
-        if app is None and len(offers) == 1:
+        if len(offers) == 1 and (app is None or offers[0].app is None):
             return offers[0]
         apps = ", ".join(sorted(each.app or "no app" for each in offers))
         if not offers:

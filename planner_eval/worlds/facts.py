@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> l
         holes: Literals that stand for a value still unknown; a call that has one says nothing.
 
     Returns:
-        For each plan its calls in an order in which producers come first; a reference is
+        For each plan its calls as written, save that producers come first; a reference is
         ``{"$ref": [position in that list, [path]]}``. Calls that depend on themselves are left out.
 
     >>> from planner_eval.read import parse
@@ -52,18 +53,23 @@ def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> l
 
 def _facts(plan: Plan, holes: frozenset[str]) -> list[dict[str, Any]]:
     needs: list[set[int]] = [set() for _ in plan.calls]
+    feeds: list[set[int]] = [set() for _ in plan.calls]
     for edge in plan.edges:
         needs[edge.consumer].add(edge.producer)
+        feeds[edge.producer].add(edge.consumer)
+    ready = [position for position, producers in enumerate(needs) if not producers]
     placed: dict[int, int] = {}
     facts: list[dict[str, Any]] = []
-    waiting = list(range(len(plan.calls)))
-    while ready := [position for position in waiting if needs[position] <= placed.keys()]:
-        for position in ready:
-            call = plan.calls[position]
-            arguments = {name: _data(value, placed, holes) for name, value in call.arguments}
-            placed[position] = len(facts)
-            facts.append({"app": call.app, "name": call.name, "arguments": arguments})
-        waiting = [position for position in waiting if position not in placed]
+    while ready:
+        position = heappop(ready)
+        call = plan.calls[position]
+        arguments = {name: _data(value, placed, holes) for name, value in call.arguments}
+        placed[position] = len(facts)
+        facts.append({"app": call.app, "name": call.name, "arguments": arguments})
+        for consumer in sorted(feeds[position]):
+            needs[consumer].discard(position)
+            if not needs[consumer]:
+                heappush(ready, consumer)
     return facts
 
 
@@ -138,6 +144,8 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
         return
     if not rows(world, api, values):
         _invent(world, table, wanted, fixed, made)
+    if not table.rows:  # a table that begins empty holds what plans do, not what they find
+        return
     same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
     for number in range(
         len(select(world.connection, table, [f"NOT ({same})"], wanted, limit=DISTRACTORS)), DISTRACTORS
@@ -164,7 +172,8 @@ def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]
 
 def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the API says of a row that is made for it."""
-    fixed = {name: compute(world.connection, text, values, None, None) for name, text in api.fact}
+    scope = {"today": world.definition.today, **values}
+    fixed = {name: compute(world.connection, text, scope, None, None) for name, text in api.fact}
     return {name: value for name, value in fixed.items() if value is not None}
 
 

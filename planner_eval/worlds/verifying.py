@@ -21,7 +21,8 @@ def verify(world: Definition) -> None:
     try:
         create(connection, world)
         for api in world.apis.values():
-            names = [each.name for each in api.arguments]
+            _check_columns(api, world)
+            names = ["today", *(each.name for each in api.arguments)]
             names += [each.name for each in world.tables[api.adds].columns] if api.adds else []
             scope = {bound(name): None for name in names}
             for clause, statement in _statements(api):
@@ -33,6 +34,22 @@ def verify(world: Definition) -> None:
         raise InputError(f"{world.name}: {error}") from None
     finally:
         connection.close()
+
+
+def _check_columns(api: Api, world: Definition) -> None:
+    """Refuse columns that are not there; SQLite takes an unknown name in double quotes for a text."""
+    for clause, given, name in (
+        ("fact", api.fact, api.reads),
+        ("set", api.sets, api.reads),
+        ("values", api.values, api.adds),
+    ):
+        table = world.tables.get(name or "")
+        for column, _ in given:
+            if table is None or table.column(column) is None:
+                place = f"the table {name}" if table else "no table"
+                raise InputError(
+                    f"{world.name}: {api.full_name}: {clause} {column}: no such column in {place}"
+                )
 
 
 def _statements(api: Api) -> Iterator[tuple[str, str]]:
@@ -50,7 +67,6 @@ def _statements(api: Api) -> Iterator[tuple[str, str]]:
         yield f"values {column}", f"SELECT ({expression}){source}"
     for column, expression in api.fact:
         yield f"fact {column}", f"SELECT ({expression})"
-        yield f"fact {column}", f"SELECT {quoted(column)}{source}"
     for statement in api.then:
         yield f"then {statement!r:.60}", statement
     for name, text in api.returns:

@@ -1,0 +1,116 @@
+"""planeval catalog: show tool catalogs, and write them in another format."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from planner_eval.cli.options import emit, output
+
+if TYPE_CHECKING:
+    from planner_eval.catalog import Catalog, Tool
+
+_FORMAT = click.option(
+    "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
+)
+
+
+@click.group("catalog")
+def command() -> None:
+    """Show a tool catalog, or write it in another format.
+
+    A catalog is an OpenAI tool list, the answer to an MCP tools/list, JSON Schemas, a Python file with
+    functions, one of the files of AppBench, NESTful, CallNavi, FunctionChat-Bench or ComplexFuncBench,
+    or world:NAME for the tools of a simulated world.
+    """
+
+
+@command.command("show")
+@click.argument("file")
+@click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
+@_FORMAT
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "csv", "md"]),
+    default="text",
+    show_default=True,
+    help="How to write it.",
+)
+@output
+def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
+    """Show the tools of a catalog, a line each, or one of them in full."""
+    from planner_eval.catalog import read_catalog
+    from planner_eval.errors import CatalogError
+    from planner_eval.tables import table
+    from planner_eval.text import printable
+
+    catalog = read_catalog(file, catalog_format)
+    tools = catalog.tools
+    if wanted is not None:
+        tools = catalog.find(wanted)
+        if not tools:
+            raise CatalogError(f"{catalog.name} has no tool {wanted!r}{_closest(wanted, catalog)}")
+    if form != "text":
+        emit(table([_row(tool) for tool in tools], form), output)
+    elif wanted is not None:
+        emit(printable("\n\n".join(_full(tool) for tool in tools)), output)
+    else:
+        emit(printable("\n".join(tool.signature() for tool in tools)), output)
+    return 0
+
+
+@command.command("convert")
+@click.argument("file")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["openai", "mcp", "jsonschema", "planeval"]),
+    required=True,
+    help="The format to write; planeval's own keeps everything.",
+)
+@_FORMAT
+@output
+def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
+    """Write a catalog in another format, as JSON."""
+    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs import to_data
+
+    data = to_data(read_catalog(file, catalog_format), target)
+    emit(json.dumps(data, ensure_ascii=False, indent=1), output)
+    return 0
+
+
+def _closest(name: str, catalog: Catalog) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name[:200], [tool.full_name for tool in catalog.tools], 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _row(tool: Tool) -> dict[str, object]:
+    return {
+        "tool": tool.full_name,
+        "required": ", ".join(each.name for each in tool.parameters if each.required),
+        "optional": ", ".join(each.name for each in tool.parameters if not each.required),
+        "returns": ", ".join(each.name for each in tool.returns.fields) or str(tool.returns),
+        "changes something": tool.action,
+        "description": tool.description,
+    }
+
+
+def _full(tool: Tool) -> str:
+    """A tool with a line for each argument and each output."""
+    lines = [tool.full_name, *([f"  {tool.description}"] if tool.description else [])]
+    for title, fields in (("takes", tool.parameters), ("returns", tool.returns.fields)):
+        lines.append(f"  {title}:" + ("" if fields else " nothing that is declared"))
+        for each in fields:
+            marks = [str(each.type), *(["optional"] if title == "takes" and not each.required else [])]
+            marks += [f"default {json.dumps(each.default, ensure_ascii=False)}"] if each.has_default else []
+            described = f"  {each.description}" if each.description else ""
+            lines.append(f"    {each.name} ({', '.join(marks)}){described}")
+    if tool.open:
+        lines.append("    and arguments that are not listed")
+    return "\n".join(lines)

@@ -1,0 +1,169 @@
+"""planeval check: plans against a tool catalog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import emit, note, output, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from planner_eval.catalog import Catalog
+    from planner_eval.files import Record
+    from planner_eval.model import Diagnostic, Plan
+
+_LEVELS = ("error", "warning", "info")
+
+
+@click.command("check")
+@click.argument("plan", metavar="PLAN")
+@click.option(
+    "--catalog",
+    "catalogs",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="The tools: a file in any known format, or world:NAME; several add up.",
+)
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@reading
+@click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
+@click.option(
+    "--level",
+    type=click.Choice(_LEVELS),
+    default="warning",
+    show_default=True,
+    help="The least severity that is shown and that counts.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl", "csv", "md"]),
+    default="text",
+    show_default=True,
+    help="How to write the findings.",
+)
+@output
+def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None, **options: Any) -> int:
+    """Check the calls of a plan, or of many, against the tools that they may use.
+
+    PLAN is a plan, or a file of records; - is standard input. Nothing is run. Found are unknown tools,
+    missing and unknown arguments, values of the wrong type or outside what is allowed, references to
+    outputs that a tool does not have or that do not fit, unused results, and apps without permission.
+    Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
+    """
+    from planner_eval.files import read_file
+
+    catalog = _catalog(catalogs, options["catalog_format"])
+    source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
+    rows: list[dict[str, Any]] = []
+    read = unread = 0
+    for record in source.records:
+        found = list(_checked(record, catalog, options))
+        good = all(row["code"] != "unreadable" for row in found)
+        read, unread = read + good, unread + (not good)
+        rows += found
+    if not source.many:
+        rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+    if rows or form != "text" or output is not None:
+        emit(_written(rows, form), output)
+    if form == "text":
+        note(_summary(rows, read, unread, catalog))
+    if not read:
+        return 3
+    return 1 if rows else 0
+
+
+def _catalog(sources: tuple[str, ...], format: str | None) -> Catalog:
+    from planner_eval.catalog import read_catalog
+
+    found = [read_catalog(each, format) for each in sources]
+    joined = found[0]
+    for each in found[1:]:
+        joined = joined + each
+    return joined
+
+
+def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row a finding; what the reader had to say of the plan comes first."""
+    from planner_eval.check import check
+    from planner_eval.errors import ParseError
+    from planner_eval.read import locate
+
+    name = record.id if record.id is not None else str(record.position + 1)
+    try:
+        plan = locate(record.plan(dialect=options["dialect"]))
+    except ParseError as error:
+        yield _row(name, "error", "unreadable", str(error).split("\n")[0])
+        return
+    worst = _LEVELS[: _LEVELS.index(options["level"]) + 1]
+    for found in (*plan.diagnostics, *check(plan, catalog)):
+        if found.severity in worst and found.code not in options["ignore"]:
+            yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
+
+
+def _row(
+    record: str,
+    severity: str,
+    code: str,
+    message: str,
+    *,
+    finding: Diagnostic | None = None,
+    plan: Plan | None = None,
+) -> dict[str, Any]:
+    position = finding.call if finding is not None else None
+    line, column = _place(finding, plan)
+    return {
+        "record": record,
+        "severity": severity,
+        "code": code,
+        "call": None if position is None else position + 1,
+        "tool": None if position is None or plan is None else plan.calls[position].tool,
+        "argument": finding.argument if finding is not None else None,
+        "line": line,
+        "column": column,
+        "message": message,
+    }
+
+
+def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, int | None]:
+    """Line and column of a finding in its plan's text, counted from 1, where they are known."""
+    if finding is None or finding.span is None or plan is None or plan.text is None:
+        return None, None
+    start = finding.span[0]
+    return plan.text.count("\n", 0, start) + 1, start - plan.text.rfind("\n", 0, start)
+
+
+def _written(rows: list[dict[str, Any]], form: str) -> str:
+    from planner_eval.tables import table
+    from planner_eval.text import printable
+
+    if form != "text":
+        return table(rows, form)
+    return printable("\n".join(_line(row) for row in rows))
+
+
+def _line(row: dict[str, Any]) -> str:
+    places = [f"record {row['record']}"] if "record" in row else []
+    if row["line"] is not None:
+        places.append(f"line {row['line']}, column {row['column']}")
+    if row["call"] is not None:
+        places.append(f"call {row['call']} ({row['tool']})")
+    where = f"{', '.join(places)}: " if places else ""
+    return f"{where}{row['severity']}: {row['message']} [{row['code']}]"
+
+
+def _summary(rows: list[dict[str, Any]], read: int, unread: int, catalog: Catalog) -> str:
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["severity"]] = counts.get(row["severity"], 0) + 1
+    found = (
+        ", ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items()) or "nothing found"
+    )
+    plans = "1 plan" if read == 1 else f"{read:,} plans"
+    return f"{plans} checked against {len(catalog):,} tools: {found}" + (
+        f"; {unread} unreadable" if unread else ""
+    )

@@ -1,0 +1,352 @@
+"""Findings of plans against catalogs: each code exactly placed, and the published gold plans counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.catalog import Catalog, as_catalog, read_catalog
+from planner_eval.check import check
+from planner_eval.errors import CODES
+from planner_eval.files import read_file
+from planner_eval.model import Call, Plan
+from planner_eval.read import locate, parse
+
+TOOLS = as_catalog(
+    {
+        "format": "planeval-catalog/1",
+        "name": "trips",
+        "tools": [
+            {
+                "name": "search",
+                "app": "Hotels",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "city": {"type": "string"},
+                        "stars": {"type": "integer", "minimum": 1, "maximum": 5},
+                        "board": {"enum": ["none", "half", "full"]},
+                        "from": {"type": "string", "format": "date"},
+                        "guests": {
+                            "type": "array",
+                            "maxItems": 2,
+                            "items": {
+                                "type": "object",
+                                "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+                                "required": ["name"],
+                            },
+                        },
+                    },
+                    "required": ["city"],
+                },
+                "returns": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "integer"},
+                        "name": {"type": "string"},
+                        "rooms": {"type": "array", "items": {"type": "number"}},
+                        "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
+                    },
+                },
+                "action": False,
+            },
+            {
+                "name": "book",
+                "app": "Hotels",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}},
+                    "required": ["id"],
+                },
+                "returns": {"type": "object", "properties": {"code": {"type": "string"}}},
+                "action": True,
+            },
+            {"name": "search", "app": "Trains", "parameters": {"type": "object", "properties": {"to": {}}}},
+            {"name": "free", "parameters": {"type": "object", "additionalProperties": True}},
+        ],
+    }
+)
+
+SEARCH = "Hotels.search"
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": tool, "arguments": arguments}
+
+
+def findings(
+    calls: list[dict[str, Any]], catalog: Catalog = TOOLS
+) -> list[tuple[str, int | None, str | None, str]]:
+    """Code, call, argument and the text that the finding's span covers."""
+    calls = [{"label": f"$var_{n}", **each} for n, each in enumerate(calls, 1)]
+    text = json.dumps(calls)
+    plan = locate(parse(text, dialect="nestful"))
+    found = check(plan, catalog)
+    assert all(each.span is not None for each in found if each.call is not None)
+    return [
+        (each.code, each.call, each.argument, text[slice(*each.span)] if each.span else "") for each in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "code", "position", "argument", "covers"),
+    [
+        ([call("Hotels.serch")], "check.unknown_tool", 0, None, None),
+        ([call("Trains.book", id=1)], "check.permission", 0, None, None),
+        ([call("search", city="Oslo")], "check.ambiguous_tool", 0, None, None),
+        ([call("book")], "check.missing_argument", 0, "id", None),
+        ([call("book", id=1), call("book", note="x")], "check.missing_argument", 1, "id", None),
+        ([call("book", id=1, room=2)], "check.unknown_argument", 0, "room", "2"),
+        ([call("book", id="1")], "check.wrong_type", 0, "id", '"1"'),
+        ([call("book", id=True)], "check.wrong_type", 0, "id", "true"),
+        ([call(SEARCH, city="Oslo", board="all")], "check.enum", 0, "board", '"all"'),
+        ([call(SEARCH, city="Oslo", stars=6)], "check.out_of_range", 0, "stars", "6"),
+        ([call(SEARCH, city="Oslo", guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
+        ([call(SEARCH, city="Oslo", **{"from": "soon"})], "check.format", 0, "from", '"soon"'),
+        ([call(SEARCH, city="Oslo", guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
+        (
+            [call(SEARCH, city="Oslo", guests=[{"name": "a", "x": 1}])],
+            "check.unknown_argument", 0, "guests", None,
+        ),
+        ([call(SEARCH, city="Oslo", guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
+        (
+            [call(SEARCH, city="Oslo"), call("book", id="$var_1.number$")],
+            "check.unknown_output", 1, "id", '"$var_1.number$"',
+        ),
+        (
+            [call(SEARCH, city="Oslo"), call("book", id="$var_1.name$")],
+            "check.output_type", 1, "id", '"$var_1.name$"',
+        ),
+        (
+            [call(SEARCH, city="Oslo"), call("book", id="$var_1.place.lng$")],
+            "check.unknown_output", 1, "id", '"$var_1.place.lng$"',
+        ),
+        (
+            [call(SEARCH, city="Oslo"), call("book", id="$var_1$")],
+            "check.output_type", 1, "id", '"$var_1$"',
+        ),
+        (
+            [call("book", id=1), call(SEARCH, city="Oslo", stars="$var_1.code$")],
+            "check.output_type", 1, "stars", '"$var_1.code$"',
+        ),
+        (
+            [call(SEARCH, city="Oslo"), call(SEARCH, city="Rome"), call("book", id="$var_1.id$")],
+            "check.unused_result", 1, None, None,
+        ),
+    ],
+)  # fmt: skip
+def test_each_finding_has_its_code_and_place(
+    calls: list[dict[str, Any]], code: str, position: int, argument: str | None, covers: str | None
+) -> None:
+    found = findings(calls)
+    assert [each[:3] for each in found] == [(code, position, argument)]
+    if covers is not None:
+        assert found[0][3] == covers
+
+
+def test_every_code_is_explained_and_raised_here() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    codes = {code for code in CODES if code.startswith("check.")}
+    assert len(codes) == 12
+    assert all(f'"{code}"' in source for code in codes)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [call(SEARCH, city="Oslo", stars=4, board="half", **{"from": "2026-05-01"})],
+        [call(SEARCH, city="Oslo", guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
+        [call(SEARCH, city="Oslo"), call("book", id="$var_1.id$", note="to $var_1.name$")],
+        [call(SEARCH, city="Oslo"), call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
+        [call("free", anything=[1, {"a": None}])],
+        [call("book", id=1), call("book", id=2), call("Hotels.search", city="$var_1.code$")],
+        [call(SEARCH, city="Oslo"), call(SEARCH, city="Rome")],
+        [call("book", id=1), call("Hotels.search", city="$var_1$")],
+    ],
+)
+def test_plans_without_findings(calls: list[dict[str, Any]]) -> None:
+    assert findings(calls) == []
+
+
+def test_messages_say_what_was_found_and_expected() -> None:
+    plan = parse(
+        json.dumps([call("Hotels.search", city=4, guests=[{"name": "a", "age": "x"}]), call("serch")])
+    )
+    assert [(each.severity, each.message) for each in check(plan, TOOLS)] == [
+        ("error", "city: expected string, found integer 4"),
+        ("error", "guests[0].age: expected integer, found string 'x'"),
+        ("error", "trips has no tool 'serch'; did you mean search?"),
+    ]
+    pair = [{**call(SEARCH, city="Oslo"), "label": "$var_1"}, call("book", id="$var_1.nr$")]
+    (found,) = check(parse(json.dumps(pair), dialect="nestful"), TOOLS)
+    assert found.message == "id: call 1 (Hotels.search) has no output 'nr'; it returns id, name, rooms, place"
+
+
+def test_an_answer_is_checked_and_uses_results() -> None:
+    calls = [
+        {**call(SEARCH, city="Oslo"), "label": "var1"},
+        {**call(SEARCH, city="Rome"), "label": "var2"},
+        {"name": "var_result", "arguments": {"id": "$var1.id$", "nr": "$var1.nr$"}},
+    ]
+    found = check(parse(json.dumps(calls), dialect="nestful"), TOOLS)
+    assert [(each.code, each.call, each.argument) for each in found] == [
+        ("check.unused_result", 1, None),
+        ("check.unknown_output", None, "nr"),
+    ]
+
+
+def test_of_variants_the_one_that_fits_counts() -> None:
+    catalog = read_catalog(Path(__file__).parent / "cases/catalogs/nestful_v1.json")
+    assert findings([call("Send", text="a", urgent=True)], catalog) == []
+    assert findings([call("Send", text="a")], catalog) == []
+    assert [each[0] for each in findings([call("Send", kind="smoke")], catalog)] == [
+        "check.enum",
+        "check.missing_argument",
+    ]
+
+
+def test_conventions_of_a_benchmark() -> None:
+    catalog = read_catalog(Path(__file__).parent / "cases/catalogs/appbench.json")
+    text = "Rates: [rate = getrate(#base='EUR', #day='?', #amount='12', #kind='card')]\n"
+    text += "Post: [send(#amount=rate, #at='25:00')]"
+    assert [(e.code, e.call, e.argument) for e in check(parse(text), catalog)] == [("check.format", 1, "at")]
+    text = "Post: [rate = getrate(#base='EUR', #day='tomorrow')]"
+    assert [each.code for each in check(parse(text), catalog)] == ["check.permission"]
+
+
+def test_broken_and_hostile_plans_are_checked_too() -> None:
+    calls = [call("book", id="$var_9.x$"), call("book", id="$var_2.id$"), call("\x00" * 300)]
+    codes = [each[0] for each in findings(calls)]
+    assert codes == ["check.unknown_output", "check.unknown_tool"], "what the reader says is not repeated"
+    deep: Any = 1
+    for _ in range(150):
+        deep = [deep]
+    assert [each[0] for each in findings([call("book", id=deep)])] == ["check.wrong_type"]
+    assert check(Plan(), TOOLS) == ()
+    assert check(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
+
+
+# ---------------------------------------------------------------- published gold
+def counts(plans: Iterator[tuple[Plan, Catalog]]) -> dict[str, int]:
+    found = Counter(
+        each.code.removeprefix("check.") for plan, catalog in plans for each in check(plan, catalog)
+    )
+    return dict(sorted(found.items()))
+
+
+APPBENCH = {
+    "ss": {},
+    "sm": {},
+    "ms": {"unused_result": 56},
+    "mm": {"enum": 16, "missing_argument": 78, "unknown_argument": 132, "unused_result": 187},
+}
+
+
+@pytest.mark.parametrize("part", APPBENCH)
+def test_appbench_gold(reference: Path, part: str) -> None:
+    catalog = read_catalog(reference / "datasets/appbench/catalogue.json")
+    records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), gold=True).records
+    assert counts((record.plan(), catalog) for record in records) == APPBENCH[part]
+
+
+NESTFUL = {
+    "executable/executable": {
+        "enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34, "unknown_output": 29,
+        "unused_result": 2, "wrong_type": 5,
+    },
+    "non-executable/non-executable-glaive": {
+        "missing_argument": 21, "output_type": 30, "unknown_argument": 15, "unknown_output": 6,
+        "unknown_tool": 11, "unused_result": 2, "wrong_type": 40,
+    },
+    "non-executable/non-executable-sgd": {"enum": 4, "missing_argument": 8, "unknown_argument": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", NESTFUL)
+def test_nestful_v1_gold(reference: Path, part: str) -> None:
+    folder = reference / "datasets/nestful/v1"
+    catalog = read_catalog(folder / f"{part}-spec.json")
+    records = json.loads((folder / f"{part}-data.json").read_text())
+    plans = [parse(record["output"], dialect="nestful") for record in records]
+    assert counts((plan, catalog) for plan in plans) == NESTFUL[part]
+    if part == "executable/executable":
+        missing = [f for p in plans for f in check(p, catalog) if f.code == "check.unknown_output"]
+        assert sum(f.call is not None for f in missing) == 26, "the others are in the answer"
+
+
+def test_nestful_v2_gold_against_its_own_tools(reference: Path) -> None:
+    lines = (reference / "datasets/nestful/v2/nestful_v2_collected.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    plans = ((parse(r["output"], dialect="nestful"), as_catalog(r["tools"], name="tools")) for r in records)
+    assert counts(plans) == {"missing_argument": 2, "output_type": 20, "unused_result": 10}
+
+
+CALLNAVI = {
+    "aviation": {"missing_argument": 5, "unknown_argument": 5, "unknown_tool": 5},
+    "bank": {"missing_argument": 8, "unknown_argument": 8, "wrong_type": 4},
+    "gov": {"missing_argument": 9, "unknown_argument": 9},
+    "hospital": {},
+    "hotel": {"enum": 1, "unknown_argument": 1, "wrong_type": 1},
+    "hr": {"missing_argument": 3, "unknown_argument": 6, "unknown_tool": 1},
+    "insurance": {"missing_argument": 2},
+    "logistics": {"missing_argument": 3, "unknown_argument": 4, "wrong_type": 2},
+    "shopping": {"missing_argument": 1, "unknown_argument": 1},
+    "telecommunications": {"unknown_argument": 1},
+}
+
+
+@pytest.mark.parametrize("domain", CALLNAVI)
+def test_callnavi_gold(reference: Path, domain: str) -> None:
+    catalog = read_catalog(reference / f"datasets/callnavi/APIs/{domain}.json")
+    questions = json.loads((reference / f"datasets/callnavi/Questions/{domain}.json").read_text())
+    plans = (truth_plan(question["ground_truth"]) for question in questions)
+    assert counts((plan, catalog) for plan in plans) == CALLNAVI[domain]
+
+
+def truth_plan(truth: dict[str, Any]) -> Plan:
+    pairs = zip(truth["API"], truth["parameters"] or [{}] * len(truth["API"]), strict=True)
+    return Plan(tuple(Call(str(n), name, tuple(given.items())) for n, (name, given) in enumerate(pairs)))
+
+
+def test_functionchat_gold(reference: Path) -> None:
+    """No gold call breaks its schema; four dates are written in words."""
+    pairs = list(functionchat(reference / "datasets/functionchat"))
+    assert len(pairs) == 500 + 70 + 100
+    assert counts(iter(pairs)) == {"format": 4}
+
+
+def functionchat(folder: Path) -> Iterator[tuple[Plan, Catalog]]:
+    def lines(name: str) -> list[dict[str, Any]]:
+        text = (folder / f"FunctionChat-{name}.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def plan(name: str, arguments: str) -> Plan:
+        return Plan((Call("1", name, tuple(json.loads(arguments).items())),))
+
+    for record in lines("Singlecall"):
+        for offered in record["tools"]:
+            for truth in record["ground_truth"]:
+                yield plan(**json.loads(truth["content"])), as_catalog(offered["content"])
+    for record in lines("Dialog"):
+        for turn in record["turns"]:
+            for made in turn["ground_truth"].get("tool_calls") or ():
+                yield plan(**made["function"]), as_catalog(record["tools"])
+    for record in lines("CallDecision"):
+        for made in record["ground_truth"].get("tool_calls") or ():
+            yield plan(**made["function"]), as_catalog(record["input_tools"])
+
+
+def test_complexfuncbench_example(reference: Path) -> None:
+    folder = reference / "datasets/complexfuncbench"
+    names, exact = read_catalog(folder / "tool_info.json"), read_catalog(folder / "exact_match_values.json")
+    assert (len(names), len(exact)) == (48, 46)
+    turns = json.loads((folder / "paper_example.json").read_text())["gold"]["conversations"]
+    calls = [made for turn in turns for made in turn.get("function_call", ())]
+    plan = Plan(tuple(Call(str(n), c["name"], tuple(c["arguments"].items())) for n, c in enumerate(calls)))
+    assert len(plan) == 5
+    assert check(plan, names) == check(plan, exact) == ()

@@ -1,0 +1,290 @@
+"""Worlds in files: the docs' own examples, impossible files, databases in files, recordings."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.catalog import as_catalog
+from planner_eval.errors import InputError
+from planner_eval.execute import execute
+from planner_eval.model import Call, Plan
+from planner_eval.read import parse
+from planner_eval.worlds import Replay, World, facts_of, load, read, world_source
+from planner_eval.worlds.definition import MissingArgument, NotFound, Refused, UnknownApi
+from tests.conftest import ROOT
+
+DOCS = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    """The docs' block of that language that is no session."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", DOCS, re.S | re.M)
+    (found,) = (each for each in blocks if ">>>" not in each)
+    return found
+
+
+def test_the_world_of_the_docs(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(block("toml"))
+    plan = parse(
+        "A: [shelf_mark, title = find_book(#author='Ada Ito', #since='1990')]\n"
+        "A: [loan, due = borrow(#card='M1', #shelf_mark=shelf_mark)]"
+    )
+    for isolation in ("inline", "strict"):
+        trace = execute(plan, world_source(path, facts=facts_of([plan])), isolation=isolation)
+        assert [call.status for call in trace.calls] == ["ok", "ok"]
+        assert trace.calls[1].value["due"] == "2026-06-01"
+    with World(path, facts=facts_of([plan])) as world:
+        book = world.call(None, "find_book", {"author": "Ada Ito", "since": 1990})
+        assert book["year"] >= 1990
+        loan = {"card": "M1", "shelf_mark": book["shelf_mark"]}
+        world.call(None, "borrow", loan)
+        with pytest.raises(Refused, match=r"at home already|no copy"):
+            world.call(None, "borrow", loan)
+
+
+def test_the_python_world_of_the_docs(tmp_path: Path) -> None:
+    path = tmp_path / "walks.py"
+    path.write_text(block("python"))
+    with World(path, seed=2) as world:
+        stops = [stop for (stop,) in world.connection.execute("SELECT DISTINCT stop FROM stops LIMIT 2")]
+        minutes = world.call(None, "walk", {"start": stops[0], "end": stops[1]})["minutes"]
+        assert minutes > 0
+        assert world.call(None, "walk", {"start": stops[0], "end": "nowhere"}) == {}
+        with pytest.raises(MissingArgument):
+            world.call(None, "walk", {"start": stops[0]})
+    plan = Plan((Call("1", "walk", (("start", stops[0]), ("end", stops[1]))),))
+    assert execute(plan, world_source(path, seed=2)).calls[0].value == {"minutes": minutes}
+
+
+def test_the_docs_name_every_key_and_count() -> None:
+    from planner_eval.worlds.clauses import _API, _TABLE
+    from planner_eval.worlds.reading import _TOP
+
+    for key in _API | _TABLE | _TOP - {"name", "about"}:
+        assert key in DOCS, key
+    appbench, bank = load("appbench"), load("bank")
+    written = [(ROOT / f"data/worlds/{name}.toml").read_text() for name in ("appbench", "bank")]
+    assert [text.count("\n[api.") for text in written] == [33, 86]
+    assert (len(appbench.apis), len(bank.apis)) == (81, 96)
+
+
+GOOD: dict[str, Any] = {
+    "pools": {"city": ["Oslo"]},
+    "tables": {"t": {"columns": {"a": "integer", "b": "pool:city"}}},
+    "api": {"f": {"args": ["a"], "reads": "t", "returns": ["b"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"colour": 1}, "unknown key 'colour'"),
+        ({"today": "tomorrow"}, "today must be a date"),
+        ({"pools": 3}, "pools must be a table"),
+        ({"pools": {"city": 3}}, "city must be a list"),
+        ({"tables": {"t": 3}}, "a table needs columns"),
+        ({"tables": {"t": {"columns": {"a": "integer:9..1"}}}}, "is empty"),
+        ({"tables": {"t": {"columns": {"a": "integer:x..1"}}}}, "expected numbers"),
+        ({"tables": {"t": {"columns": {"a": "integer:4"}}}}, "expected low..high"),
+        ({"tables": {"t": {"columns": {"a": "colour"}}}}, "unknown type 'colour'"),
+        ({"tables": {"t": {"columns": {"a": 4}}}}, "a list of choices or a text"),
+        ({"tables": {"t": {"columns": {"a b": "text"}}}}, "cannot be a column's name"),
+        ({"tables": {"t": {"columns": {"a": "pool:town"}}}}, "no pool and no column 'town'"),
+        ({"tables": {"t": {"columns": {"a": "text:{town}"}}}}, "no pool and no column 'town'"),
+        ({"tables": {"t": {"columns": {"a": "text:x by c"}}}}, "there is no column 'c'"),
+        ({"tables": {"t": {"columns": {"a": "from:u.a"}}}}, "expected from:table.column"),
+        ({"tables": {"t": {"columns": {"a": "from:t.a"}}}}, "must come before"),
+        ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
+        ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows must be"),
+        ({"tables": {"t": {"columns": {"a": "text", "A": "text"}}}}, "duplicate column"),
+        ({"api": {"f": {"reads": "u"}}}, "there is no table 'u'"),
+        ({"api": {"f": {"args": ["a b"]}}}, "an argument is written"),
+        ({"api": {"f": {"args": 3}}}, "args must be a list"),
+        ({"api": {"f": {"args": ["a:colour"]}}}, "unknown type 'colour'"),
+        ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"a": "z"}}}}, "which is no column"),
+        ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"a": "a like"}}}}, "match knows"),
+        ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"z": "a"}}}}, "which is no argument"),
+        ({"api": {"f": {"args": ["a"], "known": {"a": ["t.z"]}}}}, "expected table.column"),
+        ({"api": {"f": {"reads": "t", "require": ["a > 0"]}}}, "a list of pairs"),
+        ({"api": {"f": {"reads": "t", "empty": "maybe"}}}, 'empty is "fail" or "nothing"'),
+        ({"api": {"f": {"reads": "t", "where": ["z > 0"]}}}, "no such column: z"),
+        ({"api": {"f": {"reads": "t", "set": {"z": "1"}}}}, "set z: no such column in the table t"),
+        ({"api": {"f": {"reads": "t", "then": ["DROP TABLES"]}}}, "syntax error"),
+        ({"api": {"f": {"reads": "t", "returns": {"x": "nope(a)"}}}}, "no such function: nope"),
+        ({"api": {"f": {"reads": "t", "require": [["a > :z", "no"]]}}}, ":z"),
+        ({"api": {"f": {"adds": "t", "values": {"a": "((1"}}}}, "incomplete input"),
+        ({"api": {"f": {"reads": "t", "fact": {"z": "1"}}}}, "fact z"),
+        ({"api": {"f": {"python": "walk"}}}, "a world in a Python file can define it"),
+        ({"generic": {"f.g": "a b -> c"}}, "expected name, name:type"),
+    ],
+)
+def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert said in str(caught.value)
+    assert "own" in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "good.json").write_text(json.dumps(GOOD))
+    assert load(tmp_path / "good.json").name == "good"
+    for name, text, said in (
+        ("a.toml", "a = ", "Invalid value"),
+        ("a.json", "{", "Expecting"),
+        ("a.py", "import nothing_of_that_name", "does not import: ModuleNotFoundError"),
+        ("b.py", "x = 1", "defines WORLD"),
+        ("c.py", "WORLD = 3", "a world is a table"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=said):
+            load(tmp_path / name)
+    with pytest.raises(InputError, match="no such file"):
+        load(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="is a directory"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="shipped: appbench, bank, library"):
+        load("nowhere")
+
+
+def test_a_world_can_live_in_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "library.db")
+    with World("library", seed=4, database=path) as world:
+        book, card = (
+            world.connection.execute(q).fetchone()[0]
+            for q in ("SELECT shelf_mark FROM books", "SELECT card FROM members")
+        )
+        world.connection.execute("DELETE FROM loans")
+        begun = world.dump()
+        world.call(None, "borrow", {"card": card, "shelf_mark": book})
+        left = world.dump()
+    with World("library", seed=4, database=path) as world:
+        assert world.dump() == left != begun
+        assert len(world.call(None, "my_loans", {"card": card})["loans"]) == 1
+        world.call(None, "give_back", {"card": card, "shelf_mark": book})
+        assert world.dump() == begun
+    with pytest.raises(InputError, match="holds a world already"):
+        World("library", database=path, facts=[[{"app": None, "name": "find_book", "arguments": {}}]])
+    (tmp_path / "text.db").write_text("no database at all, but long enough to be read as one" * 20)
+    with pytest.raises(InputError, match="cannot hold the world"):
+        World("library", database=str(tmp_path / "text.db"))
+
+
+def tool(name: str, *takes: str, returns: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A tool of planeval's own catalog format from ``name:type?``."""
+
+    def schema(fields: tuple[str, ...]) -> dict[str, Any]:
+        split = [each.rstrip("?").split(":") for each in fields]
+        properties = {each[0]: {"type": each[1] if len(each) > 1 else "string"} for each in split}
+        required = [each for each in fields if not each.endswith("?")]
+        return {"type": "object", "properties": properties, "required": required}
+
+    return {"name": name, "parameters": schema(takes), "returns": schema(returns)}
+
+
+def test_worlds_from_catalogs(tmp_path: Path) -> None:
+    tools = [
+        tool("find_room", "city", "beds:integer?", returns=("room_id", "beds:integer")),
+        tool("book_room", "room_id", "X-Guest?", returns=("booking_id", "status")),
+        tool("cancel_room", "booking_id"),
+        tool("update_room", "booking_id", "new_beds:integer?", returns=("beds:integer",)),
+    ]
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps({"format": "planeval-catalog/1", "tools": tools}))
+    booking = {"booking_id": "$var_2.booking_id$"}
+    calls = [
+        {"name": "find_room", "label": "$var_1", "arguments": {"city": "Bergen"}},
+        {
+            "name": "book_room",
+            "label": "$var_2",
+            "arguments": {"room_id": "$var_1.room_id$", "X-Guest": "Ada"},
+        },
+        {"name": "update_room", "label": "$var_3", "arguments": {**booking, "new_beds": 3}},
+        {"name": "cancel_room", "label": "$var_4", "arguments": booking},
+    ]
+    plan = parse(calls, dialect="nestful")
+    with World(f"catalog:{path}", facts=facts_of([plan])) as world:
+        trace = execute(plan, world)
+        assert [call.status for call in trace.calls] == ["ok"] * 4, trace.calls
+        assert trace.calls[2].value == {"beds": 3}
+        with pytest.raises(NotFound):
+            world.call(None, "cancel_room", {"booking_id": trace.calls[1].value["booking_id"]})
+        assert world.call(None, "find_room", {"city": "Nowhere"}) == {}
+    assert [tool.name for tool in load(f"catalog:{path}").catalog().tools] == [
+        tool.name for tool in as_catalog(tools).tools
+    ]
+
+
+def test_calls_from_many_threads_lose_nothing() -> None:
+    facts = [
+        [{"app": None, "name": "borrow", "arguments": {"card": f"M{n}", "shelf_mark": "B-1"}}]
+        for n in range(40)
+    ]
+    with World("library", facts=facts) as world:
+        world.connection.execute("UPDATE books SET copies = 25 WHERE shelf_mark = 'B-1'")
+        done: list[str] = []
+
+        def borrow(card: str) -> None:
+            try:
+                done.append(world.call(None, "borrow", {"card": card, "shelf_mark": "B-1"})["loan"])
+            except Refused:
+                done.append("refused")
+
+        threads = [threading.Thread(target=borrow, args=(f"M{n}",)) for n in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert done.count("refused") == 15
+        assert len(set(done)) == 26
+        assert world.connection.execute("SELECT count(*) FROM loans WHERE shelf_mark = 'B-1'").fetchone() == (
+            25,
+        )
+
+
+# ---------------------------------------------------------------- recorded worlds
+RECORD = {
+    "conversations": [
+        {"role": "user", "content": "…"},
+        {
+            "role": "assistant",
+            "function_call": [
+                {"name": "Find", "arguments": {"q": "a", "n": 10}},
+                {"name": "Now", "arguments": {}},
+            ],
+        },
+        {"role": "observation", "content": [{"id": 1}, "noon"]},
+        {"role": "assistant", "function_call": [{"name": "Now", "arguments": {}}]},
+        {"role": "observation", "content": ["later"]},
+        {"role": "assistant", "content": "…"},
+    ]
+}
+
+
+def test_a_recording_answers_as_it_was_made() -> None:
+    world = Replay.from_conversations(RECORD)
+    assert world.call(None, "Find", {"n": 10.0, "q": "a"}) == {"id": 1}
+    assert [world.tools["Now"]() for _ in range(3)] == ["noon", "later", "later"]
+    with pytest.raises(NotFound, match="1 other sets of arguments"):
+        world.call(None, "Find", {"q": "b"})
+    with pytest.raises(UnknownApi):
+        world.call(None, "Lost", {})
+    world.call(None, "Find", {"q": "a", "n": 10})["id"] = 2
+    assert world.call(None, "Find", {"q": "a", "n": 10}) == {"id": 1}
+    short = {"conversations": [*RECORD["conversations"][:2], {"role": "observation", "content": [1]}]}
+    with pytest.raises(InputError, match="2 calls are followed by 1 observations"):
+        Replay.from_conversations([RECORD, short])
+    with pytest.raises(InputError, match="record 0"):
+        Replay.from_conversations({})
+
+
+def test_a_definition_from_data_needs_no_file() -> None:
+    assert read(GOOD).apis["f"].returns == (("b", None),)
