@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from planner_eval.catalog import as_catalog
-from planner_eval.errors import InputError
+from planner_eval.errors import ExecutionError, InputError
 from planner_eval.execute import execute
 from planner_eval.model import Call, Plan
 from planner_eval.read import parse
@@ -61,6 +61,22 @@ def test_the_python_world_of_the_docs(tmp_path: Path) -> None:
             world.call(None, "walk", {"start": stops[0]})
     plan = Plan((Call("1", "walk", (("start", stops[0]), ("end", stops[1]))),))
     assert execute(plan, world_source(path, seed=2)).calls[0].value == {"minutes": minutes}
+
+
+def test_a_python_world_runs_in_the_worker_only(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    plan = Plan((Call("1", "walk"),))
+    path.write_text("import sys; sys.modules['planner_eval'].was_here = True; raise RuntimeError('no world')")
+    with pytest.raises(ExecutionError, match=r"does not import: RuntimeError: no world"):
+        execute(plan, world_source(path))
+    path.write_text("raise SystemExit(3)")
+    with pytest.raises(InputError, match=r"does not import: SystemExit"):
+        load(path)
+    import planner_eval
+
+    assert not hasattr(planner_eval, "was_here")
+    with pytest.raises(InputError, match="no such file"):
+        world_source(tmp_path / "none.py")
 
 
 def test_the_docs_name_every_key_and_count() -> None:

@@ -77,7 +77,7 @@ def _module(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
 
     try:
         found = runpy.run_path(str(path), run_name=f"planeval_world_{path.stem}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{path.name} does not import: {type(error).__name__}: {error}") from None
     if "WORLD" not in found:
         raise InputError(f"{path.name}: a world in Python defines WORLD, a dict as in a TOML file")

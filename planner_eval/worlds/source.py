@@ -1,7 +1,8 @@
 """A world as a source of tools for the executor: populated once, and given to each plan as it began.
 
 What goes to a worker is the definition and an image of the populated database, so that a world with
-the facts of a thousand plans costs a worker no more than an empty one.
+the facts of a thousand plans costs a worker no more than an empty one. A world in a Python file is
+code that was not shipped: only the worker runs it, and populates it for each plan.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.errors import InputError
 from planner_eval.worlds.definition import Definition
 from planner_eval.worlds.world import World
 
@@ -40,24 +42,31 @@ def world_source(
     """
     from planner_eval.execute.source import factory_source
 
-    begun = world.copy(facts) if isinstance(world, World) else World(world, seed=seed, facts=facts)
-    name = f"world:{begun.definition.name}"
-    python = any(api.python for api in begun.definition.apis.values())
-    path = str(Path(world).resolve()) if python and isinstance(world, (str, Path)) else None
-    definition = None if path else pickle.dumps(begun.definition)
-    arguments = {"definition": definition, "path": path, "seed": begun.seed, "image": begun.image()}
-    source = factory_source(name, "planner_eval.worlds.source", "restored", arguments)
-    return replace(source, read=(*source.read, path)) if path else source
+    if isinstance(world, (str, Path)) and str(world).endswith(".py"):
+        path = Path(world)
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+        arguments: dict[str, Any] = {"path": str(path.resolve()), "seed": seed, "facts": list(facts)}
+        source = factory_source(f"world:{world}", "planner_eval.worlds.source", "begun", arguments)
+        return replace(source, read=(*source.read, arguments["path"]))
+    populated = world.copy(facts) if isinstance(world, World) else World(world, seed=seed, facts=facts)
+    arguments = {
+        "definition": pickle.dumps(populated.definition),
+        "seed": populated.seed,
+        "image": populated.image(),
+    }
+    name = f"world:{populated.definition.name}"
+    return factory_source(name, "planner_eval.worlds.source", "restored", arguments)
 
 
-def restored(definition: bytes | None, path: str | None, seed: str, image: bytes) -> World:
+def restored(definition: bytes, seed: str, image: bytes) -> World:
     """The world that :func:`world_source` packed; runs in the worker, on data from its parent."""
-    if path is not None:
-        from planner_eval.worlds.reading import load
-
-        return World.from_image(load(path), seed, image)
-    assert definition is not None
     return World.from_image(pickle.loads(definition), seed, image)
+
+
+def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]]]) -> World:
+    """The world of a Python file, populated; runs in the worker."""
+    return World(Path(path), seed=seed, facts=facts)
 
 
 def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, Any]]]:
