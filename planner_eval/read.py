@@ -196,6 +196,10 @@ def write(plan: Plan, dialect: str) -> str:
     target = dialects.get(dialect)
     if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
+    if plan.answer is not None and dialect not in ("plan", "nestful"):
+        raise WriteError(
+            f"the plan names what the user gets, which {dialect!r} cannot say; the dialects 'plan' and 'nestful' can"
+        )
     text = target.write(plan)
     if dialect not in dialects.MODULES and plan.calls:
         _check_written(plan, text, dialect)

@@ -252,7 +252,8 @@ def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Rea
         signature = _signature(item.raw)
         again = signature and (set(signature) == search.seen if whole else set(signature) <= search.seen)
         if again:
-            message = f"{len(signature)} calls were read before and count once"
+            count = len(signature)
+            message = f"{count} calls were read before and count once" if count > 1 else "a call was read before and counts once"
             search.notes.append(Diagnostic("find.restated", message, "info", None, None, item.span))
             continue
         search.seen.update(signature)

@@ -188,7 +188,7 @@ def literal(texts: Iterable[str]) -> str:
     def one(text: str) -> str:
         parts = re.split(r"(\s+|\$id|\$index)", text)
         return "".join(
-            r"\s*+" if part.isspace() else r"[^\s<>\[\]{}]*+" if part.startswith("$i") else re.escape(part)
+            r"\s*+" if part.isspace() else r"[^\s<>\[\]{}]*+" if part.startswith("$i") else re.escape(part).replace("><", r">\s*+<")
             for part in parts
         )
 

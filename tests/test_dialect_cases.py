@@ -1,0 +1,126 @@
+"""Golden cases: a file a case, its text above the line, what it means below.
+
+    # why: gold values hold unescaped apostrophes
+    # dialect: appbench
+    Restaurants: [n = reserve(#restaurant_name='Mcdonald's')]
+    --- plan
+    c1 Restaurants.reserve  restaurant_name="Mcdonald's"  -> n
+
+Without a dialect the notation is recognised; ``# repair: yes`` reads with repairs. The second part is
+``--- error`` where the text cannot be read. ``pytest tests/test_dialect_cases.py --update-cases``
+rewrites the second parts; look at the change.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval import dialects
+from planner_eval.canonical import same
+from planner_eval.dialects.table import table
+from planner_eval.dialects.types import types_of
+from planner_eval.errors import ParseError, WriteError
+from planner_eval.model import Plan, Ref, Template, Unresolved
+from planner_eval.read import parse, write
+
+FOLDER = Path(__file__).parent / "cases"
+CASES = sorted(FOLDER.glob("*/*.txt"))
+HIDDEN = {"value.untyped"}
+"""Notes that every case of a dialect has."""
+
+
+def split(path: Path) -> tuple[dict[str, str], str, str]:
+    """A case's settings, its text and its expected part."""
+    text, _, expected = path.read_text(encoding="utf-8").partition("\n--- ")
+    settings = {}
+    while text.startswith("# ") and ": " in text.split("\n", 1)[0]:
+        line, _, rest = text.partition("\n")
+        key, _, value = line[2:].partition(": ")
+        if key not in ("why", "dialect", "repair"):
+            break
+        settings[key] = value
+        text = rest
+    return settings, text, expected
+
+
+def shown(value: Any, plan: Plan) -> str:
+    """One linked value in the golden files' notation."""
+    if isinstance(value, (Ref, Unresolved)):
+        name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
+        return f"<{name}{''.join(f'.{step}' if isinstance(step, str) else f'[{step}]' for step in value.path)}>"
+    if isinstance(value, Template):
+        return " + ".join(shown(part, plan) for part in value.parts)
+    if isinstance(value, list):
+        return f"[{', '.join(shown(item, plan) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {shown(item, plan)}' for key, item in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def printed(plan: Plan) -> str:
+    """A plan in the golden files' notation: a line a call, then the answer and the notes."""
+    lines = []
+    for call in plan.calls:
+        parts = [f"{call.id} {call.tool}", *(f"{key or '(after)'}={shown(v, plan)}" for key, v in call.arguments)]
+        if call.returns:
+            parts.append(f"-> {', '.join(call.returns)}")
+        if call.has_result:
+            parts.append(f"= {json.dumps(call.result, ensure_ascii=False)}")
+        lines.append("  ".join(parts))
+    if plan.answer is not None:
+        lines.append(f"answer  {'  '.join(f'{key}={shown(value, plan)}' for key, value in plan.answer)}")
+    lines += [f"({note.code}) {note.message}" for note in plan.diagnostics if note.code not in HIDDEN]
+    return "\n".join(lines or ["no call"])
+
+
+def outcome(path: Path) -> tuple[Plan | None, str]:
+    """The plan of a case and its second part."""
+    settings, text, _ = split(path)
+    try:
+        plan = parse(text, dialect=settings.get("dialect"), repair=settings.get("repair") == "yes")
+    except ParseError as error:
+        return None, f"error\n{error}"
+    head = "plan" if settings.get("dialect") else f"plan {plan.dialect}"
+    return plan, f"{head}\n{printed(plan)}"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_case(path: Path, request: pytest.FixtureRequest) -> None:
+    plan, found = outcome(path)
+    settings, text, expected = split(path)
+    assert settings["why"]
+    if request.config.getoption("--update-cases"):
+        head = path.read_text(encoding="utf-8").partition("\n--- ")[0]
+        path.write_text(f"{head}\n--- {found}\n", encoding="utf-8")
+        return
+    assert found.rstrip() == expected.rstrip()
+    name = settings.get("dialect")
+    if plan is None or name is None or not plan.calls or any(n.severity == "error" for n in plan.diagnostics):
+        return
+    try:
+        once = write(plan, name)
+    except WriteError:
+        return
+    assert same(parse(once, dialect=name, tools=types_of(plan)), plan)
+    assert write(parse(once, dialect=name, tools=types_of(plan)), name) == once
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_every_dialect_has_an_example_that_parses_and_two_cases(name: str) -> None:
+    dialect = dialects.get(name)
+    plan = parse(dialect.example, dialect=name)
+    assert plan.calls
+    assert not [note for note in plan.diagnostics if note.severity == "error"]
+    assert len(list((FOLDER / name).glob("*.txt"))) >= 2
+    found = parse(dialect.example)
+    assert [call.name for call in found.calls] == [call.name for call in plan.calls], found.dialect
+    assert len(dialect.title) <= 90
+
+
+def test_all_rows_of_the_specification_are_there() -> None:
+    rows = {number for row in table().values() for number in row.rows} | {40, 41}
+    assert rows == set(range(1, 58))
