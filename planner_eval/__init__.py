@@ -15,6 +15,8 @@ from planner_eval._version import __version__
 
 if TYPE_CHECKING:
     from planner_eval.canonical import same
+    from planner_eval.catalog import Catalog, read_catalog
+    from planner_eval.check import check
     from planner_eval.diff import Diff, diff
     from planner_eval.errors import ParseError, PlanevalError
     from planner_eval.execute import Trace, execute
@@ -25,15 +27,18 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "Call": "model",
+    "Catalog": "catalog",
     "Diff": "diff",
     "ParseError": "errors",
     "Plan": "model",
     "PlanevalError": "errors",
     "Ref": "model",
     "Trace": "execute",
+    "check": "check",
     "diff": "diff",
     "execute": "execute",
     "parse": "read",
+    "read_catalog": "catalog",
     "render": "render",
     "same": "canonical",
     "stats": "structure",
@@ -42,6 +47,7 @@ _WHERE = {
 
 __all__ = [
     "Call",
+    "Catalog",
     "Diff",
     "ParseError",
     "Plan",
@@ -49,9 +55,11 @@ __all__ = [
     "Ref",
     "Trace",
     "__version__",
+    "check",
     "diff",
     "execute",
     "parse",
+    "read_catalog",
     "render",
     "same",
     "stats",

@@ -13,6 +13,7 @@ from planner_eval.catalogs.values import fits, problem
 from planner_eval.model import Call, Diagnostic, Path, Plan, Ref, Template, Unresolved, Value, references
 
 _SHOWN = 60
+_HINTS = 20  # looking for the closest name costs more than all the rest; a plan of strangers gets no more
 
 
 def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
@@ -32,8 +33,10 @@ def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
     """
     chosen: list[Tool | None] = []
     findings: list[Diagnostic] = []
+    strangers = 0
     for position, call in enumerate(plan.calls):
-        tool, found = _best(call, position, catalog)
+        tool, found = _best(call, position, catalog, hints=strangers < _HINTS)
+        strangers += tool is None
         chosen.append(tool)
         findings += found
     for position, call in enumerate(plan.calls):
@@ -43,11 +46,13 @@ def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
     return tuple(sorted(findings, key=lambda one: (one.call is None, one.call or 0)))
 
 
-def _best(call: Call, position: int, catalog: Catalog) -> tuple[Tool | None, list[Diagnostic]]:
+def _best(
+    call: Call, position: int, catalog: Catalog, *, hints: bool
+) -> tuple[Tool | None, list[Diagnostic]]:
     """The tool that a call means (of several variants the one it breaks least) and what it breaks."""
     tools = catalog.find(call.name, call.app)
     if not tools:
-        return None, [_unknown(call, position, catalog)]
+        return None, [_unknown(call, position, catalog, hints=hints)]
     tries = [(tool, list(_arguments(call, position, tool, catalog))) for tool in tools]
     tool, found = min(tries, key=lambda each: len(each[1]))
     apps = sorted({each.app for each in tools if each.app})
@@ -57,7 +62,7 @@ def _best(call: Call, position: int, catalog: Catalog) -> tuple[Tool | None, lis
     return tool, found
 
 
-def _unknown(call: Call, position: int, catalog: Catalog) -> Diagnostic:
+def _unknown(call: Call, position: int, catalog: Catalog, *, hints: bool) -> Diagnostic:
     app, name = call.app, call.name
     if app is None and "." in name and name.rpartition(".")[0] in catalog.apps:
         app, _, name = name.rpartition(".")
@@ -65,13 +70,17 @@ def _unknown(call: Call, position: int, catalog: Catalog) -> Diagnostic:
     if app and offers:
         text = f"{app} has no permission to call {name}; it belongs to {', '.join(offers)}"
         return Diagnostic("check.permission", text, "error", position, span=call.span)
+    hint = _hint(call.name, catalog) if hints else ""
+    text = f"{catalog.name} has no tool {call.tool[:_SHOWN]!r}{hint}"
+    return Diagnostic("check.unknown_tool", text, "error", position, span=call.span)
+
+
+def _hint(name: str, catalog: Catalog) -> str:
     from difflib import get_close_matches
 
     names = sorted({tool.name for tool in catalog.tools} | {tool.full_name for tool in catalog.tools})
-    close = get_close_matches(call.name[:200], names, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    text = f"{catalog.name} has no tool {call.tool[:_SHOWN]!r}{hint}"
-    return Diagnostic("check.unknown_tool", text, "error", position, span=call.span)
+    close = get_close_matches(name[:200], names, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:

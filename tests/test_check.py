@@ -228,6 +228,9 @@ def test_broken_and_hostile_plans_are_checked_too() -> None:
         deep = [deep]
     assert [each[0] for each in findings([call("book", id=deep)])] == ["check.wrong_type"]
     assert check(Plan(), TOOLS) == ()
+    strangers = check(Plan(tuple(Call(str(n), f"serch{n}") for n in range(50_000))), TOOLS)
+    assert len(strangers) == 50_000
+    assert sum("did you mean" in each.message for each in strangers) == 20
     assert check(Plan((Call("1", "x"),)), Catalog())[0].code == "check.unknown_tool"
 
 
