@@ -121,7 +121,8 @@ def render_many(
             yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
 
     for drawing in draw_many(sources(), format, deadline=deadline):
-        yield replace(drawing, diagnostics=(*notes.popleft(), *drawing.diagnostics))
+        said = notes.popleft()
+        yield replace(drawing, diagnostics=(*said, *drawing.diagnostics)) if said else drawing
 
 
 def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:

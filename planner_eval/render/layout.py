@@ -32,8 +32,11 @@ REMEDIES = (
     "Graphviz so that the program dot is found; the formats dot, mermaid and text need neither"
 )
 START_SECONDS = 30.0
-AHEAD = 8
-"""Graphs that wait in one child's pipe."""
+AHEAD = 32
+"""Graphs that wait in one child's pipe at the utmost, so that it never waits for the next."""
+
+MANY = 16
+"""Graphs from which on it pays to start several children."""
 
 PIPE_BYTES = 4096
 """What a pipe holds everywhere; writing more than that to a busy child could wait beyond its deadline."""
@@ -88,9 +91,8 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
         RenderError: nothing here can draw.
     """
     stream = iter(sources)
-    first = list(islice(stream, 2 * AHEAD))
-    many = len(first) == 2 * AHEAD
-    painters = _painters(form, deadline, min(4, os.cpu_count() or 1) if many else 1)
+    first = list(islice(stream, MANY))
+    painters = _painters(form, deadline, min(4, os.cpu_count() or 1) if len(first) == MANY else 1)
     waiting: deque[Painter] = deque()
     try:
         for number, source in enumerate(chain(first, stream)):
@@ -127,6 +129,7 @@ class Child:
         self.form = form
         self.deadline = deadline
         self.sent: deque[bytes] = deque()
+        self.bytes = 0
         self.unusable = ""
         self._start()
 
@@ -158,12 +161,12 @@ class Child:
         """Whether its pipe has room; a process that is busy with one graph may not be waited for."""
         if not self.sent:
             return True
-        waiting = sum(len(sent) + 64 for sent in self.sent)
-        return len(self.sent) < AHEAD and waiting + len(source) + 64 <= self.room
+        return len(self.sent) < AHEAD and self.bytes + len(source) + 64 <= self.room
 
     def send(self, source: bytes) -> None:
         """Write the graph to its pipe."""
         self.sent.append(source)
+        self.bytes += len(source) + 64
         self._write(source)
 
     def _write(self, source: bytes) -> None:
@@ -176,6 +179,7 @@ class Child:
 
     def result(self) -> Drawing:
         """Read the next drawing; a process that is late or dead is replaced."""
+        self.bytes -= len(self.sent[0]) + 64
         if self.unusable:  # it could not be started again
             self.sent.popleft()
             return Drawing(error=self.unusable)
