@@ -1,0 +1,176 @@
+"""Which answer belongs to which sample: by id or by position, and what is left over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.errors import InputError
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.files import Record
+
+FIELDS = ("conversations", "messages", "outputs")
+"""Fields that hold an answer where none of the usual ones is there: conversations, several outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One record of a file of answers.
+
+    Args:
+        text: What the model answered; structured answers as JSON. None where the record holds none.
+        id: The sample that it answers, where the record says so.
+        where: Its place for a message.
+        error: Why the record holds no answer.
+    """
+
+    text: str | None
+    id: str | None = None
+    where: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Answers and samples brought together; every answer and every sample is in here.
+
+    Args:
+        records: Each sample with its answer, in the order of the samples. A sample without an answer
+            has the text that stands for nothing.
+        by: ``"id"`` or ``"position"``.
+        answers: How many answers there were.
+        missing: Ids of samples without an answer.
+        unknown: Answers that no sample asked for.
+        repeated: Answers whose sample had one already.
+        broken: Answers whose record cannot be read, with the reason; they count as nothing.
+    """
+
+    records: tuple[tuple[Sample, str], ...]
+    by: str
+    answers: int
+    missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+def read_answers(path: str, *, id_field: str | None = None, text_field: str | None = None) -> list[Answer]:
+    """The answers of a file: JSON lines or a JSON array of records, texts or messages.
+
+    Args:
+        path: The file; ``-`` is standard input.
+        id_field: The field that names the sample; recognised when left out.
+        text_field: The field that holds the answer; recognised when left out. A list of texts is
+            several answers to one sample.
+
+    Raises:
+        InputError: the file is missing, a directory, or a field named is in no record.
+    """
+    from planner_eval.files import read_file
+
+    file = read_file(path, id_field=id_field, text_field=text_field)
+    return [answer for record in file.records for answer in _answers(record, text_field)]
+
+
+def _answers(record: Record, text_field: str | None) -> Iterator[Answer]:
+    content: Any = record.source
+    if record.error is not None:
+        field = next((name for name in FIELDS if isinstance(record.fields.get(name), list)), None)
+        if field is None:
+            yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
+            return
+        content = record.fields if field == "conversations" else record.fields[field]
+        text_field = text_field or field
+    if text_field and isinstance(content, list) and content and all(isinstance(one, str) for one in content):
+        yield from (Answer(one, record.id, record.where) for one in content)
+    else:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        yield Answer(text, record.id, record.where)
+
+
+def match(
+    answers: Sequence[Answer],
+    samples: Iterable[Sample],
+    *,
+    by: str | None = None,
+    several: bool = False,
+    nothing: str = "",
+) -> Matched:
+    """Bring answers and samples together.
+
+    Args:
+        answers: In the order of their file.
+        samples: What was asked.
+        by: ``"id"`` or ``"position"``; None for ids where all answers have one.
+        several: All answers to a sample count, not only the first.
+        nothing: The text of a sample without an answer.
+
+    Raises:
+        InputError: there is nothing to match; no answer's id is a sample's; or answers without ids are
+            more or fewer than the samples.
+
+    >>> from planner_eval.datasets.sample import Sample
+    >>> found = match([Answer("x", "b"), Answer("y", "z")], [Sample("a"), Sample("b")])
+    >>> [text for _, text in found.records], found.missing, found.unknown
+    (['', 'x'], ('a',), ('z',))
+    """
+    found = list(samples)
+    if not answers:
+        raise InputError("there are no answers")
+    lone = sum(answer.id is None for answer in answers)
+    if by is None:
+        by = "position" if lone == len(answers) else "id"
+    if by == "position":
+        return _by_position(answers, found, nothing)
+    if lone:
+        first = next(answer.where for answer in answers if answer.id is None)
+        raise InputError(f"{lone} of {len(answers)} answers name no sample, the first at {first}")
+    known = {sample.id for sample in found}
+    if not any(answer.id in known for answer in answers):
+        raise InputError(
+            f"no answer's id is a sample's id: answers have {_some(a.id or '' for a in answers)}, samples "
+            f"{_some(s.id for s in found)}. Is it another data set? In the same order, match by position"
+        )
+    return _by_id(answers, found, several=several, nothing=nothing)
+
+
+def _some(ids: Iterable[str]) -> str:
+    shown = list(dict.fromkeys(ids))[:2]
+    return ", ".join(map(repr, shown)) + ", …"
+
+
+def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> Matched:
+    if len(answers) != len(samples):
+        raise InputError(
+            f"{len(answers):,} answers for {len(samples):,} samples, matched by position: give each "
+            "answer the id of its sample, or exactly one answer a sample"
+        )
+    pairs = zip(samples, answers, strict=True)
+    records = tuple((s, nothing if a.text is None else a.text) for s, a in pairs)
+    return Matched(records, "position", len(answers), broken=_broken(answers))
+
+
+def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: bool, nothing: str) -> Matched:
+    texts: dict[str, list[str]] = {sample.id: [] for sample in samples}
+    unknown, repeated = [], []
+    seen = set()
+    for answer in answers:
+        key = answer.id or ""
+        if key not in texts:
+            unknown.append(key)
+        elif key in seen and not several:
+            repeated.append(key)
+        else:
+            seen.add(key)
+            texts[key].append(nothing if answer.text is None else answer.text)
+    missing = tuple(key for key, given in texts.items() if not given)
+    records = tuple((sample, text) for sample in samples for text in texts[sample.id] or [nothing])
+    return Matched(records, "id", len(answers), missing, tuple(unknown), tuple(repeated), _broken(answers))
+
+
+def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:
+    return tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)

@@ -1,0 +1,272 @@
+"""A file of answers scored under a benchmark: official and corrected figures in two columns, with notes.
+
+scored = score_file("pred.jsonl", "appbench/test_mm.json", "appbench")
+print(shown(scored))
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.benchmarks.answers import Matched, match, read_answers
+from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
+from planner_eval.tables import table
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.nestful.win import Run
+    from planner_eval.benchmarks.report import Figure, Report
+    from planner_eval.judge import Judge
+
+_SHOWN = 5
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where answers and gold come from, beside their paths.
+
+    Args:
+        id_field: The field of an answer that names its sample; recognised when left out.
+        text_field: The field that holds the answer; recognised when left out.
+        by: ``"id"`` or ``"position"``; None for ids where all answers have one.
+        cache: The cache folder of data sets, where it is not the usual one.
+    """
+
+    id_field: str | None = None
+    text_field: str | None = None
+    by: str | None = None
+    cache: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a benchmark says of a file of answers.
+
+    Args:
+        benchmark: The benchmark.
+        matched: Which answer was scored against which sample, and what was left over.
+        reports: Variant → report.
+        notations: Notation that answers seem to be in → how many, where it is not the benchmark's own.
+        options: The benchmark's own options that were given.
+    """
+
+    benchmark: Benchmark
+    matched: Matched
+    reports: Mapping[str, Report]
+    notations: Mapping[str, int]
+    options: Mapping[str, Any]
+
+
+def score_file(
+    pred: str,
+    gold: str,
+    name: str,
+    *,
+    variants: Sequence[str] = VARIANTS,
+    source: Source = Source(),
+    judge: Judge | None = None,
+    run: Run | None = None,
+    **options: str,
+) -> Scored:
+    """Score a file of answers.
+
+    Args:
+        pred: The file of answers; ``-`` is standard input.
+        gold: A folder of the published data, one of its files, or the name of a data set in the cache.
+        name: The benchmark's name.
+        variants: Which of :data:`VARIANTS`.
+        source: How the answers are read and matched.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        run: Runs answers, where the benchmark does.
+        options: The benchmark's own, see :attr:`Benchmark.options`.
+
+    Raises:
+        InputError: a file, the benchmark or an option is not there; the gold is another benchmark's; or
+            answers and samples do not match at all.
+    """
+    bench = benchmark(name)
+    for variant in variants:
+        bench.checked(variant, options)
+    samples = gold_samples(bench, gold, cache=source.cache)
+    answers = read_answers(pred, id_field=source.id_field, text_field=source.text_field)
+    several = options.get("task") == "stability"
+    matched = match(answers, samples, by=source.by, several=several, nothing=_NOTHING.get(name, ""))
+    reports = {
+        variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
+        for variant in variants
+    }
+    return Scored(bench, matched, reports, _other_notations(name, options, matched), options)
+
+
+_NOTHING = {"functionchat": "null"}
+"""How a benchmark writes that a model answered nothing; elsewhere an empty text."""
+
+_OWN = {
+    "appbench": {"appbench"},
+    "callnavi": {"json", "callnavi", "callnavi-yaml"},
+    "complexfuncbench": {"json"},
+    "functionchat": {"json"},
+}
+"""The notations that a benchmark asks for; NESTful's scorer knows 16, chosen by the model's name."""
+
+
+def _other_notations(name: str, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
+    """What other notations answers are in, if more than half of them are."""
+    if name not in _OWN or options.get("task") == "stability":
+        return {}
+    from planner_eval.dialects.detect import detect
+
+    found: Counter[str] = Counter()
+    for _, text in matched.records:
+        start = text.lstrip()[:1]
+        looks = detect(text[:20_000])[0].dialect if start else ""
+        # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
+        if start and looks not in _OWN[name] and (looks != "json" or start in "[{"):
+            found[looks] += 1
+    return dict(found.most_common(2)) if found.total() * 2 > len(matched.records) else {}
+
+
+def shown(scored: Scored, *, form: str = "table", rows: bool = False) -> str:
+    """A score as text: what was matched, then each figure under each variant, with its counts and notes.
+
+    Args:
+        scored: The score.
+        form: A format of :mod:`planner_eval.tables`.
+        rows: A row a record as well; in ``"json"`` they are always there.
+    """
+    if form == "json":
+        return json.dumps(_data(scored), ensure_ascii=False, indent=1)
+    figures = list(figure_rows(scored))
+    records = list(record_rows(scored))
+    if form not in ("table", "md"):
+        return table(records if rows else figures, form)
+    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=100)]
+    if rows:
+        blocks.append(table(records, form))
+    return "\n\n".join(blocks)
+
+
+def summary_lines(scored: Scored) -> Iterator[str]:
+    """How many answers and samples there were, how they were matched, and all that did not match."""
+    matched, bench = scored.matched, scored.benchmark
+    samples = len({sample.id for sample, _ in matched.records})
+    yield f"{bench.title}: {matched.answers:,} answers, {samples:,} samples, matched by {matched.by}"
+    yield f"denominator: {len(matched.records):,} records, one a sample" + (
+        "" if len(matched.records) == samples else " and answer"
+    )
+    for what, ids in (
+        ("samples without an answer, counted as wrong", matched.missing),
+        ("answers that no sample asked for, not counted", matched.unknown),
+        ("further answers to a sample that has one, not counted", matched.repeated),
+        ("answers that cannot be read from the file, counted as wrong", matched.broken),
+    ):
+        if ids:
+            more = ", …" if len(ids) > _NAMED else ""
+            yield f"{len(ids):,} {what}: {', '.join(ids[:_NAMED])}{more}"
+    for notation, count in scored.notations.items():
+        yield f"{count:,} answers look like {notation}, which is not the notation that {bench.title} asks for"
+    for variant, report in scored.reports.items():
+        failed = Counter(row.error.split(":")[0] for row in report.rows if row.error)
+        for error, count in failed.most_common(_SHOWN):
+            yield f"{variant}: {count:,} of {len(report.rows):,} records: {error}"
+
+
+def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
+    """A row a figure: its value and counts under each variant, and why the two differ."""
+    names = dict.fromkeys(figure.name for report in scored.reports.values() for figure in report.figures)
+    by_name = {
+        variant: {figure.name: figure for figure in report.figures}
+        for variant, report in scored.reports.items()
+    }
+    for name in names:
+        row: dict[str, Any] = {"figure": name}
+        for variant, figures in by_name.items():
+            figure = figures.get(name)
+            # The published figure to its last digit.
+            value = _value(figure)
+            row[variant] = str(value) if variant == "official" and isinstance(value, float) else value
+            row[f"{variant} of"] = _counts(figure)
+        found = [figures.get(name) for figures in by_name.values()]
+        row["note"] = _note(scored, found)
+        yield row
+
+
+def _value(figure: Figure | None) -> Any:
+    if figure is None:
+        return None
+    if figure.error:
+        return figure.error.split(":")[0]
+    return figure.value
+
+
+def _counts(figure: Figure | None) -> str | None:
+    if figure is None or figure.denominator is None:
+        return None
+    return f"{figure.numerator:g}/{figure.denominator:g}" if figure.numerator is not None else None
+
+
+def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
+    """What a reader should know where the variants differ, or where a figure is missing."""
+    there = [figure for figure in figures if figure is not None]
+    if len(there) == 2 and _same(*there):
+        return there[1].note if there[1].value is None else ""
+    said = [
+        f"the published code ends with {figure.error.split(':')[0]}" if figure.error else figure.note
+        for figure in there
+    ]
+    notes = list(dict.fromkeys(note for note in said if note))
+    if len(there) == 2 and not (there[1].note or there[0].error):
+        notes.append(_DIFFERENCE[scored.benchmark.name])
+    return "; ".join(notes)
+
+
+def _same(one: Figure, other: Figure) -> bool:
+    a, b = one.value, other.value
+    if one.error or other.error:
+        return False
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12)
+    return a == b
+
+
+_DIFFERENCE = {
+    "appbench": "the published code counts one right name a sample; the paper counts all",
+    "callnavi": "the paper asks for the same parameters, no more, in any notation that is valid as written",
+    "complexfuncbench": "the paper counts over the samples that came in, and every annotated call once",
+    "functionchat": "the paper's criteria decide every item, without the published shortcuts",
+    "nestful": "the paper compares plans; the published code compares texts of calls",
+}
+"""Why figures differ where neither variant's own note says so."""
+
+
+def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
+    """A row a record: whether it counts as solved under each variant, and what went wrong."""
+    columns = [report.rows for report in scored.reports.values()]
+    for found in zip(*columns, strict=True):
+        row: dict[str, Any] = {"id": found[0].id}
+        for variant, one in zip(scored.reports, found, strict=True):
+            row[variant] = one.ok
+        errors = dict.fromkeys(one.error.split("\n")[0] for one in found if one.error)
+        yield row | {"error": "; ".join(errors) or None}
+
+
+def _data(scored: Scored) -> dict[str, Any]:
+    matched = scored.matched
+    return {
+        "benchmark": scored.benchmark.name,
+        "answers": matched.answers,
+        "records": len(matched.records),
+        "matched_by": matched.by,
+        "missing": matched.missing,
+        "unknown": matched.unknown,
+        "repeated": matched.repeated,
+        "broken": matched.broken,
+        "notations": dict(scored.notations),
+        "reports": {variant: asdict(report) for variant, report in scored.reports.items()},
+    }
