@@ -315,6 +315,28 @@ def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
     }
 
 
+def test_every_published_catalog_makes_a_world(reference: Path) -> None:
+    from planner_eval.worlds.verifying import verify
+
+    data = reference / "datasets"
+    files = [
+        data / "appbench/catalogue.json",
+        *sorted((data / "nestful/v1").rglob("*-spec.json")),
+        data / "nestful/v2/nestful_v2_collected.jsonl",
+        *sorted((data / "complexfuncbench").glob("[te]*.json")),
+        *sorted((data / "functionchat").glob("*.jsonl")),
+        *sorted((data / "callnavi").glob("A*/*.json")),
+    ]
+    apis = 0
+    for file in files:
+        definition = load(f"catalog:{file}")
+        verify(definition)
+        with World(definition) as world:
+            apis += len(definition.apis)
+            assert world.dump().count("\n") > len(definition.tables)
+    assert (len(files), apis) == (31, 3372)
+
+
 def test_recorded_observations_are_replayed(reference: Path) -> None:
     record = json.loads((reference / "datasets/complexfuncbench/paper_example.json").read_text())["gold"]
     record = {**record, "conversations": record["conversations"][:3]}

@@ -26,9 +26,9 @@ def bound(name: str) -> str:
     """The name under which SQL knows an argument.
 
     >>> bound("from"), bound("X-Host")
-    ('from', 'X_Host')
+    ('from', 'X_2d_Host')
     """
-    return re.sub(r"\W", "_", name)
+    return re.sub(r"\W", lambda match: f"_{ord(match[0]):x}_", name)
 
 
 def parameters(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,6 +151,7 @@ class Api:
             the arguments or the row read; ``"*row"``, ``"*rows"`` for records; else SQL.
         fails_empty: Whether finding no row is a failure (True) or an empty answer (False).
         python: A function that does it all instead: (connection, arguments) → outputs.
+        open: Whether it takes arguments that are not listed, and leaves them aside.
     """
 
     name: str
@@ -171,6 +172,7 @@ class Api:
     returns: tuple[tuple[str, str | None], ...] = ()
     fails_empty: bool = False
     python: Callable[..., dict[str, Any]] | None = None
+    open: bool = False
 
     @property
     def full_name(self) -> str:

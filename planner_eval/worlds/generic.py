@@ -186,7 +186,7 @@ def _api(tool: Tool, table: Table) -> Api:
         )
         for each in tool.parameters
     )
-    api = Api(tool.name, tool.app, tool.description, arguments)
+    api = Api(tool.name, tool.app, tool.description, arguments, open=tool.open)
     if verb in _READS and tool.action is not True:
         return replace(
             api, reads=table.name, matches=_matches(arguments, table), returns=_outputs(tool, table)

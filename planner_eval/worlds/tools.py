@@ -68,6 +68,7 @@ def catalog_of(world: Definition) -> Catalog:
                     )
                     for each in api.arguments
                 ),
+                open=api.open,
                 returns=Type(("object",), fields=outputs, open=False) if outputs else ANY,
                 action=api.acts,
             )

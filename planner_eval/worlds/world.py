@@ -172,7 +172,7 @@ class World:
         """
         known = {each.name for each in api.arguments}
         for name in given:
-            if name not in known:
+            if name not in known and not api.open:
                 takes = ", ".join(sorted(known)) or "none"
                 raise UnknownArgument(f"{api.full_name} takes no argument {name[:60]!r}; it takes {takes}")
         values: dict[str, Any] = {}
