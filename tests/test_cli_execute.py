@@ -20,6 +20,7 @@ PLAN = json.dumps(
     ]
 )
 BROKEN = PLAN.replace('"arg_1": 4', '"arg_1": null')
+UNREADABLE = '[{"name": "add", "arguments": {"a": }}]'
 CYCLE = "\n".join(["A: [x = f(#a=y)]", "B: [y = g(#a=x)]"])
 
 
@@ -52,7 +53,7 @@ def test_json_is_the_whole_trace() -> None:
 
 def test_many_records_get_a_row_each(tmp_path: Path) -> None:
     file = tmp_path / "plans.jsonl"
-    records = [{"id": "a", "plan": PLAN}, {"id": "b", "plan": "[{"}, {"id": "c", "plan": BROKEN}]
+    records = [{"id": "a", "plan": PLAN}, {"id": "b", "plan": UNREADABLE}, {"id": "c", "plan": BROKEN}]
     file.write_text("\n".join(map(json.dumps, records)))
     done = planeval("execute", str(file), "--tools", "nestful", "--format", "csv")
     assert done.returncode == 1
@@ -88,7 +89,7 @@ def test_mistakes_are_said(argv: tuple[str, ...], code: int, said: str) -> None:
 
 
 def test_what_cannot_be_read_runs_nothing() -> None:
-    done = execute("[{", "--tools", "nestful")
+    done = execute(UNREADABLE, "--tools", "nestful")
     assert done.returncode == 3
     assert "unreadable" in done.stdout
 

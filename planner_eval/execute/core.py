@@ -7,7 +7,7 @@ confines nothing: that is `lockdown`'s work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping  # collections itself would double what a worker imports
 from time import perf_counter, sleep
 
 from planner_eval.execute.bind import CallFailed, bind

@@ -6,7 +6,7 @@ The parent's half, from the user's text to the plain data, is `source`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from _collections_abc import Iterator, Mapping  # collections itself would double what a worker imports
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
