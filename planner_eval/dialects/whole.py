@@ -64,7 +64,7 @@ def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     value = values[0] if len(values) == 1 else values
     ours = value if isinstance(value, dict) and value.get("schema") == "planeval.plan/1" else None
     items = value if ours is None else ours.get("calls")
-    calls = items if isinstance(items, list) else [items]
+    calls: list[Any] = items if isinstance(items, list) else [items]
     if ours is None and not (calls and all(_is_plain(call) for call in calls)):
         return None
     if any(mark in source for mark in _ELSEWHERE):
