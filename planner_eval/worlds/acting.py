@@ -39,7 +39,9 @@ class _Found:
 
     def compute(self, connection: sqlite3.Connection, expression: str) -> Any:
         """An SQL expression over the row, the arguments and the added row's columns."""
-        return compute(connection, expression, self.scope(), self.table, self.row.get("rowid"))
+        return compute(
+            connection, expression, values=self.scope(), table=self.table, rowid=self.row.get("rowid")
+        )
 
     def scope(self) -> dict[str, Any]:
         """What ``:name`` means: a given argument, else a column of the added row, else the world's date."""
@@ -83,7 +85,7 @@ def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, An
     many = any(source == "*rows" for _, source in api.returns)
     table = world.definition.tables[api.reads]
     scope = {"today": world.definition.today, **values}
-    return select(world.connection, table, conditions, scope, limit=MOST_ROWS if many else 1)
+    return select(world.connection, table, where=conditions, values=scope, limit=MOST_ROWS if many else 1)
 
 
 def strangers(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -113,7 +115,7 @@ def _change(world: World, api: Api, found: _Found) -> None:
         changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
         update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
         world.connection.execute(update, parameters(found.scope()))
-        found.row = select(world.connection, found.table, [at.removeprefix("WHERE ")], {}, limit=1)[0]
+        found.row = select(world.connection, found.table, where=[at.removeprefix("WHERE ")], limit=1)[0]
     for statement in api.then:
         world.connection.execute(statement, parameters(found.scope()))
 
@@ -138,8 +140,8 @@ def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, An
     made = [each.name for each in target.columns if each.name not in given and "#" in each.maker.text]
     conditions = [f"{quoted(name)} = :{bound(name)}" for name in made]
     for copy in range(MOST_COPIES):
-        row = world.complete(target, given, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
-        if not made or not select(world.connection, target, conditions, row, limit=1):
+        row = world.making.row(target, given, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
+        if not made or not select(world.connection, target, where=conditions, values=row, limit=1):
             return row
     raise Refused(f"{api.full_name} has done this {MOST_COPIES:,} times; it does no more")
 

@@ -111,7 +111,7 @@ def _check_maker(column: Column, table: Table, world: Definition, filled: set[st
 
 
 # ---------------------------------------------------------------- APIs
-def api_of(key: str, data: Any, world: Definition, functions: Mapping[str, Any], where: str) -> Api:
+def api_of(key: str, data: Any, *, world: Definition, functions: Mapping[str, Any], where: str) -> Api:
     """An API from its part of the file."""
     if not isinstance(data, Mapping):
         raise InputError(f"{where}: an API is a table, found {data!r:.60}")

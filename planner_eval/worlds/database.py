@@ -73,16 +73,16 @@ def insert(
 def select(
     connection: sqlite3.Connection,
     table: Table,
-    conditions: Iterable[str],
-    values: Mapping[str, Any],
     *,
+    where: Iterable[str],
+    values: Mapping[str, Any] | None = None,
     limit: int,
 ) -> list[dict[str, Any]]:
     """Rows that meet all conditions, in the table's own order, each with its ``rowid``."""
-    where = " AND ".join(conditions) or "1"
     name = quoted(table.name)
-    query = f"SELECT rowid, * FROM {name} WHERE {where} ORDER BY {name}.rowid LIMIT {limit}"
-    cursor = connection.execute(query, parameters(values))
+    condition = " AND ".join(where) or "1"
+    query = f"SELECT rowid, * FROM {name} WHERE {condition} ORDER BY {name}.rowid LIMIT {limit}"
+    cursor = connection.execute(query, parameters(values or {}))
     names = ["rowid", *(each.name for each in table.columns)]
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -90,17 +90,15 @@ def select(
 def compute(
     connection: sqlite3.Connection,
     expression: str,
+    *,
     values: Mapping[str, Any],
-    table: Table | None,
-    rowid: int | None,
+    table: Table | None = None,
+    rowid: int | None = None,
 ) -> Any:
     """The value of an SQL expression over a row of a table, or over the arguments alone."""
-    if table is None or rowid is None:
-        query = f"SELECT ({expression})"
-    else:
-        query = (
-            f"SELECT ({expression}) FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
-        )
+    query = f"SELECT ({expression})"
+    if table is not None and rowid is not None:
+        query += f" FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
     found = connection.execute(query, parameters(values)).fetchone()
     return found[0] if found else None
 

@@ -20,7 +20,6 @@ from planner_eval.model import Plan, Ref, Template, Unresolved, Value
 from planner_eval.worlds.acting import rows, strangers
 from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
-from planner_eval.worlds.making import make
 
 if TYPE_CHECKING:
     from planner_eval.worlds.world import World
@@ -147,11 +146,14 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
     if not table.rows:  # a table that begins empty holds what plans do, not what they find
         return
     same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
-    for number in range(
-        len(select(world.connection, table, [f"NOT ({same})"], wanted, limit=DISTRACTORS)), DISTRACTORS
-    ):
+    for number in range(_count(world, table, f"NOT ({same})", wanted), DISTRACTORS):
         random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(wanted.items())}")
         _place(world, table, _other(table, wanted, world, random), random, made)
+
+
+def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:
+    """How many rows meet a condition, as far as it matters."""
+    return len(select(world.connection, table, where=[condition], values=values, limit=DISTRACTORS))
 
 
 def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
@@ -173,7 +175,7 @@ def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]
 def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the API says of a row that is made for it."""
     scope = {"today": world.definition.today, **values}
-    fixed = {name: compute(world.connection, text, scope, None, None) for name, text in api.fact}
+    fixed = {name: compute(world.connection, text, values=scope) for name, text in api.fact}
     return {name: value for name, value in fixed.items() if value is not None}
 
 
@@ -196,7 +198,7 @@ def _invent(
 
 
 def _place(world: World, table: Table, given: Mapping[str, Any], random: Random, made: list[_Made]) -> None:
-    row = world.complete(table, given, random, _settled(world, table, given))
+    row = world.making.row(table, given, random, known=_settled(world, table, given))
     made.append(_Made(table, row, insert(world.connection, table, [row], lenient=True)))
 
 
@@ -219,7 +221,7 @@ def _another(column: Column, value: Any, row: Mapping[str, Any], world: World, r
     if column.type == "boolean":
         return 1 - int(value)
     for _ in range(20):
-        other = make(column, row, world.definition, random, world.held)
+        other = world.making.value(column, row, random)
         if other is not None and str(other).casefold() != str(value).casefold():
             return other
     if column.type in ("integer", "number"):
@@ -235,7 +237,9 @@ def _settled(world: World, table: Table, given: Mapping[str, Any]) -> dict[str, 
         if not keys or column.name in given or not all(given.get(key) is not None for key in keys):
             continue
         conditions = [f"{quoted(key)} = :{bound(key)}" for key in keys]
-        same = select(world.connection, table, conditions, {key: given[key] for key in keys}, limit=1)
+        same = select(
+            world.connection, table, where=conditions, values={key: given[key] for key in keys}, limit=1
+        )
         if same:
             settled[column.name] = same[0][column.name]
     return settled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 from typing import Any, TypeAlias
@@ -17,74 +18,74 @@ Held: TypeAlias = Callable[[str, str, Random], Any]
 _HOLE = re.compile(r"\{(\w+)\}|#")
 
 
-def make(column: Column, row: Mapping[str, Any], world: Definition, random: Random, held: Held) -> Any:
-    """A value for a column.
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How a world makes values.
 
     Args:
-        column: The column.
-        row: The values of the columns before it.
         world: The world, for its pools and its date.
-        random: Where chance comes from.
+        seed: What columns are made from whose value depends on others alone.
         held: Where values of other tables come from.
-
-    Returns:
-        The value as the database holds it; None when the column's values are never made.
     """
-    maker = column.maker
-    if maker.kind == "choice":
-        return stored(random.choice(maker.choices))
-    if maker.kind == "pool":
-        pool = world.pools.get(maker.text)
-        if pool is None:  # a column of the row itself
-            return row.get(maker.text)
-        barred = row.get(maker.other_than) if maker.other_than else None
-        return random.choice([each for each in pool if each != barred] or pool)
-    if maker.kind == "from":
-        table, _, field = maker.text.partition(".")
-        return held(table, field, random)
-    if maker.kind == "template":
-        text = _filled(maker.text, row, world, random)
-        return as_json(text) if column.type == "json" else text
-    if maker.kind == "range":
-        steps = int((maker.high - maker.low) / maker.step + 1e-9)
-        return _in_range(column.type, maker.low + maker.step * random.randrange(steps + 1), world)
-    return None
 
+    world: Definition
+    seed: str
+    held: Held
 
-def complete(
-    table: Table,
-    given: Mapping[str, Any],
-    world: Definition,
-    random: Random,
-    *,
-    seed: str,
-    held: Held,
-    known: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """A whole row around the values that are given.
+    def value(self, column: Column, row: Mapping[str, Any], random: Random) -> Any:
+        """A value for a column as the database holds it; None when the column's values are never made.
 
-    Args:
-        table: The table.
-        given: Values by column, as the database holds them.
-        world: The world.
-        random: Where chance comes from.
-        seed: The world's seed, for columns whose value depends on others alone.
-        held: Where values of other tables come from.
-        known: Values that columns must take because other rows settle them.
-    """
-    row: dict[str, Any] = dict(given)
-    for column in table.columns:
-        if column.name in row:
-            continue
-        if known and column.name in known:
-            row[column.name] = known[column.name]
-            continue
-        chance = random
-        if column.maker.by:
-            key = "/".join(str(row.get(each)).casefold() for each in column.maker.by)
-            chance = Random(f"{seed}/{column.name}/{key}")
-        row[column.name] = make(column, row, world, chance, held)
-    return {column.name: row[column.name] for column in table.columns}
+        Args:
+            column: The column.
+            row: The values of the columns before it.
+            random: Where chance comes from.
+        """
+        maker = column.maker
+        if maker.kind == "choice":
+            return stored(random.choice(maker.choices))
+        if maker.kind == "pool":
+            pool = self.world.pools.get(maker.text)
+            if pool is None:  # a column of the row itself
+                return row.get(maker.text)
+            barred = row.get(maker.other_than) if maker.other_than else None
+            return random.choice([each for each in pool if each != barred] or pool)
+        if maker.kind == "from":
+            table, _, field = maker.text.partition(".")
+            return self.held(table, field, random)
+        if maker.kind == "template":
+            text = _filled(maker.text, row, self.world, random)
+            return as_json(text) if column.type == "json" else text
+        if maker.kind == "range":
+            steps = int((maker.high - maker.low) / maker.step + 1e-9)
+            return _in_range(column.type, maker.low + maker.step * random.randrange(steps + 1), self.world)
+        return None
+
+    def row(
+        self,
+        table: Table,
+        given: Mapping[str, Any],
+        random: Random,
+        *,
+        known: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """A whole row around the values that are given.
+
+        Args:
+            table: The table.
+            given: Values by column, as the database holds them.
+            random: Where chance comes from.
+            known: Values that columns must take because other rows settle them.
+        """
+        row: dict[str, Any] = {**(known or {}), **given}
+        for column in table.columns:
+            if column.name in row:
+                continue
+            chance = random
+            if column.maker.by:
+                key = "/".join(str(row.get(each)).casefold() for each in column.maker.by)
+                chance = Random(f"{self.seed}/{column.name}/{key}")
+            row[column.name] = self.value(column, row, chance)
+        return {column.name: row[column.name] for column in table.columns}
 
 
 def stored(value: Any) -> Any:

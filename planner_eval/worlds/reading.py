@@ -126,7 +126,7 @@ def read(
     )
     apis = {}
     for key, value in table(data, "api", where).items():
-        apis[key] = api_of(key, value, world, functions or {}, f"{where}: api.{key}")
+        apis[key] = api_of(key, value, world=world, functions=functions or {}, where=f"{where}: api.{key}")
     check_makers(world, where)
     world = Definition(world.name, world.about, today, pools, world.aliases, tables, apis, types)
     generic = table(data, "generic", where)

@@ -13,8 +13,8 @@ from typing import Any
 from planner_eval.errors import InputError
 from planner_eval.worlds.acting import answer
 from planner_eval.worlds.database import connect, create, dump, insert, quoted
-from planner_eval.worlds.definition import Api, Definition, MissingArgument, Table, UnknownArgument
-from planner_eval.worlds.making import complete
+from planner_eval.worlds.definition import Api, Definition, MissingArgument, UnknownArgument
+from planner_eval.worlds.making import Making
 from planner_eval.worlds.typed import typed
 
 
@@ -206,18 +206,18 @@ class World:
 
     def _populate(self) -> None:
         """Fill the tables with the rows that the world has without any facts."""
+        making = self.making
         self.connection.execute("BEGIN")
         for table in self.definition.tables.values():
             random = Random(f"{self.seed}/{table.name}")
-            rows = [self.complete(table, {}, random) for _ in range(table.rows)]
+            rows = [making.row(table, {}, random) for _ in range(table.rows)]
             insert(self.connection, table, rows, lenient=True)
         self.connection.execute("COMMIT")
 
-    def complete(
-        self, table: Table, given: Mapping[str, Any], random: Random, known: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """A whole row around given values; see :func:`planner_eval.worlds.making.complete`."""
-        return complete(table, given, self.definition, random, seed=self.seed, held=self.held, known=known)
+    @property
+    def making(self) -> Making:
+        """How this world makes values and rows."""
+        return Making(self.definition, self.seed, self.held)
 
     def held(self, table: str, column: str, random: Random) -> Any:
         """Some value that a table's column holds."""
