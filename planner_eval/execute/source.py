@@ -201,12 +201,11 @@ def factory_source(name: str, module: str, attribute: str, arguments: dict[str, 
 def _neighbours(folder: Path) -> tuple[str, ...]:
     """What a tool's file may import from beside itself: Python files and packages, not other files."""
     try:
-        entries = sorted(folder.iterdir())
+        names = sorted(os.listdir(folder))
     except OSError:
         return ()
-    return tuple(
-        str(entry) for entry in entries if entry.suffix == ".py" or (entry / "__init__.py").is_file()
-    )
+    beside = [os.path.join(folder, name) for name in names]
+    return tuple(p for p in beside if p.endswith(".py") or os.path.isfile(os.path.join(p, "__init__.py")))
 
 
 def _file(name: str, path: Path, attribute: str) -> ToolSource:
