@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import emit, note, output, reading
 from planner_eval.cli.policy import chosen_policy, policy_option
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
 WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
+REPORT = "html"
 
 
 @click.command("diff")
@@ -30,14 +32,13 @@ WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*WRITTEN, *DRAWN]),
+    type=click.Choice([*WRITTEN, *DRAWN, REPORT]),
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
 @policy_option
+@drawing
 @output
-def command(
-    pred: str, gold: str, form: str | None, output: str | None, patch: bool, **options: str | None
-) -> int:
+def command(pred: str, gold: str, form: str | None, output: str | None, patch: bool, **options: Any) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id or else by position;
@@ -66,7 +67,9 @@ def command(
     if patch:
         emit(_patches(rows, many=many), output)
     elif form in DRAWN:
-        emit(_drawn(rows, form), output)
+        emit(_drawn(rows, form, options), output)
+    elif form == REPORT:
+        emit(_report(rows, f"{left.name} against {right.name}", options), output)
     else:
         emit(_written(rows, form, many=many, only=only), output)
     if dialect is None:
@@ -79,7 +82,7 @@ def command(
 def _by_suffix(output: str | None) -> str:
     suffix = output.rpartition(".")[2].lower() if output and "." in output else ""
     return {"mmd": "mermaid", "gv": "dot", "xml": "junit"}.get(suffix) or (
-        suffix if suffix in (*WRITTEN, *DRAWN) else "text"
+        suffix if suffix in (*WRITTEN, *DRAWN, REPORT) else "text"
     )
 
 
@@ -94,17 +97,22 @@ def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:
     raise InputError(f"no record has the id {wanted!r}")
 
 
-def _drawn(rows: list[Row], form: str) -> str | bytes:
+def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
     from planner_eval.errors import InputError
-    from planner_eval.render import render
 
     found = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
     if not found:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    drawn: str | bytes = render(found[0], format=form)
-    return drawn
+    return draw_one(found[0], form, options)
+
+
+def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
+    from planner_eval.render.html import report
+
+    shown = [row for row in rows if row.state != "same"] if options["only"] else rows
+    return "".join(report(shown, title=title, theme=options["theme"], deadline=options["deadline"]))
 
 
 def _patches(rows: list[Row], *, many: bool) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.cli.drawing import drawing
 from planner_eval.cli.options import emit, note, reading
 
 if TYPE_CHECKING:
@@ -21,30 +22,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "boxes", "svg", "png", "pdf", "dot", "mermaid")
 SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid"}
 BINARY = ("png", "pdf")
-
-
-def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how something is drawn: ``--theme``, ``--deadline``, ``--force``."""
-    for option in (
-        click.option("--force", is_flag=True, help="Draw every call, however many there are."),
-        click.option(
-            "--deadline",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
-            default=10.0,
-            show_default=True,
-            help="Time for the layout of one drawing.",
-        ),
-        click.option(
-            "--theme",
-            metavar="NAME|FILE",
-            default="default",
-            show_default=True,
-            help="Colours and lines: a theme's name, or a file ending in .toml.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 def format_of(output: str | None, default: str) -> str:
