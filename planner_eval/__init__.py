@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from planner_eval.diff import Diff, diff
     from planner_eval.errors import ParseError, PlanevalError
     from planner_eval.execute import Trace, execute
+    from planner_eval.figures import stats
     from planner_eval.model import Call, Plan, Ref
     from planner_eval.read import parse, write
     from planner_eval.render import render
-    from planner_eval.structure import stats
 
 _WHERE = {
     "Call": "model",
@@ -41,7 +41,7 @@ _WHERE = {
     "read_catalog": "catalog",
     "render": "render",
     "same": "canonical",
-    "stats": "structure",
+    "stats": "figures",
     "write": "read",
 }
 

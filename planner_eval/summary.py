@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import mean, median
 
-from planner_eval.structure import KINDS, Stats
+from planner_eval.figures import Stats
+from planner_eval.structure import KINDS
 
 FIGURES = (
     "calls", "apps", "tools", "arguments", "references", "edges", "components", "depth", "width",
@@ -74,7 +75,7 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
         unread: How many more plans could not be read.
 
     >>> from planner_eval.read import parse
-    >>> from planner_eval.structure import stats
+    >>> from planner_eval.figures import stats
     >>> s = summarise([stats(parse("a = f(#x='1')\nb = g(#y=a)")), stats(parse("h(#z='2')"))])
     >>> s.figures[0].total, s.figures[0].mean, s.shapes
     (3, 1.5, {'(())': 1, '()': 1})

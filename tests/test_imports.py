@@ -17,7 +17,7 @@ PACKAGE = ROOT / "planner_eval"
 # Each room may import from rooms on its own line and the lines above it.
 LEVELS = [
     {"_version", "errors", "model", "resources", "text"},
-    {"dialects", "link", "policy", "structure", "catalog", "catalogs", "judge", "tables", "summary"},
+    {"dialects", "link", "policy", "structure", "figures", "catalog", "catalogs", "judge", "tables", "summary"},
     {"read", "canonical", "isomorphism", "digest", "execute", "tools", "worlds", "files", "check"},
     {"words", "edits", "rewire", "matching", "align", "gold", "datasets"},
     {"explain", "causes", "diff", "metrics", "evaluate"},

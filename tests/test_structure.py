@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import structure
+from planner_eval.figures import stats
 from planner_eval.model import Call, Edge, Plan, Ref
 from planner_eval.read import parse
 from planner_eval.summary import summarise
@@ -46,7 +47,7 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
 
 
 def test_an_empty_plan_has_figures() -> None:
-    figures = structure.stats(Plan())
+    figures = stats(Plan())
     assert (figures.calls, figures.depth, figures.width, figures.components) == (0, 0, 0, 0)
     assert figures.critical_path == ()
 
@@ -55,12 +56,12 @@ def test_circles_and_self_references_end() -> None:
     plan = plan_of(4, [(0, 1), (1, 2), (2, 1), (3, 3)])
     assert sorted(i for g in structure.topological_generations(plan) for i in g) == [0, 1, 2, 3]
     assert structure.critical_path(plan)
-    assert structure.stats(plan).components == 2
+    assert stats(plan).components == 2
 
 
 def test_several_references_between_two_calls_count_once_in_the_structure() -> None:
     plan = parse("a, b = f(#x='1')\ng(#y=a, #z=b)")
-    figures = structure.stats(plan)
+    figures = stats(plan)
     assert (figures.references, figures.edges, figures.max_fan_in) == (2, 1, 1)
 
 
@@ -105,7 +106,7 @@ def test_the_order_of_calls_changes_no_figure(
     places = list(range(size))
     random.shuffle(places)  # type: ignore[attr-defined]
     moved = plan_of(size, [(places[a], places[b]) for a, b in pairs])
-    ours, theirs = structure.stats(plan_of(size, pairs)), structure.stats(moved)
+    ours, theirs = stats(plan_of(size, pairs)), stats(moved)
     for name in ("depth", "width", "components", "sequential_scale", "patterns", "shape", "roots", "sinks"):
         assert getattr(ours, name) == getattr(theirs, name)
 
@@ -116,7 +117,7 @@ def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
     plans = [parse(record["output"]) for record in records]
     for plan in plans:
         check_against_networkx(plan)
-    summary = summarise(structure.stats(plan) for plan in plans)
+    summary = summarise(stats(plan) for plan in plans)
     figures = {f.name: f for f in summary.figures}
     # The counts of the data's own README.
     calls, biggest, parallel = {

@@ -14,7 +14,7 @@ from planner_eval.cli.sources import dataset_places
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read, Source
     from planner_eval.cli.stats_pictures import Pictures
-    from planner_eval.structure import Stats
+    from planner_eval.figures import Stats
 
 
 def _picture(flag: str, help: str) -> Decorator:
@@ -81,7 +81,7 @@ def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple
     """The records of a source with the figures of their plans; records that hold none are left out."""
     from dataclasses import replace
 
-    from planner_eval.structure import stats
+    from planner_eval.figures import stats
 
     rows: list[tuple[Read, Stats | None]] = []
     for one in _counted(source.read(dialect), source):

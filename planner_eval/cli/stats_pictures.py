@@ -10,10 +10,10 @@ import click
 from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
+    from planner_eval.figures import Stats
     from planner_eval.model import Plan
     from planner_eval.render.graphs import Shapes, ToolGraph
     from planner_eval.render.plots import Panel
-    from planner_eval.structure import Stats
     from planner_eval.summary import Summary
 
 _PLOTTED = ("svg", "png", "pdf")

@@ -12,14 +12,13 @@ from planner_eval.tables import table
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell
     from planner_eval.cli.sources import Read, Source
-    from planner_eval.structure import Stats
+    from planner_eval.figures import Stats
     from planner_eval.summary import Summary
 
     Rows = Sequence[tuple[Read, Stats | None]]
 
 _LONG = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
 _COUNTS = ("argument_kinds", "patterns", "shapes")
-_MOST_NAMED = 6
 LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
 
 
@@ -187,20 +186,26 @@ def _shown(cell: Cell) -> str:
 
 def _remarks(cells: Iterable[Cell]) -> list[str]:
     """Why cells differ or are missing, a line a reason."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[Cell]] = {}
     compared: dict[str, list[bool]] = {}
     for cell in cells:
         if cell.agrees is not None and not _partial(cell):
             compared.setdefault(cell.table, []).append(cell.agrees)
         if cell.agrees is False or (cell.note and cell.agrees is None) or _partial(cell):
             why = f"{cell.n:,} of {cell.of:,} records at hand" if _partial(cell) else cell.note
-            reasons.setdefault(why or "the reason is not known", []).append(f"{cell.row} {cell.column}")
+            reasons.setdefault(why or "the reason is not known", []).append(cell)
     lines = [f"{name}: {sum(a)} of {len(a)} printed cells agree" for name, a in compared.items()]
-    for why, places in reasons.items():
-        named = ", ".join(places[:_MOST_NAMED])
-        more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
-        lines.append(f"- {why}: {named}{more}")
+    lines += [f"- {why}: {_places(found)}" for why, found in reasons.items()]
     return ["\n".join(lines)] if lines else []
+
+
+def _places(cells: Sequence[Cell]) -> str:
+    """Which cells; of data that is not all there only their rows or their columns, whichever are fewer."""
+    places = [f"{cell.row} {cell.column}" for cell in cells]
+    if all(map(_partial, cells)):
+        rows, columns = [cell.row for cell in cells], [cell.column for cell in cells]
+        places = min(rows, columns, key=lambda names: len(set(names)))
+    return ", ".join(dict.fromkeys(places))
 
 
 def _partial(cell: Cell) -> bool:
