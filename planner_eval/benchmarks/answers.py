@@ -133,7 +133,8 @@ def match(
     if not any(answer.id in known for answer in answers):
         raise InputError(
             f"no answer's id is a sample's id: answers have {_some(a.id or '' for a in answers)}, samples "
-            f"{_some(s.id for s in found)}. Is it another data set? In the same order, match by position"
+            f"{_some(s.id for s in found)}. Is it another data set? --id-field names the field of the id; "
+            "answers without ids are matched by position"
         )
     return _by_id(answers, found, several=several, nothing=nothing)
 

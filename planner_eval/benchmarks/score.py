@@ -146,7 +146,7 @@ def shown(scored: Scored, *, form: str = "table", rows: bool = False) -> str:
     records = list(record_rows(scored))
     if form not in ("table", "md"):
         return table(records if rows else figures, form)
-    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=100)]
+    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
     if rows:
         blocks.append(table(records, form))
     return "\n\n".join(blocks)
@@ -216,9 +216,10 @@ def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     there = [figure for figure in figures if figure is not None]
     if len(there) == 2 and _same(*there):
         return there[1].note if there[1].value is None else ""
+    divided_alike = len({figure.denominator for figure in there}) == 1 and there[0].denominator is not None
     said = [
         f"the published code ends with {figure.error.split(':')[0]}" if figure.error else figure.note
-        for figure in there
+        for figure in (there[1:] if len(there) == 2 and divided_alike else there)
     ]
     notes = list(dict.fromkeys(note for note in said if note))
     if len(there) == 2 and not (there[1].note or there[0].error):
@@ -237,7 +238,7 @@ def _same(one: Figure, other: Figure) -> bool:
 
 _DIFFERENCE = {
     "appbench": "the published code counts one right name a sample; the paper counts all",
-    "callnavi": "the paper asks for the same parameters, no more, in any notation that is valid as written",
+    "callnavi": "the paper punishes added parameters, and more notations are read",
     "complexfuncbench": "the paper counts over the samples that came in, and every annotated call once",
     "functionchat": "the paper's criteria decide every item, without the published shortcuts",
     "nestful": "the paper compares plans; the published code compares texts of calls",
