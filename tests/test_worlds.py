@@ -239,6 +239,21 @@ def test_documents_kept_by_the_generic_tables(bank: World) -> None:
 
 
 # ---------------------------------------------------------------- laws
+def test_the_state_is_what_changed(appbench: World) -> None:
+    bus = table(appbench, "buses")[0]
+    arguments = {k: bus[k] for k in ("from_city", "to_city", "departure_date", "departure_time")}
+    assert appbench.state() == {}
+    appbench.call("Buses", "buybusticket", {**arguments, "num_passengers": 2})
+    state = appbench.state()
+    assert list(state) == ["bus_tickets", "buses"]
+    assert [row["num_passengers"] for row in state["bus_tickets"]["added"]] == [2]
+    (new,), (old,) = state["buses"]["added"], state["buses"]["removed"]
+    assert old["seats_left"] - new["seats_left"] == 2
+    with appbench.copy() as later:
+        assert later.state() == {}
+        assert later.dump() == appbench.dump()
+
+
 def test_the_order_of_independent_calls_leaves_no_trace(bank: World) -> None:
     customers = [row["customerID"] for row in table(bank, "customers")[:3]]
     orders = [

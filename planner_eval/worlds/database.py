@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -114,3 +115,27 @@ def dump(connection: sqlite3.Connection, world: Definition) -> str:
         lines.append(line({"table": name, "columns": [each.name for each in world.tables[name].columns]}))
         lines += sorted(map(line, connection.execute(f"SELECT * FROM {quoted(name)}")))
     return "\n".join(lines) + "\n"
+
+
+def changes(
+    before: sqlite3.Connection, after: sqlite3.Connection, world: Definition
+) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """What one database has and the other has not: by table the rows ``added`` and ``removed``.
+
+    A changed row counts as removed and added. Tables that are alike are left out; rows are in the
+    order of their content.
+    """
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    line = json.JSONEncoder(ensure_ascii=False).encode
+    for name in sorted(world.tables):
+        query = f"SELECT * FROM {quoted(name)}"
+        old, new = Counter(before.execute(query)), Counter(after.execute(query))
+        if old == new:
+            continue
+        columns = [each.name for each in world.tables[name].columns]
+        found[name] = {
+            kind: [dict(zip(columns, row, strict=True)) for row in sorted(rows.elements(), key=line)]
+            for kind, rows in (("added", new - old), ("removed", old - new))
+            if rows
+        }
+    return found

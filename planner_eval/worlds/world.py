@@ -12,7 +12,7 @@ from typing import Any
 
 from planner_eval.errors import InputError
 from planner_eval.worlds.acting import answer
-from planner_eval.worlds.database import connect, create, dump, insert, quoted
+from planner_eval.worlds.database import changes, connect, create, dump, insert, quoted
 from planner_eval.worlds.definition import Api, Definition, MissingArgument, UnknownArgument
 from planner_eval.worlds.making import Making
 from planner_eval.worlds.typed import typed
@@ -64,6 +64,7 @@ class World:
             self._settle(facts)
         elif facts:
             raise InputError(f"{database} holds a world already; facts belong to a world that begins")
+        self._begun = self.image()
 
     def copy(self, facts: Sequence[Sequence[Mapping[str, Any]]] = ()) -> World:
         """A world of its own in the same state, in memory, with further facts.
@@ -72,7 +73,9 @@ class World:
         plan a copy with the plan's facts.
         """
         twin = World.from_image(self.definition, self.seed, self.image())
-        twin._settle(facts)
+        if facts:
+            twin._settle(facts)
+            twin._begun = twin.image()
         return twin
 
     def image(self) -> bytes:
@@ -87,11 +90,21 @@ class World:
         world.definition, world.seed, world._lock = definition, seed, RLock()
         world.connection = connect(":memory:")
         world.connection.deserialize(image)
+        world._begun = image
         return world
 
-    def state(self) -> str:
-        """The final state by which two plans are compared: :meth:`dump`."""
-        return self.dump()
+    def state(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        """What the calls left behind: rows added and removed since the world began, by table.
+
+        Two plans that began in the same world end in the same state exactly when this is equal.
+        """
+        begun = connect(":memory:")
+        try:
+            begun.deserialize(self._begun)
+            with self._lock:
+                return changes(begun, self.connection, self.definition)
+        finally:
+            begun.close()
 
     def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         if facts:
