@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -350,6 +351,19 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_a_worker_outlives_the_thread_that_started_it() -> None:
+    source = tool_source(str(ATTACKS_FILE))
+    for level in ("process", "strict"):
+        with Sandbox(source, level=level) as sandbox, ThreadPoolExecutor(1) as pool:
+            try:
+                pool.submit(execute, one("not_a_number"), sandbox).result()
+            except ExecutionError as error:
+                pytest.skip(f"isolation: {error}")
+            pool.shutdown()
+            time.sleep(0.1)
+            assert execute(one("not_a_number"), sandbox).ended is None
 
 
 def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Scene) -> None:

@@ -277,6 +277,9 @@ class Worker:
 
     def _replaced(self, why: tuple[str, str] | None) -> Raw:
         output = bytes(self.pipe.received)
+        if why is None:  # it left by itself: how, its supervisor tells
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.pipe.process.wait(0.5)
         status = self.pipe.kill()
         if not self.head and not output.startswith(b'["layers"'):
             raise Vanished(f"the worker does not start (exit status {status})")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import select
 
 from planner_eval.execute import core, load, lockdown, wire
 
@@ -92,8 +93,8 @@ def _read(file: int, size: int) -> bytes:
 
 # ---------------------------------------------------------------- level process
 def worker(setup: dict[str, Any]) -> None:
-    """Confine this process, load the tools once, answer plans until the parent closes the pipe."""
-    lockdown.die_with_parent(setup["parent"])
+    """Confine a process, load the tools once, answer plans until the parent closes the pipe."""
+    _supervised(setup["parent"])
     requests = os.dup(0)
     out = os.dup(1)
     os.dup2(2, 0)
@@ -114,6 +115,34 @@ def worker(setup: dict[str, Any]) -> None:
         lines: list[str] = []
         answer(request, tools, lines.append)
         write("".join(lines))
+
+
+def _supervised(parent: int) -> None:
+    """Go on in a child that cannot outlive the parent; this process waits for it, and leaves as it does.
+
+    A worker that hangs does not see that its pipe is closed. The kernel's own way of ending it counts the
+    parent's threads: it would strike as soon as the thread that started it ends.
+    """
+    own = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        lockdown.die_with_parent(own)
+        return
+    os.close(0)
+    os.close(1)
+    lockdown.set_limits({"CORE": 0})
+    poll = select.poll()
+    if hasattr(os, "pidfd_open"):
+        poll.register(os.pidfd_open(pid), select.POLLIN)
+    while True:
+        poll.poll(1000 if hasattr(os, "pidfd_open") else 50)
+        gone, status = os.waitpid(pid, os.WNOHANG)
+        if gone and os.WIFSIGNALED(status):
+            os.kill(own, os.WTERMSIG(status))
+        if gone:
+            os._exit(os.WEXITSTATUS(status))
+        if os.getppid() != parent:
+            os.kill(pid, 9)
 
 
 def main() -> None:
