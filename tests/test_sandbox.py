@@ -307,8 +307,14 @@ def test_process_replaces_a_worker_that_a_plan_killed() -> None:
     plans = [one("not_a_number"), one("segfault"), one("leave"), one("sleep_forever"), one("not_a_number")]
     source = tool_source(str(ATTACKS_FILE))
     with Sandbox(source, level="process", limits=Limits(seconds=0.5)) as sandbox:
-        kinds = [trace.ended.kind if trace.ended else None for trace in execute_many(plans, sandbox)]
-    assert kinds == [None, "worker-died", "worker-died", "timeout", None]
+        said = [str(trace.ended) for trace in execute_many(plans, sandbox)]
+    assert said == [
+        "None",
+        "worker-died: killed by SIGSEGV",
+        "worker-died: exited with 0",
+        "timeout: stopped after 0.5 seconds",
+        "None",
+    ]
 
 
 # ---------------------------------------------------------------- the parent
