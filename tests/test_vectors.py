@@ -1,0 +1,53 @@
+"""The table of rows and rows equal: it counts what is equal, and notices what is not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import vectors
+
+
+def table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *names: str
+) -> tuple[int, str]:
+    monkeypatch.setattr(sys, "argv", ["vectors", *names])
+    code = vectors.main()
+    return code, capsys.readouterr().out
+
+
+def test_every_row_is_equal_and_a_changed_one_is_not(
+    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown = table(monkeypatch, capsys, "functionchat")
+    assert code == 0
+    assert shown.splitlines()[-1].split() == ["all", "7050", "7050"]
+    (tmp_path / "datasets").symlink_to(reference / "datasets")
+    changed = tmp_path / "vectors" / "functionchat"
+    changed.mkdir(parents=True)
+    (changed / "cases.jsonl.gz").symlink_to(reference / "vectors/functionchat/cases.jsonl.gz")
+    with gzip.open(reference / "vectors/functionchat/official.json.gz", "rt") as stream:
+        official = json.load(stream)
+    official["exact"][0]["message"] += "."
+    official["runs"]["dialog/judged"]["printed"] += "."
+    with gzip.open(changed / "official.json.gz", "wt") as stream:
+        json.dump(official, stream)
+    monkeypatch.setattr(vectors, "reference_folder", lambda: tmp_path)
+    code, shown = table(monkeypatch, capsys, "functionchat")
+    assert code == 1
+    assert shown.splitlines()[-1].split() == ["all", "7050", "7048"]
+
+
+def test_without_vectors_or_with_a_wrong_name_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(vectors, "reference_folder", lambda: None)
+    assert table(monkeypatch, capsys)[0] == 2
+    monkeypatch.setattr(vectors, "reference_folder", lambda: Path())
+    code, shown = table(monkeypatch, capsys, "appbenk")
+    assert code == 2
+    assert "there are appbench" in shown
