@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.diff import Diff, Edit, Place, diff_any
@@ -38,6 +38,7 @@ class Row:
         pred: The prediction, where it could be read.
         gold: The gold plan, where it could be read; of several the one that `diff` is from.
         error: Why a plan could not be read.
+        fields: The other fields of the gold record.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Row:
     pred: Plan | None = None
     gold: Plan | None = None
     error: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 def evaluate(
@@ -80,10 +82,13 @@ def _row(name: str, pred: Source, gold: Source, policy: Policy) -> Row:
     wanted, wrong = _read_gold(*gold)
     if wanted is None:
         return Row(name, "gold_absent" if gold[0] is None else "gold_unreadable", pred=plan, error=wrong)
+    fields = gold[0].fields if gold[0] is not None else {}
     if plan is None:
-        return Row(name, "absent" if pred[0] is None else "unreadable", gold=wanted.plan, error=problem)
+        state = "absent" if pred[0] is None else "unreadable"
+        return Row(name, state, gold=wanted.plan, error=problem, fields=fields)
     found, chosen = diff_any(plan, wanted.plans, policy)
-    return Row(name, "same" if found.same else "different", found, plan, wanted.plans[chosen][0])
+    state = "same" if found.same else "different"
+    return Row(name, state, found, plan, wanted.plans[chosen][0], fields=fields)
 
 
 def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str | None]:

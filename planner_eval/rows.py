@@ -33,7 +33,7 @@ def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True) ->
     if form == "jsonl":
         return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
     if form == "junit":
-        return junit(rows)
+        return junit([_case(row) for row in rows])
     from planner_eval.tables import table
 
     return table([_flat(row) for row in rows], form, width=200)
@@ -112,25 +112,32 @@ def _flat(row: Row) -> dict[str, Any]:
     }
 
 
-def junit(rows: Sequence[Row], *, suite: str = "planeval") -> str:
-    """The rows as a JUnit XML report: a test case a pair, a failure a difference, an error the unread."""
+def _case(row: Row) -> tuple[str, str, str, str]:
+    if row.diff is None or row.diff.same:
+        return row.id, row.state, row.state, row.error or STATES[row.state]
+    return row.id, row.state, row.diff.roots[0].code, explanation(row)
+
+
+def junit(cases: Sequence[tuple[str, str, str, str]], *, suite: str = "planeval") -> str:
+    """A JUnit XML report: a test case a pair, a failure a difference, an error the unread.
+
+    Args:
+        cases: (id, state, code, reason) of each pair; a reason's second or only line is the message.
+        suite: The suite's name.
+    """
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-    failures = sum(row.state == "different" for row in rows)
-    errors = sum(row.state not in ("same", "different") for row in rows)
-    top = Element("testsuites", tests=str(len(rows)), failures=str(failures), errors=str(errors))
-    whole = SubElement(
-        top, "testsuite", name=suite, tests=str(len(rows)), failures=str(failures), errors=str(errors)
-    )
-    for row in rows:
-        case = SubElement(whole, "testcase", name=_xml(row.id), classname=suite)
-        if row.state == "different" and row.diff is not None:
-            told = SubElement(
-                case, "failure", message=_xml(row.diff.roots[0].message), type=row.diff.roots[0].code
-            )
-            told.text = _xml(explanation(row))
-        elif row.state != "same":
-            told = SubElement(case, "error", message=_xml(row.error or STATES[row.state]), type=row.state)
+    failures = sum(state == "different" for _, state, _, _ in cases)
+    errors = sum(state not in ("same", "different") for _, state, _, _ in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors)}
+    top = Element("testsuites", counts)
+    whole = SubElement(top, "testsuite", {"name": suite} | counts)
+    for name, state, code, reason in cases:
+        case = SubElement(whole, "testcase", name=_xml(name), classname=suite)
+        if state != "same":
+            kind = "failure" if state == "different" else "error"
+            first = reason.splitlines()[min(1, reason.count("\n"))].strip() if reason else code
+            SubElement(case, kind, message=_xml(first), type=code).text = _xml(reason)
     indent(top)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(top, encoding="unicode")
 

@@ -20,8 +20,8 @@ LEVELS = [
     {"dialects", "link", "policy", "structure", "figures", "catalog", "catalogs", "judge", "tables", "summary"},
     {"read", "canonical", "isomorphism", "digest", "execute", "tools", "worlds", "files", "check"},
     {"words", "edits", "rewire", "matching", "align", "gold", "datasets"},
-    {"explain", "causes", "diff", "metrics", "evaluate"},
-    {"render", "report", "rows", "benchmarks"},
+    {"explain", "causes", "diff", "patch", "metrics", "evaluate", "intervals", "scoring", "selftest"},
+    {"render", "report", "contrast", "rows", "benchmarks"},
     {"engine"},
     {"cli", "__main__"},
 ]

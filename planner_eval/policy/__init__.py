@@ -69,6 +69,7 @@ class Rule:
         default: What the tool takes where the argument is left out: giving it equals leaving it out.
         pattern: A regular expression that the prediction's text must match as a whole.
         function: A function of (prediction's value, gold's value) that says whether it will do.
+        where: The place of the rule in a file of the user's, for messages.
     """
 
     tool: str = "*"
@@ -81,6 +82,7 @@ class Rule:
     default: Value = NOTHING
     pattern: str | None = None
     function: Callable[[Value, Value], bool] | None = None
+    where: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in self.compare:

@@ -83,6 +83,8 @@ def load_policy(name: str) -> Policy:
             raise PolicyError(
                 f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
             )
+        preset = read_policy(path)  # a preset may name tools that some data does not have
+        return replace(preset, rules=tuple(replace(rule, where="") for rule in preset.rules))
     return read_policy(path)
 
 
@@ -164,6 +166,7 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
             aliases=_aliases(data.get("aliases", {}), where),
             default=data.get("default", NOTHING),
             function=_function(data["function"], where) if "function" in data else None,
+            where=where,
             **made,
         )
     except PolicyError as error:

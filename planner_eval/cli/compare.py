@@ -1,0 +1,99 @@
+"""planeval compare: two sets of predictions for the same gold plans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import emit, output, reading
+from planner_eval.cli.policy import chosen_policy, policy_option
+
+if TYPE_CHECKING:
+    from planner_eval.contrast import Contrast
+
+
+@click.command("compare")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
+@reading
+@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@policy_option
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="KEY",
+    help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
+    "record. When left out: all of these, and difficulty, domain and category where records have them.",
+)
+@click.option("--seed", default=0, show_default=True, help="Where random numbers start.")
+@click.option("--mistaken", metavar="FILE", help="Draw which tool was taken for which; the suffix says how.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "csv", "md"]),
+    default="text",
+    show_default=True,
+    help="How to write it.",
+)
+@output
+def command(first: str, second: str, gold: str, form: str, output: str | None, **options: Any) -> int:
+    """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
+
+    Yes-or-no figures by the exact sign test, others by a permutation test over samples; then the
+    records that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing
+    could be compared.
+    """
+    from planner_eval.contrast import write_contrast
+
+    found = _contrast((first, second), gold, options)
+    emit(write_contrast(found, form), output)
+    if options["mistaken"]:
+        _draw(found, options["mistaken"])
+    return 0 if found.n else 3
+
+
+def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Contrast:
+    from planner_eval.cli.score import scored
+    from planner_eval.contrast import make_contrast
+    from planner_eval.metrics import DEFAULT, choose
+    from planner_eval.report import signature
+    from planner_eval.scoring import FIELDS, STRUCTURE
+
+    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
+    policy = chosen_policy(options["policy"])
+    options = options | {"by": options["by"] or (*STRUCTURE, *FIELDS)}
+    columns, ways = [], []
+    for file in files:
+        rows, pairing, notations = scored(file, gold, metrics, policy, options)
+        columns.append(rows)
+        ways.append(f"{pairing.by} ({notations})")
+    by = [key for key in options["by"] if any(key in row.keys for row in columns[0])]
+    made = signature(policy.name, seed=options["seed"], pairing=" and ".join(ways))
+    return make_contrast(
+        columns[0], columns[1], metrics, names=_names(files), made=made, by=by, seed=options["seed"]
+    )
+
+
+def _names(files: tuple[str, str]) -> tuple[str, str]:
+    """The files' names without what they share, for the heads of columns."""
+    from pathlib import Path
+
+    first, second = (Path(file).stem for file in files)
+    return (
+        (first, second) if first != second else (files[0], files[1]) if files[0] != files[1] else ("A", "B")
+    )
+
+
+def _draw(found: Contrast, file: str) -> None:
+    from pathlib import Path
+
+    from planner_eval.contrast import mistaken_scene
+    from planner_eval.render import render
+
+    form = {"mmd": "mermaid", "gv": "dot"}.get(Path(file).suffix[1:], Path(file).suffix[1:] or "svg")
+    Path(file).write_bytes(render(mistaken_scene(found), format=form))

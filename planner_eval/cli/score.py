@@ -1,0 +1,169 @@
+"""planeval score: figures over files of predictions and gold plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.score_benchmark import benchmark_options
+
+if TYPE_CHECKING:
+    from planner_eval.files import Pairing
+    from planner_eval.report import Report
+    from planner_eval.scoring import Scored
+
+FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
+_Item = TypeVar("_Item")
+
+
+@click.command("score")
+@click.argument("pred", metavar="PRED")
+@click.argument("gold", metavar="GOLD")
+@reading
+@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@policy_option
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
+    "may be given again. All but the published ones when left out.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="KEY",
+    help="Break the figures down by calls, depth or pattern of the gold plan, or by a field of its record.",
+)
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="METRIC=X",
+    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
+)
+@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@click.option("--seed", default=0, show_default=True, help="Where the random numbers of intervals start.")
+@benchmark_options
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to write it."
+)
+@output
+def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
+    """Score predictions against gold plans: a table of figures with confidence intervals.
+
+    PRED and GOLD are files of plans or of records, paired by id or else by position. A prediction that
+    is absent or unreadable counts as a plan without calls, so every denominator is the number of gold
+    plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records left
+    over, 2 usage, 3 nothing could be scored.
+    """
+    if options["benchmark"]:
+        from planner_eval.cli.score_benchmark import score_benchmark
+
+        return score_benchmark(pred, gold, form, output, options)
+    limits = [_threshold(text) for text in options["fail_under"]]
+    made, pairing = report_of(pred, gold, options)
+    from planner_eval.report import write_report
+
+    below = [problem for name, least in limits if (problem := _below(made, name, least))]
+    emit(write_report(made, form, failures=options["only"] is not None), output)
+    for problem in below:
+        note(problem)
+    if not made.judged:
+        note("nothing could be scored: no gold plan could be read")
+        return 3
+    return int(bool(below) or bool(pairing.repeated) or len(made.rows) > made.judged)
+
+
+def report_of(pred: str, gold: str, options: dict[str, Any]) -> tuple[Report, Pairing]:
+    """The report of one file of predictions."""
+    from planner_eval.metrics import DEFAULT, choose
+    from planner_eval.report import make_report, signature
+
+    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
+    policy = chosen_policy(options["policy"])
+    rows, pairing, notations = scored(pred, gold, metrics, policy, options)
+    parts = {"pairing": pairing.by, "notation": notations}
+    made = signature(policy.name, seed=options["seed"], **parts)
+    return make_report(rows, metrics, made=made, by=options["by"], seed=options["seed"]), pairing
+
+
+def scored(
+    pred: str, gold: str, metrics: tuple[str, ...], policy: Any, options: dict[str, Any]
+) -> tuple[list[Scored], Pairing, str]:
+    """The scored pairs of two files, how they were paired, and the notations that were read."""
+    from planner_eval.evaluate import evaluate
+    from planner_eval.files import pair, read_file
+    from planner_eval.policy.unused import Names
+    from planner_eval.scoring import score_rows
+
+    fields = {"id_field": options["id_field"], "text_field": options["text_field"]}
+    left, right = read_file(pred, **fields), read_file(gold, **fields, gold=True)
+    pairing = pair(left, right)
+    refuse_repeated_gold(pairing, right.name)
+    dialect = options["dialect"]
+    names = Names()
+    notations: set[str | None] = set()
+
+    def seen(rows: Iterable[Any]) -> Iterator[Any]:
+        for row in rows:
+            names.add((row.pred, row.gold))
+            notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
+            yield row
+
+    rows = evaluate(
+        pairing.pairs, pred_dialect=dialect, gold_dialect=options["gold_from"] or dialect, policy=policy
+    )
+    shown = counted(seen(rows), len(pairing.pairs))
+    found = list(score_rows(shown, metrics, policy=policy, by=options["by"]))
+    names.check(policy)
+    return found, pairing, "+".join(sorted(name or "?" for name in notations)) or "none"
+
+
+def refuse_repeated_gold(pairing: Pairing, gold: str) -> None:
+    """Two gold plans of one id would leave one of them out of every figure."""
+    from planner_eval.errors import InputError
+
+    for record in pairing.repeated:
+        if record.file == gold:
+            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
+            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+
+
+def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
+    """The items, with a count on the terminal that overwrites itself; silent elsewhere and for few."""
+    import sys
+    import time
+
+    shown = total >= 200 and sys.stderr.isatty()
+    last = time.monotonic()
+    for done, item in enumerate(items, 1):
+        yield item
+        if shown and (time.monotonic() - last > 0.2 or done == total):
+            last = time.monotonic()
+            click.echo(f"\r{done:,} of {total:,} pairs" + ("\n" if done == total else ""), err=True, nl=False)
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    from planner_eval.errors import InputError
+
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. calls=0.9") from None
+
+
+def _below(report: Report, name: str, least: float) -> str | None:
+    from planner_eval.metrics import METRICS
+
+    value = report.figure(name)
+    if value is None:
+        return f"{name} does not exist, expected at least {least:g}"
+    if METRICS[name.partition(".")[0]].lower:
+        return f"{name} is {value:.4f}, expected at most {least:g}" if value > least else None
+    return f"{name} is {value:.4f}, expected at least {least:g}" if value < least else None

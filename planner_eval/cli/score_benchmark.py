@@ -1,0 +1,160 @@
+"""planeval score --benchmark: figures as a published benchmark makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import emit, note
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from planner_eval.benchmarks.score import Scored
+    from planner_eval.judge import Judge
+
+
+def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that only matter with ``--benchmark``."""
+    for option in reversed(
+        (
+            click.option(
+                "--benchmark", metavar="NAME", help="Score as a published benchmark does; GOLD is its data."
+            ),
+            click.option(
+                "--official/--corrected",
+                "official",
+                default=None,
+                help="With --benchmark: only as the published code computes it, or only as the paper "
+                "defines it; both when left out.",
+            ),
+            click.option(
+                "--set",
+                "settings",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="With --benchmark: one of its own options, e.g. task=routing.",
+            ),
+            click.option(
+                "--details", is_flag=True, help="With --benchmark: the paper's further tables as well."
+            ),
+            click.option(
+                "--tools", metavar="SPEC", help="With --benchmark nestful: run answers, e.g. nestful."
+            ),
+            click.option("--isolation", metavar="LEVEL", help="With --tools: strict, process or inline."),
+            click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
+            click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
+            click.option("--judge-cache", metavar="FILE", help="Keeps every exchange with the judge."),
+            click.option("--replay", is_flag=True, help="Answer for the judge from --judge-cache alone."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def score_benchmark(pred: str, gold: str, form: str, output: str | None, options: dict[str, Any]) -> int:
+    """Score a file of answers under a benchmark; the exit code."""
+    from planner_eval.benchmarks.registry import VARIANTS
+    from planner_eval.benchmarks.score import Source, score_file
+
+    official = options["official"]
+    variants = VARIANTS if official is None else ("official",) if official else ("corrected",)
+    source = Source(options["id_field"], options["text_field"])
+    with _runner(options) as run:
+        scored = score_file(
+            pred,
+            gold,
+            options["benchmark"],
+            variants=variants,
+            source=source,
+            judge=_judge(options),
+            run=run,
+            **_settings(options["settings"]),
+        )
+        emit(_written(scored, form, options, run), output)
+    below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
+    for problem in below:
+        note(problem)
+    left_over = scored.matched.unknown or scored.matched.repeated
+    return int(bool(below) or bool(left_over))
+
+
+def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+    from planner_eval.errors import InputError
+
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--set {text!r}: expected NAME=VALUE")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _judge(options: dict[str, Any]) -> Judge | None:
+    if options["judge"] is None:
+        return None
+    from pathlib import Path
+
+    from planner_eval.judge import open_judge
+
+    cache = options["judge_cache"]
+    return open_judge(
+        options["judge"],
+        base_url=options["judge_url"],
+        cache=Path(cache) if cache else None,
+        replay=options["replay"],
+    )
+
+
+def _runner(options: dict[str, Any]) -> AbstractContextManager[Any]:
+    if options["tools"] is None:
+        return nullcontext()
+    from planner_eval.execute import NestfulRunner
+
+    return NestfulRunner(options["tools"], level=options["isolation"])
+
+
+def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> str:
+    from planner_eval.benchmarks.score import shown
+
+    if form == "junit":
+        from planner_eval.rows import junit
+
+        report = list(scored.reports.values())[-1]
+        return junit(
+            [
+                (row.id, "same" if row.ok else "different", row.error or "wrong", row.error or "")
+                for row in report.rows
+            ],
+            suite=scored.benchmark.name,
+        )
+    text = shown(scored, form="table" if form == "text" else form, rows=options["only"] is not None)
+    if options["details"] and form in ("text", "md"):
+        from planner_eval.benchmarks.details import details
+        from planner_eval.tables import table
+
+        for title, rows in details(scored, run=run):
+            text += f"\n\n{title}\n\n" + table(rows, "md" if form == "md" else "table")
+    return text
+
+
+def _below(scored: Scored, text: str) -> str | None:
+    """What is below a threshold: the corrected figure where there is one, else the official one."""
+    from planner_eval.errors import InputError
+
+    name, _, limit = text.partition("=")
+    variant, report = list(scored.reports.items())[-1]
+    try:
+        value, least = report.value(name.strip()), float(limit)
+    except KeyError:
+        known = ", ".join(figure.name for figure in report.figures)
+        raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {known}") from None
+    except ValueError:
+        raise InputError(f"--fail-under {text!r}: expected FIGURE=NUMBER") from None
+    if not isinstance(value, (int, float)):
+        return f"{name} ({variant}) does not exist, expected at least {least:g}"
+    return f"{name} ({variant}) is {value:.4f}, expected at least {least:g}" if value < least else None

@@ -1,0 +1,81 @@
+"""planeval selftest: put a scorer to the 38 pairs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from planner_eval.cli.options import emit, output
+from planner_eval.cli.policy import chosen_policy, policy_option
+
+if TYPE_CHECKING:
+    from planner_eval.selftest import Answer
+
+
+@click.command("selftest")
+@click.option(
+    "--command",
+    "scorer",
+    metavar="COMMAND",
+    help="Another scorer: a command that reads two plans, {pred} and {gold} in it standing for the "
+    "files' names, and prints same or different, or says so by its exit code 0 or 1.",
+)
+@click.option("--timeout", default=60.0, show_default=True, help="Seconds for one pair.")
+@policy_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "jsonl", "csv", "md"]),
+    default="table",
+    show_default=True,
+    help="How to write the answers.",
+)
+@output
+def command(scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None) -> int:
+    """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
+
+    30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
+    """
+    from planner_eval.selftest import ask_command, ask_ourselves
+
+    if scorer is None:
+        answers = list(ask_ourselves(chosen_policy(policy)))
+    else:
+        answers = list(ask_command(shlex.split(scorer), timeout=timeout))
+    emit(_written(answers, form), output)
+    return int(not all(answer.right for answer in answers if not answer.disputed))
+
+
+def _written(answers: list[Answer], form: str) -> str:
+    from planner_eval.tables import table
+
+    rows = [
+        {
+            "id": answer.id,
+            "pair": answer.what,
+            "same": _word(answer.same) + (" (by policy)" if answer.disputed else ""),
+            "answer": _word(answer.answer) if answer.answer is not None else "none",
+            "": ""
+            if answer.right
+            else "policy"
+            if answer.disputed and answer.answer is not None
+            else "wrong",
+            "error": answer.error or None,
+        }
+        for answer in answers
+    ]
+    if not any(answer.error for answer in answers):
+        for row in rows:
+            del row["error"]
+    text = table(rows, form)
+    if form != "table":
+        return text
+    sure = [answer for answer in answers if not answer.disputed]
+    right = sum(answer.right for answer in sure)
+    return f"{text}\n\n{right} of {len(sure)} beyond dispute are right"
+
+
+def _word(same: bool) -> str:
+    return "same" if same else "different"

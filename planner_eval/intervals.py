@@ -1,0 +1,240 @@
+"""How sure a figure is: confidence intervals and paired tests, seeded and the same on every run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import comb, sqrt
+from typing import Any, NamedTuple
+
+from planner_eval.metrics.counts import Counts, Share, Tally
+
+RESAMPLES = 1_000
+SWAPS = 10_000
+LARGE = 50_000
+"""Samples beyond which intervals are by the normal approximation."""
+LEVEL_Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution, for intervals of 95 %."""
+
+
+class Interval(NamedTuple):
+    """A confidence interval of 95 % and how it was made."""
+
+    low: float
+    high: float
+    method: str
+
+
+def wilson(hits: float, of: float) -> Interval | None:
+    """The interval of a share of yes-or-no answers; None where nothing was asked.
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference (JASA 22, 1927).
+
+    >>> [round(x, 4) for x in wilson(8, 10)[:2]]
+    [0.4902, 0.9433]
+    """
+    if not of:
+        return None
+    share, z2 = hits / of, LEVEL_Z**2
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    half = LEVEL_Z / (1 + z2 / of) * sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    return Interval(max(0.0, middle - half), min(1.0, middle + half), "wilson")
+
+
+def intervals(
+    tallies: Mapping[str, Sequence[Tally | None]], *, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Interval | None]:
+    """The intervals of the figures that samples' counts add up to.
+
+    Wilson's where every sample is a yes or a no. Else the percentile bootstrap over samples: samples
+    are drawn again with replacement, their counts added up, and the middle 95 % of the figures taken;
+    all figures from the same draws. Beyond 50,000 samples the normal approximation of a ratio.
+
+    Args:
+        tallies: For each figure its counts, one a sample; None for a sample that has none.
+        seed: Where the random numbers start.
+        resamples: How often samples are drawn again.
+
+    Returns:
+        None for a figure that does not exist.
+
+    >>> intervals({"exact": [Share(1, 1)] * 8 + [Share(0, 1)] * 2})["exact"].method
+    'wilson'
+    """
+    found: dict[str, Interval | None] = {}
+    drawn = {}
+    for name, column in tallies.items():
+        asked = [tally for tally in column if tally is not None]
+        if _yes_or_no(asked):
+            found[name] = wilson(sum(t.part for t in asked if isinstance(t, Share)), len(asked))
+        elif sum(_columns(column)[1]):
+            drawn[name] = _columns(column)
+            found[name] = None
+        else:
+            found[name] = None
+    if drawn:
+        found |= _bootstrap(drawn, seed, resamples)
+    return found
+
+
+def _yes_or_no(tallies: Sequence[Tally | None]) -> bool:
+    return all(isinstance(t, Share) and t.whole == 1 and t.part in (0, 1) for t in tallies)
+
+
+def _bootstrap(
+    columns: Mapping[str, tuple[list[float], list[float]]], seed: int, resamples: int
+) -> dict[str, Interval | None]:
+    import numpy as np
+
+    numbers = np.array([column for pair in columns.values() for column in pair], dtype=float).T
+    count = len(numbers)
+    if count > LARGE:
+        return {name: _normal(*columns[name]) for name in columns}
+    generator = np.random.default_rng(seed)
+    sums = np.empty((resamples, numbers.shape[1]))
+    step = max(1, 4_000_000 // count)  # bounds the memory of one batch
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        weights = generator.multinomial(count, np.full(count, 1 / count), size)
+        sums[start : start + size] = weights @ numbers
+    found: dict[str, Interval | None] = {}
+    for at, name in enumerate(columns):
+        part, whole = sums[:, 2 * at], sums[:, 2 * at + 1]
+        figures = part[whole > 0] / whole[whole > 0]
+        low, high = np.quantile(figures, [0.025, 0.975])
+        found[name] = Interval(float(low), float(high), f"bootstrap {resamples} seed {seed}")
+    return found
+
+
+def _normal(parts: list[float], wholes: list[float]) -> Interval:
+    """The interval of a ratio of sums by linearisation."""
+    whole = sum(wholes)
+    ratio = sum(parts) / whole
+    error = sqrt(sum((p - ratio * w) ** 2 for p, w in zip(parts, wholes, strict=True))) / whole
+    return Interval(ratio - LEVEL_Z * error, ratio + LEVEL_Z * error, "normal")
+
+
+def _columns(tallies: Sequence[Tally | None]) -> tuple[list[float], list[float]]:
+    """Numerator and denominator of each sample's figure: of F1 for counts."""
+    parts, wholes = [], []
+    for tally in tallies:
+        if isinstance(tally, Counts):
+            parts.append(2 * tally.hit)
+            wholes.append(tally.pred + tally.gold)
+        else:
+            parts.append(tally.part if tally is not None else 0.0)
+            wholes.append(tally.whole if tally is not None else 0.0)
+    return parts, wholes
+
+
+def sign_test(first: int, second: int) -> float:
+    """The exact two-sided probability that a fair coin splits the changed samples at least so unevenly.
+
+    Args:
+        first: Samples that only the first system gets right.
+        second: Samples that only the second gets right.
+
+    Source: McNemar, Note on the sampling error of the difference between correlated proportions
+    (Psychometrika 12, 1947), in its exact binomial form.
+
+    >>> sign_test(1, 9)
+    0.021484375
+    """
+    changed = first + second
+    if not changed:
+        return 1.0
+    tail = sum(comb(changed, k) for k in range(min(first, second) + 1))
+    return float(min(1.0, 2 * tail / 2**changed)) if changed < 1_000 else _normal_tail(first, second)
+
+
+def _normal_tail(first: int, second: int) -> float:
+    """The normal approximation with continuity correction, for counts at which it is exact enough."""
+    from math import erfc
+
+    z = (abs(first - second) - 1) / sqrt(first + second)
+    return min(1.0, erfc(max(z, 0.0) / sqrt(2)))
+
+
+class Difference(NamedTuple):
+    """A figure's difference between two systems on the same samples.
+
+    Args:
+        value: Second less first; None where one has no figure.
+        low: Lower end of the bootstrap interval of 95 %.
+        high: Upper end.
+        p: Probability of a difference at least as large if the systems were exchangeable.
+        test: How `p` was found.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+
+
+Column = Sequence[Tally | None]
+
+
+def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) -> dict[str, Difference]:
+    """Compare two systems, figure by figure, by the counts of the same samples.
+
+    Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
+    two systems' counts of single samples. All figures from the same draws.
+
+    Args:
+        pairs: For each figure the first and the second system's counts, one a sample each.
+        seed: Where the random numbers start.
+    """
+    found = {}
+    drawn = {}
+    for name, (first, second) in pairs.items():
+        ours, theirs = _columns(first), _columns(second)
+        if not sum(ours[1]) or not sum(theirs[1]):
+            found[name] = Difference(None, None, None, None, "")
+        else:
+            drawn[name] = (ours, theirs)
+    tested = _permuted(drawn, seed) if drawn else {}
+    for name, result in tested.items():
+        first, second = pairs[name]
+        if _yes_or_no([*first, *second]):
+            both = [(x.value, y.value) for x, y in zip(first, second, strict=True) if x and y]
+            p = sign_test(both.count((1, 0)), both.count((0, 1)))
+            result = result._replace(p=p, test="exact sign test")
+        found[name] = result
+    return {name: found[name] for name in pairs}
+
+
+def _permuted(drawn: Mapping[str, Any], seed: int) -> dict[str, Difference]:
+    """Differences with bootstrap intervals and permutation tests, batch by batch."""
+    import numpy as np
+
+    first, second = (
+        np.array([column for both in drawn.values() for column in both[side]], dtype=float).T
+        for side in (0, 1)
+    )
+    count, generator = len(first), np.random.default_rng(seed)
+    delta, totals = second - first, (first.sum(axis=0), second.sum(axis=0))
+
+    def gap(ours: Any, theirs: Any) -> Any:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return theirs[..., ::2] / theirs[..., 1::2] - ours[..., ::2] / ours[..., 1::2]
+
+    value = gap(*totals)
+    step = max(1, 4_000_000 // count)
+    extreme, spread = np.zeros(len(value)), []
+    for start in range(0, SWAPS, step):
+        size = min(step, SWAPS - start)
+        moved = generator.integers(0, 2, (size, count)) @ delta
+        shuffled = gap(totals[0] + moved, totals[1] - moved)
+        extreme += (np.abs(shuffled) >= np.abs(value) - 1e-12).sum(axis=0)
+        if start < RESAMPLES:
+            again = generator.multinomial(count, np.full(count, 1 / count), min(size, RESAMPLES - start))
+            spread.append(gap(again @ first, again @ second))
+    low, high = np.nanquantile(np.concatenate(spread), [0.025, 0.975], axis=0)
+    test = f"permutation {SWAPS} seed {seed}"
+    return {
+        name: Difference(
+            float(value[at]), float(low[at]), float(high[at]), float((extreme[at] + 1) / (SWAPS + 1)), test
+        )
+        for at, name in enumerate(drawn)
+    }

@@ -1,0 +1,384 @@
+"""Scoring files: states and denominators, reports, intervals, two systems compared, the selftest."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+
+from planner_eval import selftest
+from planner_eval.contrast import make_contrast, mistaken_scene
+from planner_eval.errors import InputError, PolicyError
+from planner_eval.evaluate import JUDGED, STATES, evaluate
+from planner_eval.files import pair, read_file
+from planner_eval.intervals import differences, intervals, sign_test, wilson
+from planner_eval.metrics import DEFAULT
+from planner_eval.metrics.counts import Counts, Share
+from planner_eval.policy import Policy, Rule
+from planner_eval.policy.unused import Names
+from planner_eval.read import parse
+from planner_eval.report import make_report, report_data, write_report
+from planner_eval.scoring import Scored, score_rows
+from planner_eval.selftest import ask_command, ask_ourselves
+from tests.test_cli import planeval
+
+GOLD = [
+    {"id": "a", "difficulty": "easy", "gold": [{"name": "f", "arguments": {"x": 1}}]},
+    {
+        "id": "b",
+        "difficulty": "hard",
+        "gold": [{"name": "f", "arguments": {"x": 1}}, {"name": "g", "arguments": {}}],
+    },
+    {"id": "c", "difficulty": "easy", "gold": [{"name": "h", "arguments": {"y": "t"}}]},
+    {"id": "d", "difficulty": "hard", "gold": [{"name": "h", "arguments": {"y": "t"}}]},
+    {"id": "e", "difficulty": "hard", "gold": "f(#x='1' #y='2')"},
+]
+PRED = [
+    {"id": "a", "prediction": [{"name": "f", "arguments": {"x": 1}}]},
+    {"id": "b", "prediction": [{"name": "f", "arguments": {"x": 2}}]},
+    {"id": "c", "prediction": '[{"name": "h", "argum'},
+    {"id": "e", "prediction": []},
+    {"id": "z", "prediction": []},
+]
+
+
+def write(path: Path, records: list) -> str:
+    path.write_text("\n".join(map(json.dumps, records)))
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    return write(tmp_path / "pred.jsonl", PRED), write(tmp_path / "gold.jsonl", GOLD)
+
+
+def rows(files: tuple[str, str], **options: object) -> list[Scored]:
+    pairing = pair(read_file(files[0]), read_file(files[1], gold=True))
+    return list(score_rows(evaluate(pairing.pairs), **options))  # type: ignore[arg-type]
+
+
+def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
+    found = {row.id: row for row in rows(files)}
+    assert {name: row.state for name, row in found.items()} == {
+        "a": "same",
+        "b": "different",
+        "c": "unreadable",
+        "d": "absent",
+        "e": "gold_unreadable",
+        "z": "gold_absent",
+    }
+    assert set(STATES) == {row.state for row in found.values()}
+    assert "record 3 (id c)" in found["c"].reason
+    assert found["b"].codes == ("argument.value", "call.missing")
+    assert found["c"].tallies["calls"] == Counts(0, 0, 1)
+    assert found["d"].tallies["exact"] == Share(0, 1)
+    assert found["e"].tallies == {}
+
+
+def test_denominators_are_the_readable_gold_plans(files: tuple[str, str]) -> None:
+    report = make_report(rows(files), DEFAULT, made="test")
+    assert report.judged == 4
+    assert report.figure("exact") == 0.25
+    assert report.figure("calls") == pytest.approx(2 * 2 / (2 + 5))
+    assert report.figure("calls.precision") == 1.0
+    assert report.figure("calls.recall") == 0.4
+    assert report.figure("calls.macro") == pytest.approx((1 + 2 / 3 + 0 + 0) / 4)
+    assert report.codes() == {"argument.value": 1, "call.missing": 1}
+    with pytest.raises(InputError, match="no figure 'cals'"):
+        report.figure("cals")
+
+
+def test_breakdown(files: tuple[str, str]) -> None:
+    report = make_report(
+        rows(files, by=("difficulty", "calls")), ["exact"], made="test", by=("difficulty", "calls")
+    )
+    found = {value: [f.value for f in figures] for value, figures in report.breakdown["difficulty"].items()}
+    assert found == {"easy": [0.5], "hard": [0.0]}
+    assert list(report.breakdown["calls"]) == ["1", "2"]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "md", "junit"])
+def test_every_format_is_deterministic(files: tuple[str, str], form: str) -> None:
+    made = [make_report(rows(files), DEFAULT, made="test") for _ in range(2)]
+    assert write_report(made[0], form) == write_report(made[1], form)
+    text = write_report(made[0], form)
+    if form == "json":
+        assert json.loads(text)["figures"]["exact"]["interval"]["method"] == "wilson"
+        assert len(json.loads(text)["rows"]) == 6
+    if form == "jsonl":
+        assert [json.loads(line)["id"] for line in text.splitlines()] == ["a", "b", "c", "d", "e", "z"]
+    if form == "junit":
+        suite = ElementTree.fromstring(text)[0]
+        assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "1", "4")
+
+
+def test_only_failures(files: tuple[str, str]) -> None:
+    report = make_report(rows(files), DEFAULT, made="test")
+    assert [
+        row["id"] for row in report_data(report, [r for r in report.rows if r.state != "same"])["rows"]
+    ] == [
+        "b",
+        "c",
+        "d",
+        "e",
+        "z",
+    ]
+    assert "b  different: " in write_report(report, failures=True)
+    assert "b  different: " not in write_report(report)
+
+
+# ---------------------------------------------------------------- intervals and tests
+def test_wilson_against_the_textbook() -> None:
+    # Newcombe (1998), table I: 81/263 -> 0.2553..0.3662; 0/20 -> 0..0.1611; 15/148 -> 0.0624..0.1605
+    for hits, of, low, high in ((81, 263, 0.2553, 0.3662), (0, 20, 0, 0.1611), (15, 148, 0.0624, 0.1605)):
+        found = wilson(hits, of)
+        assert found is not None
+        assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert wilson(0, 0) is None
+
+
+def test_bootstrap_is_seeded_and_covers() -> None:
+    random = Random(3)
+    tallies = [Counts(random.randint(0, 4), 4, 4) for _ in range(300)]
+    first, again, other = (intervals({"x": tallies}, seed=seed)["x"] for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+    assert first is not None
+    assert first.low < 0.5 < first.high
+    # the normal interval of the mean of a uniform choice from 0, 1/4, ..., 1
+    half = 1.96 * (0.125 / 300) ** 0.5
+    assert first.high - first.low == pytest.approx(2 * half, rel=0.15)
+
+
+def test_intervals_of_nothing() -> None:
+    assert intervals({"x": [], "y": [None], "z": [Counts(0, 0, 0)]}) == {"x": None, "y": None, "z": None}
+
+
+def test_large_samples_take_the_normal_interval() -> None:
+    found = intervals({"x": [Counts(i % 3, 2, 2) for i in range(60_000)]})["x"]
+    assert found is not None
+    assert found.method == "normal"
+    assert found.low < 0.5 < found.high
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"), [(0, 0, 1.0), (5, 5, 1.0), (0, 6, 0.03125), (1, 9, 0.021484375), (10, 10, 1.0)]
+)
+def test_sign_test(first: int, second: int, p: float) -> None:
+    assert sign_test(first, second) == pytest.approx(p)
+    assert sign_test(second, first) == pytest.approx(p)
+
+
+def test_sign_test_of_many_changes_agrees_with_the_exact_one() -> None:
+    from math import comb
+
+    exact = 2 * sum(comb(1200, k) for k in range(561)) / 2**1200
+    assert sign_test(560, 640) == pytest.approx(exact, rel=0.02)
+
+
+def test_differences() -> None:
+    random = Random(4)
+    base = [Counts(random.randint(0, 3), 4, 4) for _ in range(200)]
+    better = [Counts(min(4, c.hit + (random.random() < 0.3)), 4, 4) for c in base]
+    found = differences({"better": (base, better), "same": (base, base), "none": ([None], [None])})
+    assert found["same"].value == 0
+    assert found["same"].p == 1.0
+    assert found["better"].value == pytest.approx(
+        sum(b.hit - a.hit for a, b in zip(base, better, strict=True)) / 800
+    )
+    assert found["better"].p is not None
+    assert found["better"].p < 0.001
+    assert found["better"].low is not None
+    assert found["better"].low > 0
+    assert found["none"].value is None
+
+
+def test_the_permutation_test_holds_its_level() -> None:
+    """Of systems that do not differ about 5 % look different at 5 %."""
+    random = Random(5)
+    pairs = {}
+    for number in range(200):
+        columns = [[Counts(random.randint(0, 3), 4, 4) for _ in range(40)] for _ in range(2)]
+        pairs[str(number)] = (columns[0], columns[1])
+    found = differences(pairs)
+    low = sum(d.p is not None and d.p <= 0.05 for d in found.values())
+    assert 2 <= low <= 22
+
+
+# ---------------------------------------------------------------- two systems
+def scored(name: str, state: str, exact: int, mistaken: tuple = ()) -> Scored:
+    return Scored(name, state, {"exact": Share(exact, 1)}, keys={"level": "1"}, mistaken=mistaken)
+
+
+def test_contrast() -> None:
+    first = [
+        scored("a", "same", 1),
+        scored("b", "same", 1),
+        scored("c", "different", 0, (("f", "g"),)),
+        scored("x", "gold_absent", 0),
+    ]
+    second = [
+        scored("a", "same", 1),
+        scored("b", "different", 0),
+        scored("c", "same", 1),
+        scored("d", "same", 1),
+    ]
+    found = make_contrast(first, second, ["exact"], names=("A", "B"), made="test", by=["level"])
+    assert (found.n, found.lost, found.won) == (3, ("b",), ("c",))
+    assert found.lines[0].difference.value == 0
+    assert found.lines[0].difference.p == 1.0
+    assert list(found.breakdown["level"]) == ["1"]
+    assert found.mistaken == ({("f", "g"): 1}, {})
+    scene = mistaken_scene(found)
+    assert [box.tool for box in scene.boxes] == ["f", "g"]
+    assert [(arrow.tail, arrow.head, arrow.label) for arrow in scene.arrows] == [(0, 1, "1 | 0")]
+
+
+# ---------------------------------------------------------------- rules for what is not there
+def test_a_rule_for_an_unknown_tool_or_argument_is_an_error() -> None:
+    names = Names()
+    names.add([parse('[{"name": "search", "arguments": {"city": "Rome"}}]')])
+    for rule, said in (
+        (
+            Rule(tool="serch", where="p, rule 1"),
+            "p, rule 1: no plan calls the tool 'serch'; did you mean 'search'",
+        ),
+        (
+            Rule(argument="citty", where="p, rule 2"),
+            "no plan gives the argument 'citty'; did you mean 'city'",
+        ),
+        (Rule(tool="search", argument="town", where="p"), "no plan gives the argument 'town' of 'search'"),
+    ):
+        with pytest.raises(PolicyError) as caught:
+            names.check(Policy(rules=(rule,)))
+        assert said in str(caught.value)
+    names.check(
+        Policy(
+            rules=(
+                Rule(tool="search", argument="city", where="p"),
+                Rule(tool="x*", where="p"),
+                Rule(tool="y"),
+            )
+        )
+    )
+
+
+# ---------------------------------------------------------------- the command line
+def test_score_command(files: tuple[str, str]) -> None:
+    done = planeval("score", *files)
+    assert done.returncode == 1  # two records are left over
+    assert "figures from 4" in done.stdout
+    assert "policy default | pairing id" in done.stdout
+    data = json.loads(planeval("score", *files, "--format", "json", "--metric", "exact").stdout)
+    assert data["figures"]["exact"]["value"] == 0.25
+    assert data["states"]["gold_absent"] == 1
+
+
+def test_score_thresholds(tmp_path: Path) -> None:
+    files = write(tmp_path / "p.jsonl", PRED[:2]), write(tmp_path / "g.jsonl", GOLD[:2])
+    assert planeval("score", *files).returncode == 0
+    assert planeval("score", *files, "--fail-under", "exact=0.5").returncode == 0
+    low = planeval("score", *files, "--fail-under", "exact=0.6", "--fail-under", "precedences=0")
+    assert low.returncode == 1
+    assert "exact is 0.5000, expected at least 0.6" in low.stderr
+    assert "precedences does not exist" in low.stderr
+    assert planeval("score", *files, "--fail-under", "independent_errors=0.2").returncode == 1
+    assert planeval("score", *files, "--fail-under", "exact").returncode == 2
+    assert planeval("score", *files, "--metric", "exactt").returncode == 2
+
+
+def test_score_refuses_two_gold_plans_of_one_id(tmp_path: Path) -> None:
+    files = write(tmp_path / "p.jsonl", PRED[:2]), write(tmp_path / "g.jsonl", [*GOLD[:2], GOLD[0]])
+    done = planeval("score", *files)
+    assert done.returncode == 2
+    assert "two gold plans have the id 'a'" in done.stderr
+    assert "record 3" in done.stderr
+
+
+def test_score_with_a_rule_for_an_unknown_tool(tmp_path: Path, files: tuple[str, str]) -> None:
+    policy = tmp_path / "mine.toml"
+    policy.write_text('[[rule]]\ntool = "ff"\ncompare = ["casefold"]\n')
+    done = planeval("score", *files, "--policy", str(policy))
+    assert done.returncode == 2
+    assert "mine.toml, rule 1: no plan calls the tool 'ff'" in done.stderr
+    assert done.stdout == ""
+
+
+def test_score_of_nothing(tmp_path: Path) -> None:
+    files = (
+        write(tmp_path / "p.jsonl", PRED[3:]),
+        write(tmp_path / "g.jsonl", GOLD[4:] * 1 + [GOLD[4] | {"id": "y"}]),
+    )
+    assert planeval("score", *files).returncode == 3
+
+
+def test_compare_command(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.jsonl", GOLD[:4])
+    one, two = (
+        write(tmp_path / "one.jsonl", PRED[:2]),
+        write(tmp_path / "two.jsonl", [{"id": r["id"], "prediction": r["gold"]} for r in GOLD[:4]]),
+    )
+    done = planeval("compare", one, two, "--gold", gold)
+    assert done.returncode == 0
+    assert "4 samples judged under both" in done.stdout
+    assert "only two is right on 3: b, c, d" in done.stdout
+    assert "difficulty  metric" in done.stdout
+    picture = tmp_path / "mistaken.dot"
+    data = json.loads(
+        planeval("compare", one, two, "--gold", gold, "--format", "json", "--mistaken", str(picture)).stdout
+    )
+    assert data["figures"]["exact"]["p"] == 0.25
+    assert data["only_second"] == ["b", "c", "d"]
+    assert "digraph" in picture.read_text()
+
+
+# ---------------------------------------------------------------- the selftest
+def test_our_own_comparison_is_right() -> None:
+    answers = list(ask_ourselves())
+    assert len(answers) == 38
+    assert all(answer.right for answer in answers if not answer.disputed)
+    assert planeval("selftest").returncode == 0
+
+
+def test_another_scorer_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [pair for pair in selftest.pairs() if pair["id"] in ("01", "02", "15")]
+    monkeypatch.setattr(selftest, "pairs", lambda: few)
+    script = tmp_path / "scorer.py"
+    script.write_text(
+        "import json, sys\n"
+        "one, two = (json.load(open(name)) for name in sys.argv[1:3])\n"
+        "print('same' if one == two else 'different')\n"
+    )
+    answers = {answer.id: answer for answer in ask_command([sys.executable, str(script)])}
+    assert answers["01"].right
+    assert not answers["02"].right  # a text comparison fails on swapped independent calls
+    quiet = tmp_path / "quiet.py"
+    quiet.write_text("import sys; sys.exit(1)\n")
+    assert all(
+        answer.answer is False for answer in ask_command([sys.executable, str(quiet), "{pred}", "{gold}"])
+    )
+    broken = tmp_path / "broken.py"
+    broken.write_text("import sys; sys.exit(7)\n")
+    assert {answer.answer for answer in ask_command([sys.executable, str(broken)])} == {None}
+
+
+@pytest.mark.slow
+def test_our_command_line_passes_its_own_selftest() -> None:
+    command = f"{sys.executable} -m planner_eval diff {{pred}} {{gold}}"
+    done = planeval("selftest", "--command", command)
+    assert done.returncode == 0, done.stdout
+    assert "30 of 30 beyond dispute are right" in done.stdout
+
+
+def test_a_missing_scorer_is_told() -> None:
+    done = planeval("selftest", "--command", "no-such-scorer")
+    assert done.returncode == 1
+    assert "No such file" in done.stdout
+
+
+def test_states_that_are_judged() -> None:
+    assert set(JUDGED) <= set(STATES)
