@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from planner_eval.diff import diff
+from planner_eval.execute.trace import CallTrace, Failure, Trace
 from planner_eval.model import Call, Edge, Plan, Ref
 from planner_eval.read import parse
 from planner_eval.render import Drawable, render
+from planner_eval.render.runs import run_scene
 from tests.conftest import ROOT
 from tests.render_plans import demo
 
@@ -28,10 +30,27 @@ def chain(calls: int) -> Plan:
     return Plan(tuple(made), tuple(Edge(i - 1, i, "n", (), ("n",)) for i in range(1, calls)))
 
 
+def run() -> Drawable:
+    """A run with a value, a failure and a call skipped for its sake."""
+    plan = parse(
+        '[{"name": "add", "label": "$var_1", "arguments": {"a": 1, "b": 2}},'
+        ' {"name": "divide", "label": "$var_2", "arguments": {"a": "$var_1.result$", "b": 0}},'
+        ' {"name": "sqrt", "label": "$var_3", "arguments": {"x": "$var_2.result$"}},'
+        ' {"name": "var_result", "arguments": {"root": "$var_3.result$"}}]'
+    )
+    calls = (
+        CallTrace("var_1", "add", "ok", {"result": 3}, seconds=0.5, attempts=1),
+        CallTrace("var_2", "divide", "failed", error=Failure("ZeroDivisionError", "division by zero")),
+        CallTrace("var_3", "sqrt", "skipped", error=Failure("producer-failed", "divide gave no value")),
+    )
+    return run_scene(plan, Trace(calls))
+
+
 def things() -> dict[str, Drawable]:
     found: dict[str, Drawable] = {name: one for name, one in demo().items() if "turned" not in name}
     found["plan"] = demo()["trip-same"].gold
     found["condensed"] = chain(301)
+    found["run"] = run()
     found["inferred"] = Plan((Call("c1", "find"), Call("c2", "get")), (Edge(0, 1, "id", (), ("id",), True),))
     return found
 
@@ -84,3 +103,10 @@ def test_pictures_of_the_docs_show_what_is_drawn_now(name: str, request: pytest.
     shown = (IMAGES / name).read_text(encoding="utf-8")
     for part in (r"<text[^>]*>([^<]*)<", r'stroke-dasharray="([^"]*)"', r'xlink:title="([^"]*)"'):
         assert sorted(re.findall(part, shown)) == sorted(re.findall(part, drawn))
+
+
+def test_a_run_can_show_its_times_and_a_run_cut_short_says_so() -> None:
+    trace = Trace((CallTrace("c1", "f", "ok", 1, seconds=0.25, attempts=2),), Failure("deadline", "too late"))
+    shown = render(run_scene(Plan((Call("c1", "f"),)), trace, times=True), format="text").decode()
+    assert "250.0 ms, 2 attempts" in shown
+    assert "ended early: deadline: too late" in shown

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
 
-WHOLE = ("missing", "extra")
+WHOLE = ("missing", "extra", "ok", "failed", "skipped")
 """Roles of a call that all its arguments share: their signs would only repeat it."""
 
 

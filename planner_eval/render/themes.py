@@ -13,7 +13,7 @@ from typing import Any
 from planner_eval.errors import InputError
 from planner_eval.resources import folder
 
-ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred")
+ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
 """The roles that every theme has to dress."""
 
 Attributes = Mapping[str, str]
