@@ -155,11 +155,10 @@ def _callnavi(reference: Path) -> Equal:
         records = [(samples[key], answers[name][key]) for key in official["ids"]]
         report = bench.official(records, notation=expected["family"], judge=judge)
         verdicts = ("syntax", *callnavi_tests.VERDICTS)
-        ours, theirs = (
-            [v[n] for n in verdicts] for v in ({n: letters(report, n) for n in verdicts}, expected)
-        )
-        for mine, theirs_of_one in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True):
-            yield "answers with parameters", mine == theirs_of_one
+        ours = zip(*(letters(report, verdict) for verdict in verdicts), strict=True)
+        theirs = zip(*(expected[verdict] for verdict in verdicts), strict=True)
+        for mine, known in zip(ours, theirs, strict=True):
+            yield "answers with parameters", mine == known
         printed = {"syntax": expected["printed_syntax"], **expected.get("judge_para", {})}
         error = report.figure("ast_overall").error == expected.get("judge_para_error")
         yield "printed figures", error and all(_close(report.value(n), v) for n, v in printed.items())
@@ -318,13 +317,14 @@ def main() -> int:
             row = counts.setdefault((BENCHMARKS[name].title, what), [0, 0])
             row[0] += 1
             row[1] += equal
-    rows = [
-        {"benchmark": k[0], "what": k[1], "rows": n, "rows equal": same} for k, (n, same) in counts.items()
+    rows: list[dict[str, Any]] = [
+        {"benchmark": name, "what": what, "rows": n, "rows equal": same}
+        for (name, what), (n, same) in counts.items()
     ]
-    total = {"benchmark": "all", "what": "", "rows": sum(r["rows"] for r in rows)}  # type: ignore[misc]
-    rows.append(total | {"rows equal": sum(r["rows equal"] for r in rows)})  # type: ignore[misc]
+    totals = {key: sum(row[key] for row in rows) for key in ("rows", "rows equal")}
+    rows.append({"benchmark": "all", "what": "", **totals})
     print(table(rows))
-    return int(rows[-1]["rows"] != rows[-1]["rows equal"])
+    return int(totals["rows"] != totals["rows equal"])
 
 
 if __name__ == "__main__":
