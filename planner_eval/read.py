@@ -76,6 +76,12 @@ def _read(
     try:
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+        if not located:
+            from planner_eval.dialects.whole import read_whole
+
+            whole = read_whole(source, limits)
+            if whole is not None:
+                return whole
         from planner_eval.dialects.find import find
 
         found = find(source, limits, repair=repair, located=located)
@@ -198,7 +204,7 @@ def write(plan: Plan, dialect: str) -> str:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
     if plan.answer is not None and dialect not in ("plan", "nestful"):
         raise WriteError(
-            f"the plan names what the user gets, which {dialect!r} cannot say; the dialects 'plan' and 'nestful' can"
+            f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
         )
     text = target.write(plan)
     if dialect not in dialects.MODULES and plan.calls:
@@ -213,7 +219,9 @@ def _check_written(plan: Plan, text: str, dialect: str) -> None:
     try:
         back = parse(text, dialect=dialect, tools=types_of(plan))
     except ParseError as error:
-        raise WriteError(f"the dialect {dialect!r} cannot say this plan: read again, {error.reason}") from None
+        raise WriteError(
+            f"the dialect {dialect!r} cannot say this plan: read again, {error.reason}"
+        ) from None
     if same(plan, back):
         return
     for given, found in zip(plan.calls, back.calls, strict=False):
@@ -222,7 +230,7 @@ def _check_written(plan: Plan, text: str, dialect: str) -> None:
         for (key, value), (_, read) in zip(given.arguments, found.arguments, strict=True):
             if value != read:
                 raise WriteError(
-                    f"the dialect {dialect!r} cannot say the argument {key!r} of call {given.id} ({given.name}): "
+                    f"the dialect {dialect!r} cannot say {key!r} of call {given.id} ({given.name}): "
                     f"{value!r} would read as {read!r}"
                 )
     raise WriteError(f"the dialect {dialect!r} cannot say this plan")

@@ -51,7 +51,9 @@ def shown(value: Any, plan: Plan) -> str:
     """One linked value in the golden files' notation."""
     if isinstance(value, (Ref, Unresolved)):
         name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
-        return f"<{name}{''.join(f'.{step}' if isinstance(step, str) else f'[{step}]' for step in value.path)}>"
+        return (
+            f"<{name}{''.join(f'.{step}' if isinstance(step, str) else f'[{step}]' for step in value.path)}>"
+        )
     if isinstance(value, Template):
         return " + ".join(shown(part, plan) for part in value.parts)
     if isinstance(value, list):
@@ -65,7 +67,10 @@ def printed(plan: Plan) -> str:
     """A plan in the golden files' notation: a line a call, then the answer and the notes."""
     lines = []
     for call in plan.calls:
-        parts = [f"{call.id} {call.tool}", *(f"{key or '(after)'}={shown(v, plan)}" for key, v in call.arguments)]
+        parts = [
+            f"{call.id} {call.tool}",
+            *(f"{key or '(after)'}={shown(v, plan)}" for key, v in call.arguments),
+        ]
         if call.returns:
             parts.append(f"-> {', '.join(call.returns)}")
         if call.has_result:
@@ -91,7 +96,7 @@ def outcome(path: Path) -> tuple[Plan | None, str]:
 @pytest.mark.parametrize("path", CASES, ids=lambda p: f"{p.parent.name}/{p.stem}")
 def test_case(path: Path, request: pytest.FixtureRequest) -> None:
     plan, found = outcome(path)
-    settings, text, expected = split(path)
+    settings, _, expected = split(path)
     assert settings["why"]
     if request.config.getoption("--update-cases"):
         head = path.read_text(encoding="utf-8").partition("\n--- ")[0]

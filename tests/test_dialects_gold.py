@@ -1,4 +1,4 @@
-"""The benchmarks' gold plans in their own notations: read, written back, read again, with the notes they deserve."""
+"""The benchmarks' gold plans: read, written back, read again, with exactly the notes they deserve."""
 
 from __future__ import annotations
 
@@ -55,7 +55,12 @@ def round_trips(plans: list[Plan], dialect: str) -> None:
         (
             "mm",
             200,
-            {"reference.forward": 12, "reference.self": 5, "argument.bare_number": 1, "reference.ambiguous": 114},
+            {
+                "reference.forward": 12,
+                "reference.self": 5,
+                "argument.bare_number": 1,
+                "reference.ambiguous": 114,
+            },
         ),
     ],
 )
@@ -99,7 +104,8 @@ def test_nestful_v2(reference: Path) -> None:
 
 OWN: list[tuple[str, Any]] = [
     ("appbench", "Hotels: [h, p = find(#city='St. John's', #n='2')]\nTaxi: [ride(#to=h)]"),
-    ("nestful", [{"name": "a", "label": "v1", "arguments": {}}, {"name": "b", "arguments": {"x": "$v1.y[2]$"}}]),
+    ("nestful", [{"name": "a", "label": "v1", "arguments": {}},
+                 {"name": "b", "arguments": {"x": "$v1.y[2]$"}}]),
     ("plan", [{"id": "q", "name": "a", "arguments": {"x": {"$template": ["<", {"$ref": "q2"}]}}},
               {"id": "q2", "name": "b", "arguments": {}}]),
     ("json", [{"name": "a", "arguments": {"x": [1, {"y": None}]}}]),

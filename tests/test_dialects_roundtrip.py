@@ -20,7 +20,7 @@ from tests.real_plans import real_plans
 PLANS: dict[str, tuple[Any, int]] = {
     "flat": (
         [
-            {"name": "get_rate", "arguments": {"cur": "EUR", "days": 7, "deep": {"a": [1, 2.5, None, True, "x"]}}},
+            {"name": "get_rate", "arguments": {"cur": "EUR", "days": 7, "in": {"a": [1, 2.5, None, True]}}},
             {"name": "roll", "arguments": {"sides": 6}},
             {"name": "ping", "arguments": {}},
         ],
@@ -55,7 +55,8 @@ PLANS: dict[str, tuple[Any, int]] = {
     "paths": (
         [
             {"id": "a", "name": "f", "arguments": {"x": 1}},
-            {"id": "b", "name": "g", "arguments": {"y": {"$ref": "a", "path": ["city"]}, "w": [{"$ref": "a", "path": ["l", 0]}]}},
+            {"id": "b", "name": "g", "arguments": {"y": {"$ref": "a", "path": ["city"]},
+                                                   "w": [{"$ref": "a", "path": ["l", 0]}]}},
         ],
         6,
     ),
@@ -125,7 +126,11 @@ def test_what_is_written_is_recognised(name: str) -> None:
 
 
 def test_real_plans(reference: Path) -> None:
-    plans = [plan for plan in real_plans(reference)[::40] if all(not d.code.startswith("label") for d in plan.diagnostics)]
+    plans = [
+        plan
+        for plan in real_plans(reference)[::40]
+        if all(not d.code.startswith("label") for d in plan.diagnostics)
+    ]
     held: dict[str, int] = {}
     for plan in plans:
         types = types_of(plan)

@@ -77,7 +77,9 @@ def difference(expected: dict[str, Any], text: str) -> str | None:
         return f"read as {calls}"
     if refs != sorted(map(str, expected.get("references", []))):
         return f"references {refs}, expected {expected.get('references')}"
-    named = {note.code.removeprefix("repair.") for note in wanted.diagnostics if note.code.startswith("repair.")}
+    named = {
+        note.code.removeprefix("repair.") for note in wanted.diagnostics if note.code.startswith("repair.")
+    }
     return None if named == set(expected.get("repairs", [])) else f"repairs {sorted(named)}"
 
 
@@ -109,6 +111,11 @@ def test_places_point_into_the_text(texts: dict[str, str]) -> None:
         if isinstance(found, ParseError) or expected["outcome"] != "calls":
             continue
         for call in found.calls:
-            if call.span is not None and found.dialect in ("pythonic", "code", "openai-programmatic", "gorilla"):
+            if call.span is not None and found.dialect in (
+                "pythonic",
+                "code",
+                "openai-programmatic",
+                "gorilla",
+            ):
                 start, end = call.span
                 assert call.name.split(".")[-1].split("_")[0] in texts[key][start:end], key

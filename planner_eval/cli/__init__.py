@@ -17,11 +17,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
     "catalog": ("catalog", "Show a tool catalog, or write it in another format."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
+    "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
+    "convert": ("convert", "Write plans in another notation."),
     "data": ("data", "Fetch, verify, show and check the published data sets."),
+    "dialects": ("dialects", "The notations that plans are read from and written in."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
+    "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
     "render": ("render", "Draw a plan."),
+    "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
+    "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
     "stats": ("stats", "Structure figures of a file of plans."),
 }
 """Command → its module in this package and the line that ``--help`` shows."""

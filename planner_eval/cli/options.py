@@ -20,7 +20,26 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return command
+    return wrappers(command)
+
+
+def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
+
+    def add(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+        for file in files:
+            from planner_eval.dialects.table import add_file
+
+            add_file(file)
+
+    return click.option(
+        "--wrappers",
+        metavar="FILE",
+        multiple=True,
+        expose_value=False,
+        callback=add,
+        help="Notations of your own, as rows of a TOML file.",
+    )(command)
 
 
 def output(command: Callable[..., Any]) -> Callable[..., Any]:

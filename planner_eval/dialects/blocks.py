@@ -61,18 +61,26 @@ _LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`)
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
     rf"\[\s*+(?:[\[{{(\"'\]]|{_NAME}\s*+[(,])|\{{\s*+[\"'}}]"
-    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{_NAME}\((?!\w*+\s*+:)|(['\"]){_NAME}\1\("
+    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{_NAME}\((?!\w*+\s*+:)"
+    rf"|(['\"]){_NAME}\1\("
 )
 _NAMED = re.compile(rf"({_NAME})[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
-_SCRIPT = frozenset({"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"})
+_SCRIPT = frozenset(
+    {"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"}
+)
 _PYTHON = frozenset({"python", "py", "python3", "tool_code"})
 _SCRIPT_START = re.compile(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
-_DEFINITION = re.compile(r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+(?:def|function)\s++([^\W\d]\w*+)\s*+\(")
-_IMPORT = re.compile(r"(?m)^[ \t]*+(?:import\s++([\w.]++)(?:\s++as\s++(\w++))?|from\s++[\w.]++\s++import\s++([\w, ]++))")
+_DEFINITION = re.compile(
+    r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
+    r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
+)
+_IMPORT = re.compile(
+    r"(?m)^[ \t]*+(?:import\s++([\w.]++)(?:\s++as\s++(\w++))?|from\s++[\w.]++\s++import\s++([\w, ]++))"
+)
 
 
 class Loose(ParseError):
@@ -151,7 +159,9 @@ class Reader:
             raw = reader(value, self.limits, places)
         except ParseError as error:
             if not error.text:
-                error = ParseError(error.reason, text=view.text, offset=_named_at(view.text, error), code=error.code)
+                error = ParseError(
+                    error.reason, text=view.text, offset=_named_at(view.text, error), code=error.code
+                )
             raise error from None
         except RecursionError:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
@@ -322,7 +332,7 @@ class Reader:
             for match in _CALLISH.finditer(plain)
         )
 
-    def repaired_rows(self, text: str, rows: list[Row], error: ParseError) -> Read | None:
+    def repaired_rows(self, text: str, rows: list[Row]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
         if not self.repair:
             return None
@@ -340,7 +350,7 @@ class Reader:
                 end = matches[i + 1].start() if i + 1 < len(matches) else len(text)
                 close = pattern(row.close).search(text, match.end(), end) if row.close else None
                 view = View(text).cut(match.end(), close.start() if close else end).strip()
-                if not view.text or view.text[:1] not in "[{" and not _CALLISH.match(view.text):
+                if not view.text or (view.text[:1] not in "[{" and not _CALLISH.match(view.text)):
                     continue
                 try:
                     found = self.mended(view, strictly=True)
@@ -369,7 +379,7 @@ class Reader:
                 return self._kept(self.script(view))
             except ParseError as error:
                 raise _placed(error, view, self.source) from None
-        if view.text[:1] in "[{\"":
+        if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
         tree = syntax(_dedented(view).text)
         if isinstance(tree, ast.Module) or block.label in _PYTHON:
@@ -479,7 +489,11 @@ class Reader:
             following = text.find("\n", end)
             return None, len(text) if following < 0 else following
         found = self.mended(view.cut(start, end))
-        if isinstance(found, Read) and not bracketed and all(is_signature(c, self.source) for c in found.raw.calls):
+        if (
+            isinstance(found, Read)
+            and not bracketed
+            and all(is_signature(c, self.source) for c in found.raw.calls)
+        ):
             return Nothing("a function's signature"), end
         return found, end
 
@@ -579,13 +593,19 @@ def _dedented(view: View) -> View:
     if not common and not first:
         return view
     if lines and not first and common:  # only the first line was stripped
-        return view.edit(Edit(m.start(), m.start() + common, "") for m in inner) if _uniform(inner, common) else view
+        return (
+            view.edit(Edit(m.start(), m.start() + common, "") for m in inner)
+            if _uniform(inner, common)
+            else view
+        )
     return view.edit(Edit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
 
 
 def _uniform(lines: list[re.Match[str]], common: int) -> bool:
     """Whether the lines after a stripped first one are indented for no reason of the language."""
-    return all(len(m[1]) >= common for m in lines) and not lines[0].string[: lines[0].start()].rstrip().endswith((":", ",", "(", "[", "{"))
+    return all(len(m[1]) >= common for m in lines) and not lines[0].string[
+        : lines[0].start()
+    ].rstrip().endswith((":", ",", "(", "[", "{"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,16 +625,29 @@ def _calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
 
 
 _TOOL_CALL = re.compile(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
-_KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"})
-_OWN = frozenset({"Math", "JSON", "Object", "Array", "System", "document", "window", "String", "Promise", "this", "super"})
+_KEYWORDS = frozenset(
+    {"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"}
+)
+_OWN = frozenset(
+    {"Math", "JSON", "Object", "Array", "System", "document", "window", "String", "Promise", "this", "super"}
+)
 
 
 def _calls_tool(text: str, defined: set[str]) -> bool:
     """Whether a program that cannot be read calls something that is not its own."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
-    own = {m for pair in re.findall(r"\b(?:const|let|var)\s+(\w+)|\bimport\s+(\w+)\s+from", code) for m in pair if m}
+    own = {
+        m
+        for pair in re.findall(r"\b(?:const|let|var)\s+(\w+)|\bimport\s+(\w+)\s+from", code)
+        for m in pair
+        if m
+    }
     own |= set(re.findall(r"\b\w+(?:<[^>\n]*>)?\s+(\w+)\s*=", code))
-    methods = set(re.findall(r"\b(?:public|private|protected|static|void|String|int)\s+(?:[\w<>\[\]]+\s+)*(\w+)\s*\(", code))
+    methods = set(
+        re.findall(
+            r"\b(?:public|private|protected|static|void|String|int)\s+(?:[\w<>\[\]]+\s+)*(\w+)\s*\(", code
+        )
+    )
     for match in _TOOL_CALL.finditer(code):
         name, root = match[2], match[2].split(".")[0]
         known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
@@ -653,10 +686,16 @@ def _refuse_pairs(value: Any, text: str) -> None:
         if isinstance(item, list):
             _refuse_pairs(item, text)
     names = [item for item in value if _identifier(item)]
-    rest = any(isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value)
+    rest = any(
+        isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
+    )
     if names and rest:
         place = max(text.find(names[0]) - 1, 0)
-        raise Loose(f"found {names[0]!r} and its arguments as items of one list, expected a call", text=text, offset=place)
+        raise Loose(
+            f"found {names[0]!r} and its arguments as items of one list, expected a call",
+            text=text,
+            offset=place,
+        )
 
 
 def _refuse_loose(tree: ast.Module, text: str) -> None:

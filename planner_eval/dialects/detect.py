@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.dialects.json_calls import is_call, is_definition
 from planner_eval.dialects.table import Row, literal, table
-
-
-class Candidate(NamedTuple):
-    """A dialect that a text may be in, and why."""
-
-    dialect: str
-    reason: str
-
+from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
 
 _APPBENCH = re.compile(
     r"\s*+(?:[^\W\d][\w.\- ]*+:\s*+\[\s*+)?+"
     r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
 )
-_APPBENCH_SECTION = re.compile(r"\s*+[^\W\d][\w.\- ]*+:\s*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\))")
-_NESTFUL = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
+_APPBENCH_SECTION = re.compile(
+    r"\s*+[^\W\d][\w.\- ]*+:\s*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
+    r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\))"
+)
 _SHAPES = (
-    ("llmcompiler", re.compile(r"\s*+(?:(?:Thought|Plan)\b[^\n]*+\n\s*+)?+1[.)][ \t]++[^\W\d][\w.\-]*+\("), "numbered calls"),
+    (
+        "llmcompiler",
+        re.compile(r"\s*+(?:(?:Thought|Plan)\b[^\n]*+\n\s*+)?+1[.)][ \t]++[^\W\d][\w.\-]*+\("),
+        "numbered calls",
+    ),
     ("rewoo", re.compile(r"(?:^|\n)\s*+#E\d++\s*+=\s*+[^\W\d][\w .\-]*+\["), "#E1 = Tool[text] steps"),
     ("t-eval", re.compile(r"(?:^|\n)\s*+Action \d++\s*+:\s*+#E\d++\s*+="), "Action 1: #E1 = f(a) steps"),
     ("worfbench", re.compile(r"\s*+Nodes?\s*+:\s*+\d++\s*+[:.)]"), "numbered nodes and edges"),
-    ("react", re.compile(r"(?:^|\n)\s*+Action\s*+:[^\n]*+\n\s*+Action Input\s*+:"), "Action and Action Input lines"),
+    (
+        "react",
+        re.compile(r"(?:^|\n)\s*+Action\s*+:[^\n]*+\n\s*+Action Input\s*+:"),
+        "Action and Action Input lines",
+    ),
     ("callnavi-yaml", re.compile(r"\s*+API:[ \t]*+\n\s*+-\s"), "YAML of API and parameters"),
 )
 
@@ -55,7 +57,7 @@ def detect(text: str) -> list[Candidate]:
     if start in ("[", "{"):
         if '"$ref"' in text or '"planeval.plan/' in text:
             found.append(Candidate("plan", "JSON with $ref references or our schema"))
-        if _NESTFUL.search(text):
+        if NESTFUL.search(text):
             found.append(Candidate("nestful", "JSON with labels or $name$ references"))
     if start in ("[", "{", '"') or not found:
         found.append(Candidate("json", "JSON"))
@@ -96,7 +98,9 @@ def _squeezed(text: str) -> str:
 
 
 def _openers() -> re.Pattern[str]:
-    return _compiled(tuple(sorted({token for row in table().values() for token in signs(row)}, key=len, reverse=True)))
+    return _compiled(
+        tuple(sorted({token for row in table().values() for token in signs(row)}, key=len, reverse=True))
+    )
 
 
 _LINE_START = {"functools": "(?=\\[)", "Call:": "", ">>>": ""}
@@ -131,8 +135,8 @@ def detect_data(data: Any) -> Candidate:
         return _of_texts(items)
     calls = [item for item in items if is_call(item)]
     if calls and len(calls) == len(items) and not ("dep" in calls[0] and "task" in calls[0]):
-        return _of_calls(calls)
-    return _of_structure(data) or _of_calls(calls)
+        return of_calls(calls)
+    return _of_structure(data) or of_calls(calls)
 
 
 def _of_texts(items: list[str]) -> Candidate:
@@ -162,15 +166,6 @@ def _of_structure(data: Any) -> Candidate | None:
     return None
 
 
-def _of_calls(calls: list[dict[str, Any]]) -> Candidate:
-    if any(_has_ref(call) for call in calls):
-        live = '"$ref": "result://' in json.dumps(calls, default=str)
-        return Candidate("result-uri", "references to live results") if live else Candidate("plan", "$ref references")
-    if any(isinstance(call.get("label"), str) or _has_dollar(call) for call in calls):
-        return Candidate("nestful", "labels or $name$ references")
-    return Candidate("json", "objects with names and arguments")
-
-
 def name_json(data: Any, text: str) -> Candidate:
     """The row of the table that some JSON calls are written in; `json` where they fit none closer.
 
@@ -194,10 +189,18 @@ def name_json(data: Any, text: str) -> Candidate:
     if isinstance(data, list) and any(isinstance(m, dict) and m.get("role") == "observation" for m in data):
         return Candidate("complexfuncbench", "steps with observations")
     best = max(
-        ((fit(row, items[0]), -place, row.name) for place, row in enumerate(table().values()) if row.shape == "json"),
+        (
+            (fit(row, items[0]), -place, row.name)
+            for place, row in enumerate(table().values())
+            if row.shape == "json"
+        ),
         default=(0, 0, "json"),
     )
-    return Candidate(best[2], f"{best[0]} keys of its form") if best[0] > 2 else Candidate("json", "JSON")
+    return (
+        Candidate(best[2], f"objects with {best[0]} keys of its form")
+        if best[0] > 2
+        else Candidate("json", "objects with names and arguments")
+    )
 
 
 _LIVE = (
@@ -222,19 +225,9 @@ def is_schema(data: Any) -> bool:
     if is_definition(data):
         return True
     described = [v for v in data.values() if isinstance(v, dict) and "type" in v]
-    rest = [v for k, v in data.items() if not (isinstance(v, dict) and "type" in v) and k not in ("required", "type")]
+    rest = [
+        v
+        for k, v in data.items()
+        if not (isinstance(v, dict) and "type" in v) and k not in ("required", "type")
+    ]
     return bool(described) and not rest
-
-
-def _has_ref(value: Any) -> bool:
-    if isinstance(value, dict):
-        return "$ref" in value or any(_has_ref(item) for item in value.values())
-    return isinstance(value, list) and any(_has_ref(item) for item in value)
-
-
-def _has_dollar(value: Any) -> bool:
-    if isinstance(value, str):
-        return "$" in value and _NESTFUL.search(value) is not None
-    if isinstance(value, dict):
-        return any(_has_dollar(item) for item in value.values())
-    return isinstance(value, list) and any(_has_dollar(item) for item in value)

@@ -17,7 +17,8 @@ TOKEN = re.compile(
 """Brackets and texts; an apostrophe ends a text only where something that may follow a text follows."""
 
 _PLAIN = re.compile(
-    r"""(?P<open>[\[{(])|(?P<close>[\]})])|(?P<text>\"(?:[^"\\]++|\\.)*+\")|(?P<quote>["])|(?P<line>\n)""", re.S
+    r"""(?P<open>[\[{(])|(?P<close>[\]})])|(?P<text>\"(?:[^"\\]++|\\.)*+\")|(?P<quote>["])|(?P<line>\n)""",
+    re.S,
 )
 """The rest of a line in which an apostrophe closes nothing; so the whole stays linear."""
 

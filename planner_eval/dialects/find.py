@@ -31,7 +31,8 @@ THOUGHT = re.compile(
 """A model's thoughts; one that is never closed goes on to the end."""
 
 TOKEN = re.compile(
-    r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|start_header_id|end_header_id|end)\|>"
+    r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
+    r"start_header_id|end_header_id|end)\|>"
     r"|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """Chat tokens, which mean nothing for the plan."""
@@ -46,7 +47,9 @@ TURN = re.compile(
 
 FENCE = re.compile(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
 _LABEL = re.compile(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
-_MARK = re.compile(r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s")
+_MARK = re.compile(
+    r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
+)
 
 
 @dataclass(slots=True)
@@ -74,7 +77,7 @@ class _Search:
 
 
 def find(source: str, limits: Limits, *, repair: bool = False, located: bool = False) -> Found:
-    """The plan in a text, whatever its notation and whatever stands around it.
+    r"""The plan in a text, whatever its notation and whatever stands around it.
 
     Args:
         source: The text.
@@ -85,13 +88,13 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     Raises:
         ParseError: something begins like a plan and cannot be read.
 
-    >>> found = find("Sure! ```json\\n[{\\"name\\": \\"f\\", \\"arguments\\": {}}]\\n```", Limits())
+    >>> found = find("Sure! ```json\n[{\"name\": \"f\", \"arguments\": {}}]\n```", Limits())
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
     search = _Search(Reader(source, limits, repair=repair, located=located))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
-    if start in ('[', '{', '"'):
+    if start in ("[", "{", '"'):
         whole = search.reader.json(View(source).strip(), whole=True)
         if whole is not None:
             return _finish(search, [whole])
@@ -111,7 +114,9 @@ def _blanked(source: str, search: _Search) -> str:
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
     text = THOUGHT.sub(lambda m: _blank(m.group()), text)
-    turn = next((m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None)
+    turn = next(
+        (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
+    )
     if turn is not None:
         message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
         span = (turn.start(), len(text))
@@ -152,17 +157,18 @@ def _tokens(text: str, search: _Search) -> list[Read] | None:
     if good:
         for other in good[1:]:
             if _signature(other.raw) != _signature(good[0].raw):
-                message = f"the text also reads as {other.dialect!r}, with other calls; {good[0].dialect!r} was taken"
+                taken = good[0].dialect
+                message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
                 search.notes.append(Diagnostic("dialect.ambiguous", message))
                 break
         return good[:1]
     if errors:
-        error = max(errors, key=lambda e: e.offset)
-        repaired = search.reader.repaired_rows(text, [row for row, _ in rows], error)
+        furthest = max(errors, key=lambda e: e.offset)
+        repaired = search.reader.repaired_rows(text, [row for row, _ in rows])
         if repaired is not None:
             return [repaired]
-        error.text = search.reader.source
-        raise error
+        furthest.text = search.reader.source
+        raise furthest
     return None
 
 
@@ -173,7 +179,9 @@ def _sections(text: str, search: _Search) -> list[Read] | None:
     named = [m for m in marks if m[1] in ("code", "api_call")]
     if not named:
         return None
-    ends = {m.start(): (marks[i + 1].start() if i + 1 < len(marks) else len(text)) for i, m in enumerate(marks)}
+    ends = {
+        m.start(): (marks[i + 1].start() if i + 1 < len(marks) else len(text)) for i, m in enumerate(marks)
+    }
     final = [m for m in named if m[1] == "code" and m.group().startswith("<<<")]
     drafts = [m for m in named if m[1] == "code" and not m.group().startswith("<<<")]
     lines = [m for m in named if m[1] == "api_call"]
@@ -182,7 +190,9 @@ def _sections(text: str, search: _Search) -> list[Read] | None:
         for mark in chosen:
             found = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
             if not isinstance(found, Nothing):
-                read.append(replace(found, dialect=found.dialect, reason=f"the section {mark.group().strip(' :')!r}"))
+                read.append(
+                    replace(found, dialect=found.dialect, reason=f"the section {mark.group().strip(' :')!r}")
+                )
         kept = _once(read, search, whole=True)
         if kept:
             return kept
@@ -194,7 +204,9 @@ def _shaped(text: str, search: _Search) -> list[Read] | None:
     """Read a text that begins in a notation which its form gives away."""
     start = len(text) - len(text.lstrip())
     names = [("appbench", "calls with #name= arguments")] if _is_appbench(text) else []
-    names += [(name, reason) for name, pattern, reason in _SHAPES if pattern.search(text, start, start + 20_000)]
+    names += [
+        (name, reason) for name, pattern, reason in _SHAPES if pattern.search(text, start, start + 20_000)
+    ]
     for name, reason in names:
         try:
             raw = dialects.get(name).read(text, search.reader.limits)
@@ -226,7 +238,8 @@ def _blocks(view: View, search: _Search) -> list[Read]:
     read: list[Read] = []
     for block in _pieces(view):
         for found in reader.fence(block) if block.fenced else reader.prose(block):
-            read += _once([found], search)
+            placed = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
+            read += _once([placed], search)
     return read
 
 
@@ -253,7 +266,11 @@ def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Rea
         again = signature and (set(signature) == search.seen if whole else set(signature) <= search.seen)
         if again:
             count = len(signature)
-            message = f"{count} calls were read before and count once" if count > 1 else "a call was read before and counts once"
+            message = (
+                f"{count} calls were read before and count once"
+                if count > 1
+                else "a call was read before and counts once"
+            )
             search.notes.append(Diagnostic("find.restated", message, "info", None, None, item.span))
             continue
         search.seen.update(signature)
@@ -266,7 +283,9 @@ def _signature(raw: RawPlan) -> list[str]:
     made: dict[str, str] = {}
     found = []
     for call in raw.calls:
-        text = f"{call.app}.{call.name}({sorted((key, _shown(value, made)) for key, value in call.arguments)})"
+        text = (
+            f"{call.app}.{call.name}({sorted((key, _shown(value, made)) for key, value in call.arguments)})"
+        )
         for name, path in call.binds:
             made[name] = f"{text}{path}"
         found.append(text)
@@ -325,7 +344,14 @@ def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
             first = first or (at, start)
         at = max(at, end)
     if first is not None:
-        yield Diagnostic("find.text", f"{total:,} characters of text around the calls were ignored", "info", None, None, first)
+        yield Diagnostic(
+            "find.text",
+            f"{total:,} characters of text around the calls were ignored",
+            "info",
+            None,
+            None,
+            first,
+        )
 
 
 # ---------------------------------------------------------------- in a dialect that the user named

@@ -51,12 +51,12 @@ def dialect(row: Row) -> Dialect:
 
 
 def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
-    """Read a program of top-level calls.
+    r"""Read a program of top-level calls.
 
     Raises:
         ParseError: it holds something else, or an argument cannot be known.
 
-    >>> read('const r = await f({a: 1});\\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
+    >>> read('const r = await f({a: 1});\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
     ('b', RawRef(name='@0', path=('x',)))
     """
     from planner_eval.dialects import grammar
@@ -145,7 +145,9 @@ def _transformer() -> Any:  # noqa: C901 - a class body of one-liners
         def call(self, items: list[Any]) -> Any:
             head, last = items[0], items[-1] if items[-1].type == "RPAR" else items[-2]
             name = re.sub(r"\s+", "", re.sub(r"^await\s+", "", head.rstrip()[:-1]))
-            given = [(None, item[0], item[1]) for item in items if isinstance(item, tuple)]
+            given: list[tuple[str | None, Any, Any]] = [
+                (None, item[0], item[1]) for item in items if isinstance(item, tuple)
+            ]
             place = (head.start_pos, last.end_pos)
             if name in ("Promise.all", "Promise.allSettled") and given:
                 return (given[0][1], place)

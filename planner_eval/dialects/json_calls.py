@@ -89,12 +89,13 @@ def is_definition(item: dict[str, Any]) -> bool:
     >>> is_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
     True
     """
-    inner = item.get("function") if isinstance(item.get("function"), dict) else item
+    wrapped = item.get("function")
+    inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
     schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema")))
     if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
         return True
     return "description" in inner and not any(
-        key in inner for key in ARGUMENT_KEYS if key != "parameters" and key != "input"
+        key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
     )
 
 

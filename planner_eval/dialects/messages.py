@@ -66,7 +66,7 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if is_call(data):
         yield data
         return
-    if (data.get("type") in _NO_CALL_TYPES and "role" not in data) or data.get("role") in _OTHERS:
+    if (_one_of(data.get("type"), _NO_CALL_TYPES) and "role" not in data) or _one_of(data.get("role"), _OTHERS):
         return
     parts = [data[key] for key in INSIDE if _is_structure(data.get(key))]
     for part in parts:
@@ -75,6 +75,10 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
         )
     if not parts and not _is_side(data):
         yield data
+
+
+def _one_of(value: Any, known: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in known
 
 
 def _is_structure(value: Any) -> bool:

@@ -93,7 +93,7 @@ def _refuse_broken(row: Row, text: str, start: int, end: int) -> None:
 
 def terminals(row: Row) -> dict[str, str]:
     """The row's tokens as terminals of grammars/named.lark."""
-    head = literal(row.head) if row.head != ("",) else r"(?:^|(?<=\n))[ \t]*+(?=\S)"
+    head = literal(row.head) if row.head != ("",) else "(?!)x"
     tail = literal(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
     text = prose(row) if row.head != ("",) else "(?!)x"
     return {

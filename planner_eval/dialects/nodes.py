@@ -79,7 +79,7 @@ def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPl
     given = [_node(node, i, places) for i, node in enumerate(nodes)]
     base = _base([value for call in given for _, value in call.arguments], len(given), given, notes)
     calls = [_referring(call, i, base, len(given)) for i, call in enumerate(given)]
-    links = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
+    links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
     for source, target in _links(links):
         _link(source, target, calls, after, notes)
@@ -239,7 +239,8 @@ def write_graph(plan: Plan) -> str:
     """
     refuse_rest(plan)
     names = [str(i) for i in range(len(plan.calls))]
-    nodes, links = [], []
+    nodes: list[dict[str, Any]] = []
+    links: list[dict[str, str]] = []
     notation = replace(
         NOTATIONS["node"],
         write=lambda name, path: (

@@ -10,7 +10,6 @@ from typing import Any
 from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
 from planner_eval.dialects.notations import NOTATIONS
 from planner_eval.dialects.python_calls import read_calls
-
 from planner_eval.dialects.table import Row
 from planner_eval.dialects.views import Edit, View
 from planner_eval.dialects.writing import Written, refuse_rest
@@ -68,12 +67,12 @@ def _call(view: View, limits: Limits, text: str) -> RawCall:
 
 
 def read_numbered(text: str, limits: Limits) -> RawPlan:
-    """Read LLMCompiler's numbered calls; the closing join() is no call.
+    r"""Read LLMCompiler's numbered calls; the closing join() is no call.
 
     Raises:
         ParseError: something stands between the steps, or a step cannot be read.
 
-    >>> read_numbered('1. f("x")\\n2. g("$1 * 2")', Limits()).calls[1].arguments
+    >>> read_numbered('1. f("x")\n2. g("$1 * 2")', Limits()).calls[1].arguments
     (('0', RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))),)
     """
     notation = NOTATIONS["dollar"]
@@ -95,12 +94,12 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
 
 
 def read_evidence(text: str, limits: Limits) -> RawPlan:
-    """Read ReWOO's and T-Eval's plans: `#E1 = Tool[text]` or `#E1 = f(a)`.
+    r"""Read ReWOO's and T-Eval's plans: `#E1 = Tool[text]` or `#E1 = f(a)`.
 
     Raises:
         ParseError: something stands between the steps, or a step cannot be read.
 
-    >>> read_evidence("#E1 = Find[x]\\n#E2 = LLM[what is #E1?]", Limits()).calls[1].arguments[0][1].parts
+    >>> read_evidence("#E1 = Find[x]\n#E2 = LLM[what is #E1?]", Limits()).calls[1].arguments[0][1].parts
     ('what is ', RawRef(name='E1', path=()), '?')
     """
     notation = NOTATIONS["hash"]
@@ -189,7 +188,8 @@ def write_teval(plan: Plan) -> str:
         text = call_text(replace(plan.calls[i], arguments=tuple(given.items())), _never, "t-eval")
         dependency = ", ".join(f"#{names[p]}" for p in needed) or "None"
         lines.append(
-            f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\nAction {i + 1}: #{names[i]} = {text}"
+            f"Plan {i + 1}: call {call.name}\nDependency {i + 1}: {dependency}\n"
+            f"Action {i + 1}: #{names[i]} = {text}"
         )
     return "\n".join(lines)
 

@@ -17,16 +17,20 @@ from planner_eval.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTe
 
 SHOWING = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
-    "System.out.println", "System.out.print", "System.err.println", "logging.info", "logger.info", "final_answer",
+    "System.out.println", "System.out.print", "System.err.println", "logging.info", "logger.info",
+    "final_answer",
 })  # fmt: skip
 """Calls that show a value and are looked through; smolagents' final_answer ends a program."""
 
-BUILTINS = frozenset(
-    "abs all any bool bytes callable chr dict dir divmod enumerate eval exec filter float format frozenset "
-    "getattr hasattr hash hex id input int isinstance issubclass iter len list locals map max min next oct "
-    "open ord pow range repr reversed round set setattr slice sorted str sum super tuple type vars zip "
-    "JSON.stringify JSON.parse Object.keys Object.values parseInt parseFloat String Number Boolean".split()
-)
+BUILTINS = frozenset({
+    "abs", "all", "any", "bool", "bytes", "callable", "chr", "dict", "dir", "divmod", "enumerate",
+    "eval", "exec", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id",
+    "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
+    "next", "oct", "open", "ord", "pow", "range", "repr", "reversed", "round", "set", "setattr",
+    "slice", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip", "JSON.stringify",
+    "JSON.parse", "Object.keys", "Object.values", "parseInt", "parseFloat", "String", "Number",
+    "Boolean",
+})  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
 
 
@@ -170,7 +174,7 @@ class Machine:
             return UNKNOWN
 
     # ------------------------------------------------------------ values
-    def value(self, node: Any) -> Value:  # noqa: PLR0911 - one return a kind of node
+    def value(self, node: Any) -> Value:
         """The value of a node, with references where it depends on calls.
 
         Raises:

@@ -22,7 +22,7 @@ from planner_eval.dialects.program import (
     TextNode,
 )
 from planner_eval.errors import LimitError
-from planner_eval.model import Path, RawPlan, Span
+from planner_eval.model import RawPlan, Span
 
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
@@ -50,7 +50,7 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
 
 
 def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
-    """The calls of a program.
+    r"""The calls of a program.
 
     Args:
         tree: From :func:`syntax`.
@@ -60,7 +60,7 @@ def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
     Raises:
         ParseError: an argument of a tool's call cannot be known.
 
-    >>> text = "x = f(a=1)\\ng(b=x['y'])"
+    >>> text = "x = f(a=1)\ng(b=x['y'])"
     >>> follow(syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
     """
@@ -212,7 +212,7 @@ class _Reader:
             self.machine.control.pop()
 
     # ------------------------------------------------------------ expressions
-    def node(self, value: ast.expr) -> Any:  # noqa: PLR0911, PLR0912, C901 - one branch a kind of node
+    def node(self, value: ast.expr) -> Any:  # noqa: PLR0911 - one branch a kind of node
         """An expression as a node of the machine."""
         if isinstance(value, ast.Constant):
             return self.constant(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 from lark import Token, Transformer
 
@@ -20,10 +20,10 @@ _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": Fal
 
 
 def unquoted(text: str) -> str:
-    """A Python string literal's text.
+    r"""A Python string literal's text.
 
-    >>> unquoted("'it\\\\'s'"), unquoted("r'a\\\\n'")
-    ("it's", 'a\\\\n')
+    >>> unquoted("'it\\'s'"), unquoted("r'a\\n'")
+    ("it's", 'a\\n')
     """
     raw = text[0] in "rR"
     body = text.lstrip("rRbB")
@@ -66,50 +66,54 @@ def span(token: Token) -> Span:
     return token.start_pos, token.end_pos
 
 
+_Items: TypeAlias = list[Any]
+"""Named apart, for the class below has a rule called ``list``."""
+
+
 class PythonTransformer(Transformer[Token, Any]):
     """Gives a list of (targets, node) statements."""
 
-    def start(self, items: list[Any]) -> list[Any]:
+    def start(self, items: _Items) -> _Items:
         """Collect the statements."""
         return items
 
-    def item(self, items: list[Any]) -> tuple[tuple[str, ...], Any]:
+    def item(self, items: _Items) -> tuple[tuple[str, ...], Any]:
         """Read a statement and its targets."""
         targets: tuple[str, ...] = ()
         if isinstance(items[0], Token):
             targets = tuple(name.strip() for name in items[0].split("=")[0].split(","))
         return targets, _value(items[-1])
 
-    def list(self, items: list[Any]) -> Any:
+    def list(self, items: _Items) -> Any:
         """Read a list of calls."""
         return (list_of(items), _outer(items))
 
-    def array(self, items: list[Any]) -> Any:
+    def array(self, items: _Items) -> Any:
         """Read a list or a tuple."""
         return (list_of(items), _outer(items))
 
-    def object(self, items: list[Any]) -> Any:
+    def object(self, items: _Items) -> Any:
         """Read a dict."""
         return (
             dict(item[1] for item in items if isinstance(item, tuple) and item[0] == "pair"),
             _outer(items),
         )
 
-    def pair(self, items: list[Any]) -> Any:
+    def pair(self, items: _Items) -> Any:
         """Read a dict's item."""
         key, value = items[0], items[-1]
         name = unquoted(key) if key.type == "STRING" else str(key)
         return ("pair", (name, _value(value)))
 
-    def string(self, items: list[Token]) -> Any:
+    def string(self, items: _Items) -> Any:
         """Read a text."""
         return (unquoted(items[0]), span(items[0]))
 
-    def number(self, items: list[Token]) -> Any:
+    def number(self, items: _Items) -> Any:
         """Read a number."""
         return (scalar(items[0]), span(items[0]))
 
-    def name(self, items: list[Token]) -> Any:
+    def name(self, items: _Items) -> Any:
         """Read a name, or one of Python's and JSON's words."""
         text = str(items[0])
         place = span(items[0])
@@ -119,27 +123,27 @@ class PythonTransformer(Transformer[Token, Any]):
         assert root is not None
         return (NameNode(root.group(), way(text[root.end() :]), text, place), place)
 
-    def expression(self, items: list[Token]) -> Any:
+    def expression(self, items: _Items) -> Any:
         """Read an expression of numbers: its source text."""
         place = span(items[0])
         return (OtherNode("an expression", str(items[0]), place, place[0], [], True), place)
 
-    def scalar_argument(self, items: list[Token]) -> Any:
+    def scalar_argument(self, items: _Items) -> Any:
         """Read `a=1`, one token."""
         match = _KEY.match(items[0])
         assert match is not None
         start, end = span(items[0])
         return ("argument", match[1], scalar(items[0][match.end() :]), (start + match.end(), end))
 
-    def keyed_argument(self, items: list[Any]) -> Any:
+    def keyed_argument(self, items: _Items) -> Any:
         """Read `a=` and a value."""
         return ("argument", items[0].split("=")[0].strip(), *_placed(items[1]))
 
-    def plain_argument(self, items: list[Any]) -> Any:
+    def plain_argument(self, items: _Items) -> Any:
         """Read a positional argument."""
         return ("argument", None, *_placed(items[0]))
 
-    def call(self, items: list[Any]) -> Any:
+    def call(self, items: _Items) -> Any:
         """Read a call, and the way into its result."""
         head = items[0]
         last = items[-1] if items[-1].type == "RPAR" else items[-2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import math
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -65,7 +66,8 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
     twice = next((producer for producer, count in sorted(users.items()) if count > 1), None)
     if twice is not None:
         raise WriteError(
-            f"the result of call {twice + 1} is used {users[twice]} times, which nested calls cannot say; use 'code'"
+            f"the result of call {twice + 1} is used {users[twice]} times, which nested calls cannot say; "
+            "use 'code'"
         )
 
     def reference(ref: Ref) -> str:
@@ -95,13 +97,14 @@ def _way(path: Path) -> str:
 
 
 def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
+    """One call as Python source; `reference` writes what refers to other calls."""
     if (
         not _NAME.fullmatch(call.name)
         or call.name in SHOWING
         or set(call.name.split(".")) & set(keyword.kwlist)
     ):
         raise WriteError(f"call {call.id}: {call.name!r} is no name of Python, which {dialect!r} needs")
-    parts = []
+    parts: list[str] = []
     position = 0
     for name, value in call.arguments:
         text = written(value, reference)
@@ -129,7 +132,7 @@ def written(value: Value, reference: Callable[[Ref], str]) -> str:
     if value is None or isinstance(value, (bool, int)):
         return repr(value)
     if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             raise WriteError(f"{value!r} cannot be written as a literal of Python")
         return repr(value)
     if isinstance(value, list):

@@ -30,18 +30,18 @@ def dialect(row: Row) -> Dialect:
 
 
 def read(text: str, limits: Limits) -> RawPlan:
-    """Read the actions of a text.
+    r"""Read the actions of a text.
 
     Raises:
         ParseError: there is no action, or an input opens JSON that is broken.
 
-    >>> read('Action: f\\nAction Input: {"a": 1}\\nObservation: 2', Limits()).calls[0].result
+    >>> read('Action: f\nAction Input: {"a": 1}\nObservation: 2', Limits()).calls[0].result
     '2'
     """
     from planner_eval.dialects import grammar
 
     tree = grammar.run(grammar.load("react"), text, WORDS, "react")
-    calls = []
+    calls: list[RawCall] = []
     for step in tree.children:
         if not hasattr(step, "children"):
             continue

@@ -93,7 +93,9 @@ def _apply(
         return None
     said: dict[str, list[Span]] = {}
     for fix in fixes:
-        said.setdefault(fix.name, []).append(view.span((fix.edit.start, max(fix.edit.end, fix.edit.start + 1))))
+        said.setdefault(fix.name, []).append(
+            view.span((fix.edit.start, max(fix.edit.end, fix.edit.start + 1)))
+        )
     made = tuple(
         Diagnostic(
             f"repair.{name}",
@@ -213,7 +215,13 @@ def _brackets(text: str) -> list[Fix]:
             return []
         if kind == "open":
             comma = text.rfind(",", last, at)
-            if mark == "{" and waiting and waiting[-1][1] == "{" and comma >= 0 and not text[comma + 1 : at].strip():
+            if (
+                mark == "{"
+                and waiting
+                and waiting[-1][1] == "{"
+                and comma >= 0
+                and not text[comma + 1 : at].strip()
+            ):
                 fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
                 waiting.pop()
             waiting.append((at, mark))

@@ -88,8 +88,8 @@ def _section(row: Row, text: str, opened: int, at: int, limits: Limits) -> tuple
         raise explain(row, text, error, limits, terminals(row), opened) from None
     closing = pattern(row.close).match(text, at) if row.close else None
     if closing is None and text[at : at + 1] in (",", "]", "}"):
-        error = json.JSONDecodeError("Extra data", text, at)
-        raise explain(row, text, error, limits, terminals(row), opened)
+        extra = json.JSONDecodeError("Extra data", text, at)
+        raise explain(row, text, extra, limits, terminals(row), opened)
     try:
         raw = read_values(values, limits)
     except ParseError as error:

@@ -21,10 +21,10 @@ GROUP = "planner_eval.wrappers"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One notation; data/wrappers.toml says what each field means.
+    r"""One notation; data/wrappers.toml says what each field means.
 
     >>> table()["hermes"].open
-    ('<tool_call>\\n',)
+    ('<tool_call>\n',)
     """
 
     name: str
@@ -94,12 +94,12 @@ def add_file(path: str) -> tuple[str, ...]:
 
 
 def parse(text: str, source: str) -> dict[str, Row]:
-    """The rows of a TOML text with ``[[dialect]]`` tables.
+    r"""The rows of a TOML text with ``[[dialect]]`` tables.
 
     Raises:
         InputError: it is no TOML, or a row of it cannot be used.
 
-    >>> own = '[[dialect]]\\nname="x"\\nshape="sections"\\nopen=["<c>"]\\nexample=\\'<c>{"name": "f"}\\''
+    >>> own = '[[dialect]]\nname="x"\nshape="sections"\nopen=["<c>"]\nexample=\'<c>{"name": "f"}\''
     >>> parse(own, "mine.toml")["x"].open
     ('<c>',)
     """
@@ -176,20 +176,30 @@ def _texts(value: Any) -> bool:
 
 
 def literal(texts: Iterable[str]) -> str:
-    """A regular expression for any of some token texts; white space in them may be any, or none.
+    r"""A regular expression for any of some token texts; white space in them may be any, or none.
 
     ``$id`` and ``$index`` in a text stand for whatever a model wrote there.
 
-    >>> literal(["<a>\\n"]), literal(["[CALL_ID]$id[ARGS]"])
-    ('(?:<a>\\\\s*+)', '(?:\\\\[CALL_ID\\\\][^\\\\s<>\\\\[\\\\]{}]*+\\\\[ARGS\\\\])')
+    >>> literal(["<a>\n"]), literal(["[CALL_ID]$id[ARGS]"])
+    ('(?:<a>\\s*+)', '(?:\\[CALL_ID\\][^\\s<>\\[\\]{}]*+\\[ARGS\\])')
     """
     import re
 
     def one(text: str) -> str:
+        if text.isspace():
+            return r"\s++"
         parts = re.split(r"(\s+|\$id|\$index)", text)
-        return "".join(
-            r"\s*+" if part.isspace() else r"[^\s<>\[\]{}]*+" if part.startswith("$i") else re.escape(part).replace("><", r">\s*+<")
-            for part in parts
-        )
+        return "".join(_piece(part) for part in parts)
 
     return f"(?:{'|'.join(one(text) for text in sorted(texts, key=len, reverse=True))})"
+
+
+def _piece(part: str) -> str:
+    """A part of a token's text as a regular expression."""
+    import re
+
+    if part.isspace():
+        return r"\s*+"
+    if part in ("$id", "$index"):
+        return r"[^\s<>\[\]{}]*+"
+    return re.escape(part).replace("><", r">\s*+<")

@@ -66,7 +66,8 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
         tools: The schema; without it values stay texts, and a note says so.
         dialect: For the note.
 
-    >>> typed(RawPlan((RawCall("f", (("a", "1"),)),)), {"f": {"a": "integer"}}, dialect="glm").calls[0].arguments
+    >>> raw = RawPlan((RawCall("f", (("a", "1"),)),))
+    >>> typed(raw, {"f": {"a": "integer"}}, dialect="glm").calls[0].arguments
     (('a', 1),)
     """
     untyped = any(isinstance(value, str) for call in raw.calls for _, value in call.arguments)

@@ -42,8 +42,11 @@ class View:
 
     def origin(self, at: int) -> int:
         """The original's place of this text's place `at`."""
-        here, there = self.marks[bisect_right(self.marks, (at, 1 << 62)) - 1]
-        return there + at - here
+        position = bisect_right(self.marks, (at, 1 << 62))
+        here, there = self.marks[position - 1]
+        place = there + at - here
+        # what an edit put in may be longer than what it took out
+        return place if position == len(self.marks) else min(place, self.marks[position][1])
 
     def cut(self, start: int, end: int) -> View:
         """Characters [start, end) of this view."""
@@ -56,9 +59,9 @@ class View:
         return self.cut(start, max(start, len(self.text.rstrip())))
 
     def edit(self, edits: Iterable[Edit]) -> View:
-        """The text after the edits, which must not overlap.
+        r"""The text after the edits, which must not overlap.
 
-        >>> view = View("a\\\\_b").edit([Edit(1, 2, "")])
+        >>> view = View("a\\_b").edit([Edit(1, 2, "")])
         >>> view.text, view.origin(1)
         ('a_b', 2)
         """
@@ -113,10 +116,10 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def unescaped(view: View) -> View:
-    """A quoted text's inside with its escapes undone; surrogate pairs stay two characters.
+    r"""A quoted text's inside with its escapes undone; surrogate pairs stay two characters.
 
-    >>> unescaped(View(r"a\\nf(\\"x\\")")).text
-    'a\\nf("x")'
+    >>> unescaped(View(r"a\nf(\"x\")")).text
+    'a\nf("x")'
     """
     edits = []
     for match in _ESCAPE.finditer(view.text):

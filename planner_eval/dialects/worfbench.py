@@ -18,12 +18,12 @@ def dialect(row: Row) -> Dialect:
 
 
 def read(text: str, limits: Limits) -> RawPlan:
-    """Read nodes and edges; a node is a call of what its text says, without arguments.
+    r"""Read nodes and edges; a node is a call of what its text says, without arguments.
 
     Raises:
         ParseError: it is no workflow, or two nodes have one number.
 
-    >>> read("Node:\\n1. do a\\n2. do b\\nEdges:\\n(START,1)\\n(1,2)\\n(2,END)", Limits()).calls[1].arguments
+    >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
     from planner_eval.dialects import grammar

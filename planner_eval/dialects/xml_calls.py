@@ -56,7 +56,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
         "OPEN": "",
     }
     tree = grammar.run(grammar.load("xml", None, _terminals(row)), text, words, row.name)
-    calls = []
+    calls: list[RawCall] = []
     for node in tree.children:
         if hasattr(node, "children"):
             check_calls(len(calls) + 1, limits)
@@ -133,7 +133,7 @@ def _source(template: str, *, exact: bool = False) -> str:
 
 
 def _loose(text: str) -> str:
-    return literal([text])
+    return r"\s*+" if text.isspace() else literal([text])
 
 
 @cache
@@ -204,5 +204,6 @@ def _written(row: Row, value: Any) -> tuple[str, str, str]:
 
 
 _TYPES: dict[type, str] = {
-    str: "string", int: "integer", float: "float", bool: "boolean", list: "array", dict: "dict", type(None): "null",
+    str: "string", int: "integer", float: "float", bool: "boolean",
+    list: "array", dict: "dict", type(None): "null",
 }  # fmt: skip

@@ -1,0 +1,48 @@
+"""planeval dialects: the notations that plans can be read from and written in."""
+
+from __future__ import annotations
+
+import click
+
+from planner_eval.cli.options import emit, output, wrappers
+
+
+@click.command("dialects")
+@click.argument("name", required=False)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "md"]),
+    default="table",
+    show_default=True,
+    help="How to write the list; md is the documentation's page.",
+)
+@wrappers
+@output
+def command(name: str | None, form: str, output: str | None) -> int:
+    """List the dialects, or show one with its example."""
+    from planner_eval import dialects
+    from planner_eval.dialects.listing import entries, page
+    from planner_eval.tables import table
+
+    if name is not None:
+        dialects.get(name)  # names the closest one where there is none
+    if form == "md" and name is None:
+        emit(page(), output)
+        return 0
+    found = [entry for entry in entries() if name in (None, entry.name)]
+    if form == "json":
+        import json
+
+        emit(json.dumps([entry._asdict() for entry in found], ensure_ascii=False, indent=1), output)
+    elif name is not None:
+        entry = found[0]
+        note = f"\n{entry.note}" if entry.note else ""
+        emit(f"{entry.name}: {entry.title}{note}\n\n{entry.example}", output)
+    else:
+        rows = [
+            {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
+            for e in found
+        ]
+        emit(table(rows, form, width=80), output)
+    return 0

@@ -1,0 +1,177 @@
+"""planeval parse: read plans, and say in which notation, why, and what was ignored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.cli.options import emit, output, reading
+
+if TYPE_CHECKING:
+    from planner_eval.files import Record
+    from planner_eval.model import Diagnostic, Plan
+
+
+@click.command("parse")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@reading
+@click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
+@click.option(
+    "--infer", is_flag=True, help="Add edges where an argument repeats a value of an earlier result."
+)
+@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="A listing, or a JSON line a plan.",
+)
+@output
+def command(
+    files: tuple[str, ...],
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    repair: bool,
+    infer: bool,
+    catalog: str | None,
+    form: str,
+    output: str | None,
+) -> int:
+    """Read plans and show them: the notation taken and why, the calls, what was ignored or mended.
+
+    FILE is a plan, a model's output with a plan in it, or an array or lines of records; - is standard input.
+    """
+    from planner_eval.errors import ParseError
+    from planner_eval.files import read_file
+
+    options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": tool_types(catalog)}
+    parts: list[str] = []
+    read = failed = 0
+    for name in files:
+        source = read_file(name, id_field=id_field, text_field=text_field)
+        for record in source.records:
+            head = f"{record.where}\n" if source.many or len(files) > 1 else ""
+            try:
+                plan = record.plan(dialect=dialect, **options)
+            except ParseError as error:
+                failed += 1
+                parts.append(_failed(record, error, form, head))
+                continue
+            read += 1
+            parts.append(_json(record, plan) if form == "json" else head + _text(record, plan, dialect))
+    emit("\n".join(parts), output)
+    return 0 if not failed else 1 if read else 3
+
+
+def tool_types(catalog: str | None) -> dict[str, dict[str, str]] | None:
+    """Tool → parameter → JSON type, out of a catalog file."""
+    if catalog is None:
+        return None
+    from planner_eval.catalog import read_catalog
+
+    found: dict[str, dict[str, str]] = {}
+    for tool in read_catalog(catalog).tools:
+        kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
+        for name in (tool.name, tool.full_name):
+            found.setdefault(name, kinds)
+    return found
+
+
+def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
+    """Why the notation was taken."""
+    if dialect is not None:
+        return "as you said"
+    if not isinstance(record.source, str):
+        from planner_eval.dialects.detect import detect_data
+
+        return detect_data(record.source).reason
+    from planner_eval.dialects.base import DEFAULT_LIMITS
+    from planner_eval.dialects.find import find
+
+    repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
+    return find(record.source, DEFAULT_LIMITS, repair=repaired).reason
+
+
+def _text(record: Record, plan: Plan, dialect: str | None) -> str:
+    from planner_eval.text import one_line, printable
+
+    lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}"] if plan.calls else []
+    for call in plan.calls:
+        given = "  ".join(
+            f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
+        )
+        result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
+        lines.append(f"  {call.id}  {call.tool}  {given}{result}".rstrip())
+    lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
+    text = record.source if isinstance(record.source, str) else ""
+    lines += [f"  {_said(note, text)}" for note in plan.diagnostics]
+    return printable("\n".join(lines))
+
+
+def edge_line(plan: Plan, edge: Any) -> str:
+    """An inferred edge in words."""
+    way = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in edge.path)
+    return (
+        f"inferred: {edge.argument} of {plan.calls[edge.consumer].id} ← {plan.calls[edge.producer].id}{way}"
+    )
+
+
+def _said(note: Diagnostic, text: str) -> str:
+    """A diagnostic in one line, with its place."""
+    place = ""
+    if note.span is not None and text:
+        start = note.span[0]
+        line = text.count("\n", 0, start) + 1
+        place = f" (line {line}, column {start - text.rfind(chr(10), 0, start)})"
+    return f"{note.code}: {note.message}{place}"
+
+
+def _shown(value: Any, plan: Plan) -> str:
+    import json
+
+    from planner_eval.dialects.plan import value_data
+    from planner_eval.model import Ref, Template, Unresolved
+
+    if isinstance(value, (Ref, Unresolved)):
+        name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
+        return f"← {name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in value.path)}"
+    if isinstance(value, Template):
+        return " + ".join(_shown(part, plan) for part in value.parts)
+    return json.dumps(value_data(value, plan), ensure_ascii=False, default=str)
+
+
+def _json(record: Record, plan: Plan) -> str:
+    import json
+    from dataclasses import asdict
+
+    from planner_eval.dialects.plan import to_data
+
+    data = {
+        "id": record.id,
+        "dialect": plan.dialect,
+        "plan": to_data(plan),
+        "diagnostics": [asdict(note) for note in plan.diagnostics],
+        "inferred": [asdict(edge) for edge in plan.edges if edge.inferred],
+    }
+    return json.dumps(data, ensure_ascii=False, default=str)
+
+
+def _failed(record: Record, error: Any, form: str, head: str) -> str:
+    from planner_eval.text import printable
+
+    if form == "text":
+        return printable(f"{head}unreadable: {error}")
+    import json
+
+    data = {
+        "id": record.id,
+        "error": error.reason,
+        "code": error.code,
+        "line": error.line,
+        "column": error.column,
+    }
+    return json.dumps(data, ensure_ascii=False)

@@ -1,0 +1,214 @@
+"""Coverage-guided fuzzing of the parser: ``python -m tests.fuzz --seconds 1200``.
+
+With atheris installed (a wheel on PyPI) it guides the search; otherwise a loop of our own mutates the
+golden cases and keeps what reaches new lines. Anything that parse raises besides the package's own errors,
+and any text that takes longer than it should, is written to ``--finds`` and ends with exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SLOW = 2.0
+"""Seconds for one text of at most 4,000 characters."""
+LONGEST = 4_000
+
+PIECES = [
+    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>", "[TOOL_CALLS]", "[ARGS]",
+    '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ", "await ", "const x = ", "#E1 = ", "1. ",
+    "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0", "App: [", "(#a='", "'", '"', "\\", "\\n", "\\_", "\n\n",
+    "<<function>>", "<<<code>>>:", "Action: f\n", "Action Input: ", "lambda x: ", "for x in y:\n    ", "def f():\n",
+    "<|python_tag|>", "functions.f:0", "call:f{", "<|\"|>", "API:\n- ", "{{tool0turn0}}", "\ud800", "\x00", "🙂",
+    "<function=f>", "<parameter=a>", "</parameter>", "</function>", "<invoke name=\"f\">", "None", "True", "null",
+    "### Instruction:", "<|im_start|>assistant", "task_nodes", "Node:\n1. a\nEdges:\n(START,1)", "f\"{x}\"", "`${x}`",
+]  # fmt: skip
+
+
+def seeds() -> list[str]:
+    """The texts of all golden cases, and every dialect's example."""
+    from planner_eval import dialects
+
+    found = [
+        path.read_text(encoding="utf-8").partition("\n--- ")[0]
+        for path in sorted((ROOT / "tests/cases").glob("*/*.txt"))
+    ]
+    return [*found, *(dialects.get(name).example for name in dialects.names())]
+
+
+def once(text: str) -> None:
+    """Parse one text in every way; only the package's own errors may come out."""
+    from planner_eval.errors import ParseError, PlanevalError
+    from planner_eval.read import locate, parse
+
+    for repair in (False, True):
+        try:
+            plan = parse(text, repair=repair, infer=repair)
+        except ParseError as error:
+            assert 0 <= error.offset <= len(text), "an error points outside of the text"
+            str(error)
+            continue
+        except PlanevalError:
+            continue
+        for call in locate(plan).calls:
+            for start, end in (call.span or (0, 0), *call.spans):
+                assert 0 <= start <= end <= len(text), "a place lies outside of the text"
+
+
+def mutate(text: str, others: list[str], chance: random.Random) -> str:
+    """A text a few steps away."""
+    for _ in range(chance.randint(1, 5)):
+        at = chance.randint(0, len(text))
+        end = min(len(text), at + chance.choice([1, 1, 2, 5, 20]))
+        way = chance.randint(0, 6)
+        if way == 0:
+            text = text[:at] + text[end:]
+        elif way == 1:
+            text = text[:at] + chance.choice(PIECES) + text[at:]
+        elif way == 2:
+            other = chance.choice(others)
+            start = chance.randint(0, len(other))
+            text = text[:at] + other[start : start + chance.randint(1, 80)] + text[at:]
+        elif way == 3:
+            text = text[:at] + text[at:end] * chance.choice([2, 3, 30]) + text[end:]
+        elif way == 4:
+            text = (
+                text[:at]
+                + chr(chance.choice([0, 9, 10, 34, 39, 92, 0x2581, 0xFF5C, 0xD800, 0x1F642]))
+                + text[end:]
+            )
+        elif way == 5:
+            text = text[:at]
+        else:
+            text = text[:at] + chance.choice("[](){}\"'\\,:=$#<>|`. \n") + text[end:]
+    return text[:LONGEST]
+
+
+def keep(text: str, folder: Path, why: str) -> None:
+    """Write down a find."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    (folder / f"{name}.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
+    print(f"find {name}: {why}", flush=True)
+
+
+def attempt(text: str, folder: Path) -> bool:
+    """Whether a text is handled as it should be; a find is written down."""
+    start = time.perf_counter()
+    try:
+        once(text)
+    except Exception:
+        keep(text, folder, traceback.format_exc(limit=-3))
+        return False
+    spent = time.perf_counter() - start
+    if spent > SLOW:
+        keep(text, folder, f"took {spent:.1f} s")
+        return False
+    return True
+
+
+def own_loop(seconds: float, folder: Path, seed: int) -> int:
+    """Mutate, run, keep what reaches new lines."""
+    chance = random.Random(seed)
+    lines: set[tuple[CodeType, int]] = set()
+    fresh: list[tuple[CodeType, int]] = []
+    package = str(ROOT / "planner_eval")
+
+    def trace(frame: FrameType, event: str, _arg: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        place = (frame.f_code, frame.f_lineno)
+        if place not in lines:
+            lines.add(place)
+            fresh.append(place)
+        return trace
+
+    corpus = [text[:LONGEST] for text in seeds()]
+    for text in corpus:
+        once(text)
+    count = bad = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        text = mutate(chance.choice(corpus), corpus, chance)
+        fresh.clear()
+        if count % 4 == 0:  # tracing costs ten times the run: every fourth text is traced
+            sys.settrace(trace)
+        try:
+            bad += not attempt(text, folder)
+        finally:
+            sys.settrace(None)
+        if fresh:
+            corpus.append(text)
+        count += 1
+    print(f"{count:,} texts, {len(lines):,} lines reached, {len(corpus)} texts kept, {bad} finds")
+    return 1 if bad else 0
+
+
+def guided(seconds: float, folder: Path) -> int:
+    """The same with atheris."""
+    import atheris  # type: ignore[import-not-found,unused-ignore]
+
+    with atheris.instrument_imports(include=["planner_eval"]):
+        import planner_eval.read  # noqa: F401
+        from planner_eval.dialects import (  # noqa: F401
+            blocks, callnavi, detect, find, framed, gemma, javascript, messages, named, nodes, numbered,
+            program, python_ast, python_calls, python_tree, react, repair, sections, traces, views, worfbench, xml_calls,
+        )  # fmt: skip
+    corpus = folder.parent / "fuzz_corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, text in enumerate(seeds()):
+        (corpus / f"seed{number:04}").write_bytes(text.encode("utf-8", "surrogatepass"))
+    tokens = folder.parent / "fuzz_tokens"
+    escaped = (
+        "".join(f"\\x{byte:02x}" for byte in piece.encode("utf-8", "surrogatepass")) for piece in PIECES
+    )
+    tokens.write_text("\n".join(f'"{piece}"' for piece in escaped))
+
+    def test(data: bytes) -> None:
+        attempt(data.decode("utf-8", "surrogatepass" if b"\xed" in data else "replace")[:LONGEST], folder)
+
+    def safely(data: bytes) -> None:
+        try:
+            test(data)
+        except UnicodeDecodeError:
+            attempt(data.decode("utf-8", "replace")[:LONGEST], folder)
+
+    options = [
+        sys.argv[0],
+        str(corpus),
+        f"-max_total_time={int(seconds)}",
+        f"-max_len={LONGEST}",
+        f"-dict={tokens}",
+    ]
+    atheris.Setup([*options, "-rss_limit_mb=2000", "-timeout=30"], safely)
+    atheris.Fuzz()
+    return 0
+
+
+def main() -> int:
+    """Run the fuzzer."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--finds", type=Path, default=ROOT / "out" / "fuzz_finds")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--own", action="store_true", help="use the loop of our own even where atheris is installed"
+    )
+    given = parser.parse_args()
+    from importlib.util import find_spec
+
+    if find_spec("atheris") is not None and not given.own:
+        return guided(given.seconds, given.finds)
+    return own_loop(given.seconds, given.finds, given.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

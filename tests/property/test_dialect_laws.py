@@ -1,0 +1,288 @@
+"""Laws of reading: only our own errors, equal fast and slow paths, nothing evaluated, places inside the text."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_eval import dialects
+from planner_eval.dialects.appbench import read_fast
+from planner_eval.dialects.appbench import read_grammar as appbench_grammar
+from planner_eval.dialects.base import Limits
+from planner_eval.dialects.extent import extent
+from planner_eval.dialects.framed import grammar_error
+from planner_eval.dialects.jsontext import Places, loads, parse_located
+from planner_eval.dialects.named import terminals as named_terminals
+from planner_eval.dialects.python_ast import follow, syntax
+from planner_eval.dialects.python_calls import read_grammar
+from planner_eval.dialects.repair import repairs
+from planner_eval.dialects.sections import terminals as section_terminals
+from planner_eval.dialects.table import table
+from planner_eval.dialects.views import Edit, View
+from planner_eval.errors import ParseError, PlanevalError
+from planner_eval.model import RawCall
+from planner_eval.read import parse, write
+from tests.fuzz import PIECES, once, seeds
+
+LIMITS = Limits()
+SEEDS = seeds()
+
+broken = st.builds(
+    lambda text, at, piece, cut: (
+        text[: at % (len(text) + 1)] + piece + text[min(len(text), at % (len(text) + 1) + cut) :]
+    ),
+    st.sampled_from(SEEDS),
+    st.integers(0, 10_000),
+    st.sampled_from([*PIECES, ""]),
+    st.integers(0, 12),
+)
+noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=14).map("".join)
+
+leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**9), 10**9),
+    st.floats(allow_nan=False, allow_infinity=False, width=32),
+    st.text(st.characters(codec="utf-8"), max_size=12),
+)
+values = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(
+    lambda n: n not in {"if", "in", "is", "as", "or"}
+)
+arguments = st.dictionaries(names.map(lambda n: f"p_{n}"), values, max_size=3)
+calls = st.lists(st.tuples(names.map(lambda n: f"t_{n}"), arguments), min_size=1, max_size=4)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(noise, broken, st.text(max_size=60)))
+def test_parse_raises_nothing_but_our_errors(text: str) -> None:
+    once(text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(dialects.names()), st.one_of(noise, broken))
+def test_a_named_dialect_raises_nothing_but_our_errors(name: str, text: str) -> None:
+    for repair in (False, True):
+        try:
+            parse(text, dialect=name, repair=repair)
+        except PlanevalError as error:
+            assert str(error)
+
+
+@settings(max_examples=150, deadline=None)
+@given(values)
+def test_data_raises_nothing_but_our_errors(data: object) -> None:
+    try:
+        parse(data)
+    except PlanevalError as error:
+        assert str(error)
+
+
+def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
+    return [(call.app, call.name, call.arguments, call.returns) for call in found]
+
+
+@settings(max_examples=150, deadline=None)
+@given(calls)
+def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(
+    given_calls: list[tuple[str, dict[str, object]]],
+) -> None:
+    source = [{"name": name, "arguments": given_} for name, given_ in given_calls]
+    for dialect in ("pythonic", "code"):
+        text = write(parse(source, dialect="json"), dialect)
+        tree = syntax(text)
+        assert tree is not None
+        assert not isinstance(tree, SyntaxError)
+        fast = follow(tree, text).calls
+        slow = read_grammar(text).calls
+        assert plain(fast) == plain(slow)
+        assert [c.span for c in fast] == [c.span for c in slow]
+
+
+@settings(max_examples=100, deadline=None)
+@given(calls)
+def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(
+    given_calls: list[tuple[str, dict[str, object]]],
+) -> None:
+    plan = parse([{"name": name, "arguments": given_} for name, given_ in given_calls], dialect="json")
+    for name in ("hermes", "mistral", "granite-20b", "cohere", "minimax-m1"):
+        row = table()[name]
+        text = "text " + write(plan, name)
+        found = [value for section in grammar_error(row, text, section_terminals(row)) for value in section]
+        data = [places_free(value) for value in found]
+        assert plain(dialects.get("json").read_data(data, LIMITS, None).calls) == plain(  # type: ignore[misc]
+            dialects.get(name).read(text, LIMITS).calls
+        )
+    for name in ("mistral-v11", "harmony", "functionary-v3.1"):
+        row = table()[name]
+        text = write(plan, name)
+        entries = grammar_error(row, text, named_terminals(row))
+        assert [(n, tuple(places_free(v).items())) for n, v in entries] == [
+            (call.name, call.arguments) for call in dialects.get(name).read(text, LIMITS).calls
+        ]
+
+
+def places_free(located: object) -> object:
+    return Places([located]).values[0]  # type: ignore[list-item]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")]), broken))
+def test_json_reads_alike_by_json_and_by_the_grammar(text: str) -> None:
+    try:
+        fast = loads(text, LIMITS)
+    except ParseError:
+        return
+    assert repr(Places(parse_located(text)).values) == repr(fast)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(broken, noise.map(lambda text: f"App: [f(#a='{text}', #b=c)]")))
+def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> None:
+    fast = read_fast(text)
+    if fast is not None:
+        slow = appbench_grammar(text)
+        assert plain(fast.calls) == plain(slow.calls)
+        assert fast.notes == slow.notes
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    calls,
+    st.sampled_from(
+        [n for n in dialects.names() if n not in ("worfbench", "rewoo", "langgraph", "appbench")]
+    ),
+)
+def test_what_is_written_reads_back(given_calls: list[tuple[str, dict[str, object]]], name: str) -> None:
+    from planner_eval.canonical import same
+    from planner_eval.dialects.types import types_of
+    from planner_eval.errors import WriteError
+
+    plan = parse([{"name": n, "arguments": given_} for n, given_ in given_calls], dialect="json")
+    try:
+        text = write(plan, name)
+    except WriteError:
+        return
+    assert same(plan, parse(text, dialect=name, tools=types_of(plan)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(broken)
+def test_a_repair_keeps_every_word_and_every_dollar_sign(text: str) -> None:
+    if "\\" in text or "//" in text or "#" in text:
+        return
+    for repaired, _ in repairs(View(text)):
+        assert repaired.text.count("$") == text.count("$")
+        told = repaired.text.replace("\\n", "").replace("\\t", "")
+        kept = "".join(c for c in told.lower() if c.isalnum() or c == "_")
+        assert kept == "".join(c for c in text.lower() if c.isalnum() or c == "_")
+
+
+@given(
+    st.text(max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=4)), max_size=4),
+)
+def test_a_view_knows_where_its_characters_came_from(text: str, raw: list[tuple[int, int, str]]) -> None:
+    edits, end = [], 0
+    for at, size, new in sorted(raw):
+        if end <= at and at + size <= len(text):
+            edits.append(Edit(at, at + size, new))
+            end = at + size + 1
+    view = View(text).edit(edits)
+    kept = [i for i in range(len(text)) if not any(e.start <= i < e.end for e in edits)]
+    inserted = sum(len(e.new) for e in edits)
+    assert len(view.text) == len(kept) + inserted
+    same_character = [
+        i for i, c in enumerate(view.text) if view.origin(i) < len(text) and text[view.origin(i)] == c
+    ]
+    assert len(same_character) >= len(kept)
+    assert [view.origin(i) for i in range(len(view.text))] == sorted(
+        view.origin(i) for i in range(len(view.text))
+    )
+
+
+@given(st.text("[](){}'\"\\, a\n", max_size=60))
+def test_an_extent_ends_inside_the_text(text: str) -> None:
+    found = extent(text, 0)
+    assert 0 <= found.end <= len(text)
+    if found.closed:
+        assert text[found.end - 1] in "])}"
+
+
+# ---------------------------------------------------------------- nothing is evaluated
+MARK = "planner_eval_was_here"
+ATTACKS = [
+    "[f(a=__import__('os').system('touch {0}'))]",
+    "[f(a=open('{0}', 'w').write('x'))]",
+    "f(a=1+ord('a'), b=exec(\"open('{0}','w')\"))",
+    "```python\nimport os\nos.system('touch {0}')\nf(a=1)\n```",
+    "```python\n@open('{0}', 'w').write\ndef f(): pass\ng(a=1)\n```",
+    '<tool_call>{{"name": "f", "arguments": {{"a": "__import__(\'os\').system(\'touch {0}\')"}}}}</tool_call>',
+    "const x = await f({{a: require('fs').writeFileSync('{0}', 'x')}});",
+    "API:\n- !!python/object/apply:os.system ['touch {0}']\nparameters:\n- {{}}",
+    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()",
+    "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
+    '<functions><function name="f"><param name="a" type="array">[open(\'{0}\',\'w\')]</param></function></functions>',
+    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]",
+    "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_in_a_text_is_evaluated(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = tmp_path / MARK
+    text = attack.format(mark)
+
+    def refuse(*_args: object, **_options: object) -> None:
+        raise AssertionError("something was evaluated")
+
+    for name in ("eval", "exec"):
+        monkeypatch.setattr(f"builtins.{name}", refuse)
+    monkeypatch.setattr(os, "system", refuse)
+    for repair in (False, True):
+        for name in (None, *dialects.names()):
+            try:
+                parse(text, dialect=name, repair=repair)
+            except PlanevalError:
+                continue
+    assert not mark.exists()
+
+
+def test_nothing_is_compiled_to_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ast.parse asks compile() for a syntax tree only; no text of a plan may ever become code."""
+    import builtins
+
+    original = builtins.compile
+
+    def watched(
+        source: object, filename: object, mode: str, flags: int = 0, *rest: object, **options: object
+    ) -> object:
+        import ast
+
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        assert flags & ast.PyCF_ONLY_AST or not str(caller).startswith("planner_eval"), "text became code"
+        return original(source, filename, mode, flags, *rest, **options)  # type: ignore[call-overload]
+
+    for text in SEEDS:
+        try:
+            parse(text)  # loads all modules first: importing them compiles them
+        except PlanevalError:
+            continue
+    monkeypatch.setattr(builtins, "compile", watched)
+    for text in [*SEEDS, *(attack.format("x") for attack in ATTACKS)]:
+        try:
+            parse(text, repair=True)
+        except PlanevalError:
+            continue
