@@ -20,7 +20,7 @@ from tests.real_plans import real_plans
 PLANS: dict[str, tuple[Any, int]] = {
     "flat": (
         [
-            {"name": "get_rate", "arguments": {"cur": "EUR", "days": 7, "in": {"a": [1, 2.5, None, True]}}},
+            {"name": "get_rate", "arguments": {"cur": "EUR", "days": 7, "via": {"a": [1, 2.5, None, True]}}},
             {"name": "roll", "arguments": {"sides": 6}},
             {"name": "ping", "arguments": {}},
         ],

@@ -1,0 +1,108 @@
+"""All dialects as rows, and as the page of the documentation: made from the same table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from planner_eval import dialects
+from planner_eval.dialects.table import table
+
+
+class Entry(NamedTuple):
+    """One dialect for a person."""
+
+    name: str
+    title: str
+    references: str
+    written: str
+    checked: str
+    rows: tuple[int, ...]
+    note: str
+    example: str
+
+
+_OWN = {
+    "plan": ('{"$ref": …}', "our own notation, which can hold every plan", ()),
+    "nestful": ("$var_1.result$", "gold plans of NESTful, versions 1 and 2", (41,)),
+    "json": ("", "the usual spellings of the keys; lists, lines, messages", ()),
+    "appbench": ("returned names", "gold plans of AppBench", (40,)),
+}
+
+
+def entries() -> list[Entry]:
+    """Every dialect.
+
+    >>> [entry.name for entry in entries()][:2]
+    ['plan', 'nestful']
+    """
+    rows = table()
+    found = []
+    for name in dialects.names():
+        dialect = dialects.get(name)
+        row = rows.get(name)
+        if row is None:
+            references, note, numbers = _OWN[name]
+            status = "V"
+        else:
+            references, note, numbers, status = row.references, row.note, row.rows, row.status
+        written = "yes" if dialect.write else "no"
+        found.append(Entry(name, dialect.title, references, written, status, numbers, note, dialect.example))
+    return found
+
+
+_HEAD = """\
+# Dialects
+
+`planeval` reads every notation below, and writes them all; without `--from` it recognises the
+notation, says which it took and why, and what it ignored (`planeval parse`). This page is made by
+`planeval dialects --format md`.
+
+* **References** says how the notation refers to a call's result; where the column is empty a plan with
+  references cannot be written in it (`planeval convert --loss` writes them as text and says so).
+* **Seen**: V, the tokens or the shape were seen in a server's or framework's source or tests, or in real
+  outputs; K, general knowledge, not checked against real output.
+* Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`.
+
+## Adding your own
+
+A row in a TOML file is enough for a model whose shape is known. `--wrappers FILE` reads it; a package
+publishes rows under the entry point group `planner_eval.wrappers` (a function that returns a list of
+mappings).
+
+```toml
+[[dialect]]
+name = "my-model"
+title = "My model: <call> around JSON"
+shape = "sections"           # json, sections, named, xml, gemma; see data/wrappers.toml
+open = ["<call>"]
+close = ["</call>"]
+inner = "json"
+each = true
+call = '{"tool": "$name", "args": "$arguments"}'
+example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
+```
+
+## All dialects
+
+"""
+
+
+def page() -> str:
+    """The documentation's page on dialects, in Markdown."""
+    lines = ["| dialect | what it is | references | seen |", "|---|---|---|---|"]
+    listed = entries()
+    for entry in listed:
+        title = entry.title.replace("|", "\\|")
+        references = f"`{entry.references}`" if entry.references else ""
+        lines.append(
+            f"| [{entry.name}](#{entry.name.replace('.', '')}) | {title} | {references} | {entry.checked} |"
+        )
+    parts = [_HEAD + "\n".join(lines) + "\n"]
+    for entry in listed:
+        fence = "````" if "```" in entry.example else "```"
+        numbers = f" Row {', '.join(map(str, entry.rows))} of the specification." if entry.rows else ""
+        note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
+        parts.append(
+            f"### {entry.name}\n\n{entry.title}.{note}{numbers}\n\n{fence}text\n{entry.example}\n{fence}\n"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,121 @@
+"""A plan cut down to what a dialect can say, each loss said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from planner_eval.dialects.base import AFTER
+from planner_eval.errors import WriteError
+from planner_eval.model import Call, Diagnostic, Plan, Ref, Template, Unresolved, Value, references
+
+
+class Simplified(NamedTuple):
+    """A text that a dialect can hold, and what was lost on the way."""
+
+    text: str
+    losses: tuple[Diagnostic, ...]
+
+
+def write_lossy(plan: Plan, dialect: str, write: Callable[[Plan, str], str]) -> Simplified:
+    """Write a plan, giving up what the dialect cannot say, piece by piece, until it can be written.
+
+    Args:
+        plan: The plan.
+        dialect: The target.
+        write: :func:`planner_eval.read.write`.
+
+    Raises:
+        WriteError: it cannot be written even so, a name that the notation has no way to say for instance.
+
+    >>> from planner_eval.read import parse, write
+    >>> chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
+    >>> done = write_lossy(parse(chain), "json", write)
+    >>> done.text, [note.code for note in done.losses]
+    ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
+    """
+    losses: list[Diagnostic] = []
+    for step in (None, _answer, _apps, _repeated, _after, _references):
+        if step is not None:
+            plan, lost = step(plan)
+            losses += lost
+            if not lost:
+                continue
+        try:
+            return Simplified(write(plan, dialect), tuple(losses))
+        except WriteError as error:
+            last = error
+    raise last
+
+
+_Step = tuple[Plan, list[Diagnostic]]
+
+
+def _answer(plan: Plan) -> _Step:
+    if plan.answer is None:
+        return plan, []
+    named = ", ".join(key for key, _ in plan.answer)
+    return replace(plan, answer=None), [Diagnostic("loss.answer", f"what the user gets is not said: {named}")]
+
+
+def _apps(plan: Plan) -> _Step:
+    lost = [
+        Diagnostic("loss.app", f"the app of call {i + 1} became part of its name: {call.tool}", call=i)
+        for i, call in enumerate(plan.calls)
+        if call.app
+    ]
+    return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), lost
+
+
+def _repeated(plan: Plan) -> _Step:
+    lost = []
+    calls = []
+    for i, call in enumerate(plan.calls):
+        kept = dict(call.arguments)
+        if len(kept) < len(call.arguments):
+            lost.append(
+                Diagnostic("loss.argument", f"repeated arguments of call {i + 1}: the last is kept", call=i)
+            )
+        calls.append(replace(call, arguments=tuple(kept.items())))
+    return replace(plan, calls=tuple(calls)), lost
+
+
+def _after(plan: Plan) -> _Step:
+    lost = []
+    calls = []
+    for i, call in enumerate(plan.calls):
+        if any(key == AFTER for key, _ in call.arguments):
+            lost.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
+        calls.append(replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != AFTER)))
+    edges = tuple(edge for edge in plan.edges if edge.argument != AFTER)
+    return replace(plan, calls=tuple(calls), edges=edges), lost
+
+
+def _references(plan: Plan) -> _Step:
+    lost = []
+    calls: list[Call] = []
+    for i, call in enumerate(plan.calls):
+        arguments = []
+        for key, value in call.arguments:
+            if next(references(value), None) is not None:
+                message = f"{key!r} of call {i + 1} ({call.name}) is a reference; it is written as text"
+                lost.append(Diagnostic("loss.reference", message, call=i, argument=key))
+                value = _plain(value, plan)
+            arguments.append((key, value))
+        calls.append(replace(call, arguments=tuple(arguments)))
+    return replace(plan, calls=tuple(calls), edges=()), lost
+
+
+def _plain(value: Value, plan: Plan) -> Value:
+    if isinstance(value, (Ref, Unresolved)):
+        name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
+        way = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in value.path)
+        return f"${name}{way}$"
+    if isinstance(value, Template):
+        return "".join(part if isinstance(part, str) else str(_plain(part, plan)) for part in value.parts)
+    if isinstance(value, list):
+        return [_plain(item, plan) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item, plan) for key, item in value.items()}
+    return value
