@@ -147,3 +147,12 @@ def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
     assert "boxes: unknown; expected one of" in done.stderr.decode()
     file.write_text(theme.replace("width = 46", 'width = "46"'))
     assert "width: expected a whole number, found '46'" in planeval(GOLD, "--theme", file).stderr.decode()
+
+
+def test_the_gold_plans_of_a_data_set(tmp_path: Path, reference: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    source = reference / "datasets" / "appbench"
+    done = planeval("dataset:appbench", "--source", source, "--format", "svg", "-o", f"{tmp_path}/drawn/")
+    assert done.returncode == 0, done.stderr
+    assert "801 of 801 plans drawn" in done.stderr.decode()
+    assert len(list((tmp_path / "drawn").iterdir())) == 801
