@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -392,6 +393,19 @@ def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
     good = program_for(plan(("book", {"name": "y"})), Options())
     replies = list(box.map([good, program, good]))
     assert [reply.ended and reply.ended[0] for reply in replies] == [None, "unsendable", None]
+
+
+def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:
+    plans = [plan(("book", {"name": str(n)})) for n in range(12)]
+    outer = []
+    for trace in execute_many(plans, box):
+        outer.append(trace.result)
+        inner = [t.result for t in execute_many([plan(("book", {"name": f"inner {len(outer)}"}))], box)]
+        assert inner == [f"booked inner {len(outer)} for 1"]
+    assert outer == [f"booked {n} for 1" for n in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda one: execute(one, box).result, plans * 3))
+    assert found == outer * 3
 
 
 # ---------------------------------------------------------------- sources

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from planner_eval.execute.sandbox import Limits, Reply, Sandbox
+from planner_eval.execute.reply import Reply
+from planner_eval.execute.sandbox import Limits, Sandbox
 from planner_eval.execute.source import tool_source
 from planner_eval.execute.trace import Failure
 

@@ -10,7 +10,8 @@ from planner_eval.errors import ExecutionError
 from planner_eval.execute import core
 from planner_eval.execute.bind import CallFailed
 from planner_eval.execute.program import compile_plan, running_order, tree
-from planner_eval.execute.sandbox import Limits, Reply, Sandbox
+from planner_eval.execute.reply import Reply
+from planner_eval.execute.sandbox import Limits, Sandbox
 from planner_eval.execute.source import tool_source
 from planner_eval.execute.trace import CallTrace, Failure, Trace
 from planner_eval.model import Plan

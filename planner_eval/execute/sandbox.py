@@ -9,9 +9,9 @@ A `Sandbox` belongs to one set of tools and one level:
 
 from __future__ import annotations
 
-import json
 import math
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -21,8 +21,8 @@ from typing import Any
 from planner_eval.errors import ExecutionError
 from planner_eval.execute import core, load
 from planner_eval.execute.channel import Server, Vanished, Worker
+from planner_eval.execute.reply import Lines, Reply
 from planner_eval.execute.source import ToolSource
-from planner_eval.execute.wire import decode
 
 LEVELS = ("strict", "process", "inline")
 REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "process": ("limits",), "inline": ()}
@@ -56,21 +56,14 @@ class Limits:
     read: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back for one plan.
+class _Ticket:
+    """A program that was sent, and its reply once that has come."""
 
-    Args:
-        rows: The calls that were reported, see `core.Row`; values decoded.
-        ended: None where the plan ran to its end, else why not, as (kind, message).
-        state: What the tools say of their state afterwards.
-        seconds: Wall time in the worker.
-    """
+    __slots__ = ("program", "reply")
 
-    rows: tuple[core.Row, ...]
-    ended: tuple[str, str] | None = None
-    state: Any = None
-    seconds: float = 0.0
+    def __init__(self, program: dict[str, Any]) -> None:
+        self.program = program
+        self.reply: Reply | None = None
 
 
 class Sandbox:
@@ -110,6 +103,8 @@ class Sandbox:
         self._backend: Server | Worker | None = None
         self._owner = os.getpid()
         self._tools: Any = None
+        self._waiting: deque[_Ticket] = deque()
+        self._lock = threading.RLock()
         if self.level not in LEVELS:
             raise ExecutionError(f"no isolation level is named {self.level!r}; there are {', '.join(LEVELS)}")
         if source.objects is not None and self.level != "inline":
@@ -129,6 +124,7 @@ class Sandbox:
         if self._backend is not None and self._owner == os.getpid():
             self._backend.close()
         self._backend = None
+        self._waiting.clear()
 
     # ------------------------------------------------------------ running
     def run(self, program: dict[str, Any]) -> Reply:
@@ -144,27 +140,39 @@ class Sandbox:
         if self.level == "inline":
             yield from (self._inline(program) for program in programs)
             return
-        waiting: deque[dict[str, Any] | Reply] = deque()
-        backend = self._started()
+        mine: deque[_Ticket] = deque()
         source = iter(programs)
         try:
             while True:
-                while len(waiting) < backend.ahead and (program := next(source, None)) is not None:
-                    waiting.append(self._sent(backend, program))
-                if not waiting:
+                while len(mine) < self._started().ahead and (program := next(source, None)) is not None:
+                    mine.append(self._send(program))
+                if not mine:
                     return
-                first = waiting.popleft()
-                yield first if isinstance(first, Reply) else self._reply(backend, first)
+                yield self._collect(mine.popleft())
         finally:
-            if waiting:  # somebody stopped half-way: the replies under way belong to nobody
-                self.close()
+            if mine and all(ticket in mine for ticket in self._waiting):
+                self.close()  # somebody stopped half-way, and nobody else is waiting
 
-    def _sent(self, backend: Server | Worker, program: dict[str, Any]) -> dict[str, Any] | Reply:
-        try:
-            backend.send(self._request(program))
-        except ValueError as error:  # arguments that nest deeper than a message can
-            return Reply((), ("unsendable", f"the plan cannot be handed to a worker: {error}"))
-        return program
+    def _send(self, program: dict[str, Any]) -> _Ticket:
+        ticket = _Ticket(program)
+        with self._lock:
+            try:
+                self._started().send(self._request(program))
+            except ValueError as error:  # arguments that nest deeper than a message can
+                ticket.reply = Reply((), ("unsendable", f"the plan cannot be handed to a worker: {error}"))
+            else:
+                self._waiting.append(ticket)
+        return ticket
+
+    def _collect(self, ticket: _Ticket) -> Reply:
+        """The reply to one program; they come in order, whoever asks, so earlier ones are kept for theirs."""
+        with self._lock:
+            while ticket.reply is None:
+                if not self._waiting or self._backend is None:
+                    raise ExecutionError("the sandbox was closed while plans were under way")
+                first = self._waiting.popleft()
+                first.reply = self._reply(self._backend, first.program)
+        return ticket.reply
 
     def _request(self, program: dict[str, Any]) -> dict[str, Any]:
         limits = self.limits
@@ -193,6 +201,7 @@ class Sandbox:
     def _started(self) -> Server | Worker:
         if self._owner != os.getpid():  # after a fork the workers are the other process's
             self._backend, self._owner = None, os.getpid()
+            self._waiting, self._lock = deque(), threading.RLock()
         if self._backend is None:
             kind = Server if self.level == "strict" else Worker
             self._backend = kind(self._setup(), self.limits)
@@ -226,7 +235,7 @@ class Sandbox:
         except Vanished as error:
             self.close()
             raise ExecutionError(str(error)) from error
-        read = _Lines(len(program["calls"]))
+        read = Lines(len(program["calls"]))
         trouble = read.all(raw.output)
         if read.layers:
             self.layers = read.layers
@@ -249,50 +258,3 @@ class Sandbox:
 
 def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Lines:
-    """The lines of one plan's output, checked one by one: a worker may lie."""
-
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
-        self.rows: list[core.Row] = []
-        self.seen: set[int] = set()
-        self.layers: tuple[tuple[str, bool, str], ...] = ()
-        self.refused: tuple[str, str] | None = None
-        self.state: Any = None
-        self.complete = False
-
-    def all(self, output: bytes) -> tuple[str, str] | None:
-        """Read every line; the trouble, if one of them is no message."""
-        for line in output.split(b"\n")[:-1]:
-            try:
-                self.line(json.loads(line))
-            except (ValueError, TypeError, RecursionError, IndexError):
-                return ("worker-lied", f"the worker sent something that is no message: {line[:80]!r}")
-        return None
-
-    def line(self, data: Any) -> None:
-        head = data[0]
-        if self.complete:
-            raise ValueError("a line after the last")
-        if head == "layers":
-            self.layers = tuple((str(name), ok is True, str(text)) for name, ok, text in data[1])
-        elif head == "refused":
-            self.refused = (str(data[1]), str(data[2])[:2000])
-        elif head == "end":
-            self.state, self.complete = decode(data[1]), True
-        else:
-            self.rows.append(self.row(*data))
-
-    def row(
-        self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any
-    ) -> core.Row:
-        if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
-            raise ValueError(f"no call has the position {position!r}")
-        if status not in ("ok", "failed", "skipped") or type(attempts) is not int:
-            raise ValueError(f"no status: {status!r}")
-        self.seen.add(position)
-        decoded = decode(value) if status == "ok" else (str(value[0])[:200], str(value[1])[:1000])
-        arguments = None if given is None else [(str(name), decode(item)) for name, item in given]
-        return position, status, decoded, float(seconds), attempts, arguments
