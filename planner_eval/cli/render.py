@@ -67,7 +67,8 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     if color is None:
         color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     look = {name: options[name] for name in ("theme", "deadline", "force")}
-    drawn = _drawn(reads, form, {**look, "color": color})
+    empty: list[Read] = []
+    drawn = _drawn(_with_plans(reads, empty), form, {**look, "color": color})
     if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
         failed = _write_folder(drawn, Path(output), form, count)
     elif count > 1 and form != "text":
@@ -79,7 +80,10 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
         raise click.UsageError(f"{form} is not for a terminal: name a file with -o")
     else:
         failed = _write_one(drawn, output, count)
-    return 0 if not failed else 3 if failed == count > 1 else 1
+    if empty:
+        note(f"{len(empty):,} of {count:,} records hold no plan")
+    left = count - len(empty)
+    return 3 if left == 0 or failed == left > 1 else min(failed, 1)
 
 
 def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
@@ -106,6 +110,15 @@ def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iter
     return every, count
 
 
+def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
+    """The records but those that hold no plan, which are put into `empty`."""
+    for read in reads:
+        if read.plan is None and read.error is None:
+            empty.append(read)
+        else:
+            yield read
+
+
 def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[tuple[Read, Drawing]]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
     from planner_eval.render import render_many
@@ -122,7 +135,7 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[t
     def unread() -> Iterator[tuple[Read, Drawing]]:
         while waiting and waiting[0].plan is None:
             read = waiting.popleft()
-            yield read, Drawing(error=read.error or "it holds no plan")
+            yield read, Drawing(error=read.error or "")
 
     for one in render_many(plans(), format=form, **look):
         yield from unread()
@@ -161,7 +174,7 @@ def _write_folder(drawn: Iterator[tuple[Read, Drawing]], folder: Path, form: str
             failed += bool(one.error)
             if not one.error:
                 (folder / f"{_file_name(read, used)}.{suffix}").write_bytes(one.data)
-    note(f"{count - failed:,} of {count:,} plans drawn into {folder}")
+    note(f"{len(used):,} of {count:,} plans drawn into {folder}")
     return failed
 
 
