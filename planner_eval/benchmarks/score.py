@@ -146,6 +146,9 @@ def shown(scored: Scored, *, form: str = "table", rows: bool = False) -> str:
     records = list(record_rows(scored))
     if form not in ("table", "md"):
         return table(records if rows else figures, form)
+    for row in figures:  # the published figure to its last digit, where others are rounded
+        if isinstance(row.get("official"), float):
+            row["official"] = str(row["official"])
     blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
     if rows:
         blocks.append(table(records, form))
@@ -175,11 +178,20 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         failed = Counter(row.error.split(":")[0] for row in report.rows if row.error)
         for error, count in failed.most_common(_SHOWN):
             yield f"{variant}: {count:,} of {len(report.rows):,} records: {error}"
+        ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
+        for error, count in ended.most_common(_SHOWN):
+            yield f"{variant}: the published code ends with {error} instead of {count:,} figures"
 
 
 def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a figure: its value and counts under each variant, and why the two differ."""
-    names = dict.fromkeys(figure.name for report in scored.reports.values() for figure in report.figures)
+    names: list[str] = []
+    for report in scored.reports.values():
+        at = 0
+        for one in report.figures:  # what only one variant has stands where that variant has it
+            if one.name not in names:
+                names.insert(at, one.name)
+            at = names.index(one.name) + 1
     by_name = {
         variant: {figure.name: figure for figure in report.figures}
         for variant, report in scored.reports.items()
@@ -188,9 +200,7 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {"figure": name}
         for variant, figures in by_name.items():
             figure = figures.get(name)
-            # The published figure to its last digit.
-            value = _value(figure)
-            row[variant] = str(value) if variant == "official" and isinstance(value, float) else value
+            row[variant] = _value(figure)
             row[f"{variant} of"] = _counts(figure)
         found = [figures.get(name) for figures in by_name.values()]
         row["note"] = _note(scored, found)
@@ -216,15 +226,21 @@ def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
     there = [figure for figure in figures if figure is not None]
     if len(there) == 2 and _same(*there):
         return there[1].note if there[1].value is None else ""
-    divided_alike = len({figure.denominator for figure in there}) == 1 and there[0].denominator is not None
-    said = [
-        f"the published code ends with {figure.error.split(':')[0]}" if figure.error else figure.note
-        for figure in (there[1:] if len(there) == 2 and divided_alike else there)
-    ]
-    notes = list(dict.fromkeys(note for note in said if note))
-    if len(there) == 2 and not (there[1].note or there[0].error):
+    if len(there) == 2 and there[0].denominator is not None and there[0].denominator == there[1].denominator:
+        there = there[1:]  # a note on the published denominator explains nothing here
+    notes = list(dict.fromkeys(figure.note for figure in there if figure.note))
+    if _unexplained(figures):
         notes.append(_DIFFERENCE[scored.benchmark.name])
     return "; ".join(notes)
+
+
+def _unexplained(figures: Sequence[Figure | None]) -> bool:
+    """Whether two figures differ in what was counted, and the corrected one has no note of its own."""
+    official, corrected = figures if len(figures) == 2 else (None, None)
+    if official is None or corrected is None:
+        return False
+    counted_alike = official.numerator is not None and official.numerator == corrected.numerator
+    return not (corrected.note or official.error or counted_alike)
 
 
 def _same(one: Figure, other: Figure) -> bool:
@@ -238,7 +254,7 @@ def _same(one: Figure, other: Figure) -> bool:
 
 _DIFFERENCE = {
     "appbench": "the published code counts one right name a sample; the paper counts all",
-    "callnavi": "the paper punishes added parameters, and more notations are read",
+    "callnavi": "the paper takes an answer as written, and added parameters are wrong",
     "complexfuncbench": "the paper counts over the samples that came in, and every annotated call once",
     "functionchat": "the paper's criteria decide every item, without the published shortcuts",
     "nestful": "the paper compares plans; the published code compares texts of calls",
