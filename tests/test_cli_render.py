@@ -156,3 +156,13 @@ def test_the_gold_plans_of_a_data_set(tmp_path: Path, reference: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "801 of 801 plans drawn" in done.stderr.decode()
     assert len(list((tmp_path / "drawn").iterdir())) == 801
+
+
+def test_a_diff_as_listing_and_as_boxes() -> None:
+    command = [sys.executable, "-m", "planner_eval", "diff", "data/demo/pred.json", GOLD, "--format"]
+    done = subprocess.run([*command, "listing"], cwd=ROOT, capture_output=True)
+    assert done.returncode == 1
+    assert "! second ← get_rate#1.rate (gold: ← get_rate#2.rate)" in done.stdout.decode()
+    assert b"\x1b" not in done.stdout
+    pytest.importorskip("netext")
+    assert "╭" in subprocess.run([*command, "boxes"], cwd=ROOT, capture_output=True).stdout.decode()

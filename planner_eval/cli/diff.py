@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Pairs = tuple[tuple[Record | None, Record | None], ...]
 
-DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+DRAWN = ("listing", "boxes", "svg", "png", "pdf", "dot", "mermaid")
 WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
 REPORT = "html"
 
@@ -67,7 +67,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     if patch:
         emit(_patches(rows, many=many), output)
     elif form in DRAWN:
-        emit(_drawn(rows, form, options), output)
+        emit(_drawn(rows, form, {**options, "output": output}), output)
     elif form == REPORT:
         emit(_report(rows, f"{left.name} against {right.name}", options), output)
     else:
@@ -105,7 +105,7 @@ def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
         raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
     if not found:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    return draw_one(found[0], form, options)
+    return draw_one(found[0], "text" if form == "listing" else form, options)
 
 
 def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:

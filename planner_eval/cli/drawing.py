@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +34,11 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def colorful() -> bool:
+    """Whether standard output is a terminal that wants colours."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
 def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
     """Draw one thing with the options of :func:`drawing`, and say what is worth knowing about it.
 
@@ -43,7 +50,8 @@ def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
     from planner_eval.render import render_many
 
     look = {name: options[name] for name in ("theme", "deadline", "force")}
-    one = next(render_many([thing], format=form, **look))
+    color = options.get("output") is None and colorful()
+    one = next(render_many([thing], format=form, color=color, **look))
     for diagnostic in one.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)

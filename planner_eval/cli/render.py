@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.drawing import drawing
+from planner_eval.cli.drawing import colorful, drawing
 from planner_eval.cli.options import emit, note, reading
 from planner_eval.cli.sources import dataset_places
 
@@ -65,7 +65,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     reads, count = _reads(plan, wanted, options)
     color = options["color"]
     if color is None:
-        color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        color = output is None and colorful()
     look = {name: options[name] for name in ("theme", "deadline", "force")}
     empty: list[Read] = []
     drawn = _drawn(_with_plans(reads, empty), form, {**look, "color": color})
