@@ -20,6 +20,8 @@ def pair_replaced(pairing: Pairing) -> None:
     both at one place 2, an equal argument name 0.5, one app or one name 1, and standing alone
     between the same paired neighbours 1. Pairs with less than 1 are not made.
     """
+    if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
+        return
     golds = [gold for gold in range(len(pairing.gold.tools)) if pairing.to_pred[gold] == ALONE]
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:

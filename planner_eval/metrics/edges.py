@@ -14,6 +14,9 @@ def references(facts: Facts) -> Counts:
 
     Source: TaskBench's edge F1 (``taskbench_links``) on calls instead of tool names.
     """
+    if facts.matching.pairing is None:
+        count = len(facts.gold_edges)
+        return Counts(count, count, count)
     wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}
     place = facts.to_gold
     hits = sum(

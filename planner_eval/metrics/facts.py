@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.align import Matching
 from planner_eval.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
+
+_Value = TypeVar("_Value")
+
+
+class once(Generic[_Value]):
+    """A property that is worked out on first use; functools' own takes a lock, which costs a microsecond."""
+
+    def __init__(self, work: Callable[[Any], _Value]) -> None:
+        self.work, self.name = work, work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> once[_Value]: ...
+    @overload
+    def __get__(self, owner: object, kind: type) -> _Value: ...
+    def __get__(self, owner: object | None, kind: type) -> once[_Value] | _Value:
+        if owner is None:
+            return self
+        value = owner.__dict__[self.name] = self.work(owner)
+        return value
 
 
 class ArgumentCounts:
@@ -45,12 +66,12 @@ class Facts:
         missing = matching.alignment.missing
         self.waived = {g for g in missing if optional and self.gold.calls[g].id in optional}
 
-    @cached_property
+    @once
     def gold_calls(self) -> int:
         """Calls of gold that count."""
         return len(self.gold.calls) - len(self.waived)
 
-    @cached_property
+    @once
     def same_name(self) -> list[tuple[int, int]]:
         """Partners that call the same tool of the same app."""
         ours, theirs = self.pred.calls, self.gold.calls
@@ -60,30 +81,34 @@ class Facts:
             if ours[pred].name == theirs[gold].name and ours[pred].app == theirs[gold].app
         ]
 
-    @cached_property
+    @once
     def whole_calls(self) -> list[int]:
         """Positions in gold of calls that are right in name and in every argument."""
         return self._judged[1]
 
-    @cached_property
+    @once
     def arguments(self) -> ArgumentCounts:
         """The arguments of both plans, counted."""
         return self._judged[0]
 
-    @cached_property
+    @once
     def _judged(self) -> tuple[ArgumentCounts, list[int]]:
         ours, theirs = self.matching.numbered
         counts = ArgumentCounts()
         whole: list[int] = []
+        if self.matching.pairing is None:
+            calls = range(len(self.gold.calls))
+            for gold in calls:
+                _add(counts.gold, theirs.arguments[gold])
+            counts.pred = counts.shared = counts.right = counts.wanted = counts.gold
+            return counts, list(calls)
         partner = {gold: pred for pred, gold in self.same_name}
         paired = set(partner.values())
+        alike = [0, 0]
         for gold in range(len(self.gold.calls)):
             pred = partner.get(gold)
             if pred is not None and self._equal(pred, gold):
-                for _, value in theirs.arguments[gold]:
-                    kind = type(value) is not str and dependent(value)
-                    for figure in (counts.pred, counts.gold, counts.shared, counts.right, counts.wanted):
-                        figure[kind] += 1
+                _add(alike, theirs.arguments[gold])
                 whole.append(gold)
             elif pred is not None:
                 if self._compare(pred, gold, counts):
@@ -93,13 +118,15 @@ class Facts:
         for pred in range(len(self.pred.calls)):
             if pred not in paired:
                 _add(counts.pred, ours.arguments[pred])
+        for figure in (counts.pred, counts.gold, counts.shared, counts.right, counts.wanted):
+            figure[0] += alike[0]
+            figure[1] += alike[1]
         return counts, whole
 
     def _equal(self, pred: int, gold: int) -> bool:
         """Whether two partners are known to be equal without looking at their arguments."""
         pairing = self.matching.pairing
-        if pairing is None:
-            return True
+        assert pairing is not None
         ours, theirs = self.matching.numbered
         return pairing.settled and ours.numbers[pred] == theirs.numbers[gold]
 
@@ -124,12 +151,12 @@ class Facts:
                 whole = False
         return whole
 
-    @cached_property
+    @once
     def pred_edges(self) -> list[Edge]:
         """The written references of pred."""
         return [edge for edge in self.pred.edges if not edge.inferred]
 
-    @cached_property
+    @once
     def gold_edges(self) -> list[Edge]:
         """The written references of gold that count."""
         return [e for e in self.gold.edges if not e.inferred and e.consumer not in self.waived]
@@ -137,7 +164,7 @@ class Facts:
 
 def _add(figure: list[int], arguments: Arguments) -> None:
     for _, value in arguments:
-        figure[dependent(value)] += 1
+        figure[type(value) is not str and dependent(value)] += 1
 
 
 def dependent(value: Value) -> bool:
