@@ -31,11 +31,11 @@ def agree(text: str) -> bool:
 
 TAKEN = [
     "a = f(#x='1')\nb = g(#y=a)",
-    "App: [f(#x='it's', #y=['a', b])]\n" * 1 + "App: [g(#z='2')]",
+    "App: [f(#x='it's', #y=['a', b])]\nApp: [g(#z='2')]",
     '[{"name": "f", "arguments": {"a": [1, {"b": null}]}}]',
     '{"name": "f", "arguments": {"a": 1, "a": 2}}',
     '{"name": "f", "arguments": {}}\n{"name": "g", "arguments": {}}',
-    '[{"name": "f", "label": "v1", "arguments": {}}, {"name": "g", "label": "v2", "arguments": {"a": "$v1$"}}]',
+    '[{"name": "f", "label": "v1", "arguments": {}}, {"name": "g", "arguments": {"a": "$v1$"}}]',
     '[{"id": "a", "name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": {"$ref": "a"}}}]',
     '{"schema": "planeval.plan/1", "calls": [{"id": "a", "app": "A", "name": "f", "arguments": {}}]}',
 ]
