@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.execute.server import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
+from planner_eval.execute.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
 
 if TYPE_CHECKING:
     from planner_eval.execute.sandbox import Limits
@@ -61,13 +61,14 @@ def _flags() -> list[str]:
 
 
 def _start(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
+    needed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
     process = subprocess.Popen(
         [sys.executable, *_flags(), "-c", _START, _ROOT],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        env={"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"},
+        env={"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", **needed},
         start_new_session=True,
         bufsize=0,
     )

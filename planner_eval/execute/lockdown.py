@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Report: TypeAlias = dict[str, tuple[bool, str]]
     """Layer → whether it is in force, and what was found."""
 
+LINUX = sys.platform.startswith("linux")
 LAYERS = ("limits", "capabilities", "landlock", "seccomp")
 """In the order in which they are applied."""
 
@@ -97,14 +98,21 @@ def die_with_parent(parent: int) -> None:
 
 def set_limits(limits: dict[str, int]) -> str:
     """Set resource limits, hard and soft; the names are those of `resource` without ``RLIMIT_``."""
+    held = []
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
         if kind is None:
             continue
         _, hard = resource.getrlimit(kind)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
-    return ", ".join(limits)
+        try:
+            resource.setrlimit(kind, (value, value))
+        except (ValueError, OSError):
+            if LINUX:
+                raise
+            continue  # macOS refuses some: those that hold are named
+        held.append(name)
+    return ", ".join(held)
 
 
 def drop_capabilities() -> str:

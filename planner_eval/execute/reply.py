@@ -73,6 +73,7 @@ class Lines:
     def row(
         self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any
     ) -> core.Row:
+        """One call's row, checked and decoded."""
         if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
             raise ValueError(f"no call has the position {position!r}")
         if status not in ("ok", "failed", "skipped") or type(attempts) is not int:

@@ -107,6 +107,8 @@ class Sandbox:
         self._lock = threading.RLock()
         if self.level not in LEVELS:
             raise ExecutionError(f"no isolation level is named {self.level!r}; there are {', '.join(LEVELS)}")
+        if self.level != "inline" and not hasattr(os, "fork"):
+            raise ExecutionError(f"level {self.level!r} needs a system with fork; here is only 'inline'")
         if source.objects is not None and self.level != "inline":
             raise ExecutionError(
                 "tools given as Python objects run in this process: say isolation='inline', "

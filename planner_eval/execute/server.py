@@ -14,18 +14,13 @@ from time import monotonic, sleep
 
 from planner_eval.execute import load, lockdown
 from planner_eval.execute.folders import remove_tree, tree_size
+from planner_eval.execute.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MUCH_OUTPUT
 from planner_eval.execute.worker import all_hold, answer, receive, refuse, settle_in, writer
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-FRAME = 24
-"""Bytes before a child's output: plan number (4), status (4), microseconds (8), length (8)."""
-
-ENDED, TIMED_OUT, TOO_MUCH_OUTPUT, DISK_FULL = 0, 1, 2, 3
-"""Why a child is gone; statuses above 1000 are 1000 + the signal that killed it."""
 
 _OWN_LIMITS = ("CPU", "NPROC")
 """Limits that hold for each child and not for the server."""
