@@ -23,13 +23,15 @@ SLOW = 2.0
 LONGEST = 4_000
 
 PIECES = [
-    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>", "[TOOL_CALLS]", "[ARGS]",
-    '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ", "await ", "const x = ", "#E1 = ", "1. ",
-    "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0", "App: [", "(#a='", "'", '"', "\\", "\\n", "\\_", "\n\n",
-    "<<function>>", "<<<code>>>:", "Action: f\n", "Action Input: ", "lambda x: ", "for x in y:\n    ", "def f():\n",
-    "<|python_tag|>", "functions.f:0", "call:f{", "<|\"|>", "API:\n- ", "{{tool0turn0}}", "\ud800", "\x00", "🙂",
-    "<function=f>", "<parameter=a>", "</parameter>", "</function>", "<invoke name=\"f\">", "None", "True", "null",
-    "### Instruction:", "<|im_start|>assistant", "task_nodes", "Node:\n1. a\nEdges:\n(START,1)", "f\"{x}\"", "`${x}`",
+    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>",
+    "[TOOL_CALLS]", "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ",
+    "await ", "const x = ", "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0",
+    "App: [", "(#a='", "'", '"', "\\", "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n",
+    "Action Input: ", "lambda x: ", "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0",
+    "call:f{", '<|"|>', "API:\n- ", "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>",
+    "<parameter=a>", "</parameter>", "</function>", '<invoke name="f">', "None", "True", "null",
+    "### Instruction:", "<|im_start|>assistant", "task_nodes", "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"',
+    "`${x}`",
 ]  # fmt: skip
 
 
@@ -53,8 +55,8 @@ def once(text: str) -> None:
         try:
             plan = parse(text, repair=repair, infer=repair)
         except ParseError as error:
-            assert 0 <= error.offset <= len(text), "an error points outside of the text"
-            str(error)
+            if not (0 <= error.offset <= len(text) and str(error)):
+                raise AssertionError("an error points outside of the text") from error
             continue
         except PlanevalError:
             continue
@@ -159,17 +161,35 @@ def guided(seconds: float, folder: Path) -> int:
     with atheris.instrument_imports(include=["planner_eval"]):
         import planner_eval.read  # noqa: F401
         from planner_eval.dialects import (  # noqa: F401
-            blocks, callnavi, detect, find, framed, gemma, javascript, messages, named, nodes, numbered,
-            program, python_ast, python_calls, python_tree, react, repair, sections, traces, views, worfbench, xml_calls,
+            blocks,
+            callnavi,
+            detect,
+            find,
+            framed,
+            gemma,
+            javascript,
+            messages,
+            named,
+            nodes,
+            numbered,
+            program,
+            python_ast,
+            python_calls,
+            python_tree,
+            react,
+            repair,
+            sections,
+            traces,
+            views,
+            worfbench,
+            xml_calls,
         )  # fmt: skip
     corpus = folder.parent / "fuzz_corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(seeds()):
         (corpus / f"seed{number:04}").write_bytes(text.encode("utf-8", "surrogatepass"))
     tokens = folder.parent / "fuzz_tokens"
-    escaped = (
-        "".join(f"\\x{byte:02x}" for byte in piece.encode("utf-8", "surrogatepass")) for piece in PIECES
-    )
+    escaped = ("".join(f"\\x{b:02x}" for b in piece.encode("utf-8", "surrogatepass")) for piece in PIECES)
     tokens.write_text("\n".join(f'"{piece}"' for piece in escaped))
 
     def test(data: bytes) -> None:

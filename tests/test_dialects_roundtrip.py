@@ -33,7 +33,10 @@ PLANS: dict[str, tuple[Any, int]] = {
         ],
         70,
     ),
-    "positional": ([{"name": "f", "arguments": {"0": "x"}}, {"name": "g", "arguments": {"0": "y", "1": "z"}}], 70),
+    "positional": (
+        [{"name": "f", "arguments": {"0": "x"}}, {"name": "g", "arguments": {"0": "y", "1": "z"}}],
+        70,
+    ),
     "names only": ([{"name": "a"}, {"name": "b"}], 74),
     "chain": (
         [

@@ -134,6 +134,14 @@ def _transformer() -> Any:  # noqa: C901 - a class body of one-liners
             pairs = dict(item[0] for item in items if isinstance(item, tuple))
             return (pairs, (items[0].start_pos, items[-1].end_pos))
 
+        def flat(self, items: list[Token]) -> Any:
+            pairs = {}
+            for match in _PAIR.finditer(items[0]):
+                key, text = match.groups()
+                value = _LITERALS[text] if text in _LITERALS else _scalar(text)
+                pairs[_text(key[1:-1]) if key[0] == '"' else key] = value
+            return (pairs, span(items[0]))
+
         def member(self, items: list[Any]) -> Any:
             key = items[0].rstrip()[:-1].rstrip()
             return ((_text(key[1:-1]) if key[0] in "\"'" else key, items[1][0]), items[1][1])
@@ -157,6 +165,17 @@ def _transformer() -> Any:  # noqa: C901 - a class body of one-liners
             return (node, place)
 
     return JavaScriptTransformer
+
+
+_PAIR = re.compile(
+    r'([^\W\d][\w$]*+|"(?:[^"\\\n]++|\\.)*+")\s*+:\s*+("(?:[^"\\\n]++|\\.)*+"|[^\s,}]++)', re.S
+)
+
+
+def _scalar(text: str) -> Any:
+    if text[0] == '"':
+        return _text(text[1:-1])
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _text(text: str) -> str:

@@ -66,7 +66,9 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if is_call(data):
         yield data
         return
-    if (_one_of(data.get("type"), _NO_CALL_TYPES) and "role" not in data) or _one_of(data.get("role"), _OTHERS):
+    if (_one_of(data.get("type"), _NO_CALL_TYPES) and "role" not in data) or _one_of(
+        data.get("role"), _OTHERS
+    ):
         return
     parts = [data[key] for key in INSIDE if _is_structure(data.get(key))]
     for part in parts:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
-from planner_eval.dialects.notations import NOTATIONS
+from planner_eval.dialects.notations import NOTATIONS, Notation
 from planner_eval.dialects.python_calls import read_calls
 from planner_eval.dialects.table import Row
 from planner_eval.dialects.views import Edit, View
@@ -63,7 +63,8 @@ def _call(view: View, limits: Limits, text: str) -> RawCall:
         raise ParseError(
             f"found {len(raw.calls)} calls in one step, expected one", text=text, offset=view.origin(0)
         )
-    return replace(edited.place(raw).calls[0], binds=())
+    call = raw.calls[0]
+    return edited.place_call(call)
 
 
 def read_numbered(text: str, limits: Limits) -> RawPlan:
@@ -85,8 +86,7 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
         view = View(text).cut(token.start_pos + number.end(), token.start_pos + len(token.rstrip()))
         if re.fullmatch(r"join(?:inish)?\s*\(.*\)", view.text, re.S):
             continue
-        call = replace(_call(view, limits, text), label=number[1])
-        calls.append(notation.bind(call, len(calls)))
+        calls.append(_bound(_call(view, limits, text), number[1], notation))
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no numbered call such as '1. f(x)'", text=text)
@@ -115,13 +115,18 @@ def read_evidence(text: str, limits: Limits) -> RawPlan:
         assert head is not None
         view = View(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
         call = _bracketed(view) if token.type == "STEP" else _call(view, limits, text)
-        bound = notation.bind(replace(call, label=head[1]), len(calls))
-        calls.append(_depending(bound, needed))
+        calls.append(_depending(_bound(call, head[1], notation), needed))
         needed = []
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no step such as '#E1 = Tool[text]'", text=text)
     return RawPlan(tuple(calls))
+
+
+def _bound(call: RawCall, label: str, notation: Notation) -> RawCall:
+    """The call under its label, with the references in its values."""
+    arguments = tuple((key, notation.value(value)) for key, value in call.arguments)
+    return RawCall(call.name, arguments, None, label, ((label, ()),), (), call.span, call.spans)
 
 
 def _bracketed(view: View) -> RawCall:

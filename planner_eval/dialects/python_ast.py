@@ -27,6 +27,8 @@ from planner_eval.model import RawPlan, Span
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
 
+_WARNED = re.compile(r"\\|\d[A-Za-z]")
+"""What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
 _LINES = re.compile(r"\r\n|\r|\n")
 _WORDS = {"true": True, "false": False, "null": None}
 
@@ -40,6 +42,8 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
     if len(text) > AST_CHARS:
         return None
     try:
+        if not _WARNED.search(text):
+            return ast.parse(text)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)

@@ -104,7 +104,11 @@ class View:
         if call.span is None and not call.spans:
             return call
         span = self.span(call.span) if call.span else None
-        return replace(call, span=span, spans=tuple(map(self.span, call.spans)))
+        spans = tuple(map(self.span, call.spans))
+        return RawCall(
+            call.name, call.arguments, call.app, call.label, call.binds, call.returns,
+            span, spans, call.result, call.has_result,
+        )  # fmt: skip
 
     def place_note(self, note: Diagnostic) -> Diagnostic:
         """One diagnostic with its place in the original."""

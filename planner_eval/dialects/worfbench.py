@@ -44,7 +44,7 @@ def read(text: str, limits: Limits) -> RawPlan:
             source, target = re.findall(r"START|END|\d+", token)
             if source in nodes and target in nodes:
                 needed.setdefault(target, {})[source] = None
-            elif {source, target} - {"START", "END"} - nodes.keys():
+            elif any(end not in nodes and end not in ("START", "END") for end in (source, target)):
                 message = f"the edge ({source},{target}) has an end that is no node"
                 span = (token.start_pos, token.start_pos + len(token.rstrip(", \n")))
                 notes.append(Diagnostic("link.dangling", message, "warning", None, None, span))
