@@ -239,7 +239,7 @@ def test_nestful_answers_that_are_run_have_figure_6() -> None:
     from planner_eval.execute import NestfulRunner
 
     with NestfulRunner(level="inline") as run:
-        gold = str(SAMPLES / "nestful" / "nestful_data.jsonl")
+        gold = str(SAMPLES / "nestful" / "v2" / "nestful_data.jsonl")
         scored = score_file(str(SAMPLES / "answers" / "nestful.jsonl"), gold, "nestful", run=run)
         tables = dict(details(scored, run=run))
     assert scored.reports["official"].value("win_rate") == pytest.approx(2 / 3)
