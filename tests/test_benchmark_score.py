@@ -71,10 +71,10 @@ def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Pat
     for said in (
         "CallNavi: 4 answers, 3 samples, matched by id",
         "denominator: 3 records, one a sample",
-        "1 samples without an answer, counted as wrong: hr2",
-        "1 answers that no sample asked for, not counted: zzz",
-        "1 further answers to a sample that has one, not counted: hr0",
-        "1 answers that cannot be read from the file, counted as wrong: ",
+        "samples without an answer, counted as wrong: 1 (hr2)",
+        "answers that no sample asked for, not counted: 1 (zzz)",
+        "further answers to a sample that has one, not counted: 1 (hr0)",
+        "answers that cannot be read from the file, counted as wrong: 1 (",
         "1/3",
         "divided by a constant of the published code",
     ):
@@ -107,7 +107,7 @@ def test_answers_in_another_notation_are_told(callnavi: Path, tmp_path: Path) ->
     records = [{"id": f"hr{k}", "prediction": f"Staff: [count(#n='{k}')]"} for k in range(3)]
     scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
     assert scored.notations == {"appbench": 3}
-    assert "3 answers look like appbench, which is not the notation that CallNavi asks for" in shown(scored)
+    assert "answers that look like appbench, not what CallNavi asks for: 3" in shown(scored)
     assert scored.reports["official"].value("syntax") == 0
 
 
@@ -222,7 +222,7 @@ def test_each_difference_has_a_note_and_exceptions_are_summed_up(tmp_path: Path)
             if all(isinstance(value, (int, float)) for value in numbers) and numbers[0] != numbers[1]:
                 assert row["note"], (name, row)
     text = shown(score_file(str(SAMPLES / "answers/appbench.jsonl"), str(SAMPLES / "appbench"), "appbench"))
-    assert "official: the published code ends with ZeroDivisionError instead of 17 figures" in text
+    assert "official: figures where the published code ends with ZeroDivisionError: 17" in text
 
 
 def test_figures_stand_in_the_order_of_both_variants() -> None:

@@ -171,16 +171,16 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     ):
         if ids:
             more = ", …" if len(ids) > _NAMED else ""
-            yield f"{len(ids):,} {what}: {', '.join(ids[:_NAMED])}{more}"
+            yield f"{what}: {len(ids):,} ({', '.join(ids[:_NAMED])}{more})"
     for notation, count in scored.notations.items():
-        yield f"{count:,} answers look like {notation}, which is not the notation that {bench.title} asks for"
+        yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
         failed = Counter(row.error.split(":")[0] for row in report.rows if row.error)
         for error, count in failed.most_common(_SHOWN):
             yield f"{variant}: {count:,} of {len(report.rows):,} records: {error}"
         ended = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in ended.most_common(_SHOWN):
-            yield f"{variant}: the published code ends with {error} instead of {count:,} figures"
+            yield f"{variant}: figures where the published code ends with {error}: {count:,}"
 
 
 def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
