@@ -66,6 +66,7 @@ _START = re.compile(
 )
 _NAMED = re.compile(rf"({_NAME})[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
+_BULLET = re.compile(r"[-*•+]\s")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
@@ -264,13 +265,11 @@ class Reader:
         failed: ParseError | None = None
         if _may_be_json(text):
             try:
-                values = loads(text, self.limits)
+                return self.data(_values(text, self.limits), view)
             except LimitError:
                 raise
-            except ParseError as error:
-                failed = error
-            else:
-                return self.data(values, view)
+            except _NoJson as error:
+                failed = error.reason
         if failed is not None and re.match(r"[\[\s]*+\{", text):
             tree = syntax(text)
             if not isinstance(tree, ast.Module) or not any(isinstance(n, ast.Call) for n in ast.walk(tree)):
@@ -416,7 +415,7 @@ class Reader:
             return []
         self._define(view.text)
         whole = view.strip()
-        if "(" in whole.text and whole.text[:1] not in "[{":
+        if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
             if _SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
                 try:
                     return self._kept(self.script(whole))
@@ -552,6 +551,36 @@ class Reader:
 
 
 # ---------------------------------------------------------------- helpers
+class _NoJson(Exception):
+    def __init__(self, reason: ParseError) -> None:
+        self.reason = reason
+
+
+_SEMICOLON = re.compile(r"[\s;]*+")
+
+
+def _values(text: str, limits: Limits) -> list[Any]:
+    """The JSON values of a text, in lines or with semicolons between them."""
+    try:
+        return loads(text, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        first = error
+    values: list[Any] = []
+    at = 0
+    while ";" in text and at < len(text):
+        try:
+            value, at = decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        values.append(value)
+        at = _SEMICOLON.match(text, at).end()  # type: ignore[union-attr]
+    if not values or at < len(text):
+        raise _NoJson(first)
+    return values
+
+
 def _may_be_json(text: str) -> bool:
     return text.lstrip()[:1] in ("[", "{", '"')
 

@@ -37,7 +37,7 @@ def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
     [{'name': 'f'}]
     """
     if isinstance(data, dict):
-        if "name" in data and is_call(data):
+        if "name" in data and data["name"] != "" and is_call(data):
             yield data
             return
         yield from _inside(data, text)
@@ -63,6 +63,8 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
         for items in lists:
             yield from call_items(items, text)
         return
+    if "step" in data and data.get("tool", "?") in ("", None):
+        return  # a step that needs no tool
     if is_call(data):
         yield data
         return

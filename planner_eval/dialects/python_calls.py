@@ -154,6 +154,9 @@ def _explained(error: ParseError) -> ParseError:
     """The grammar's error, said of what follows a tool's name where that is what is wrong."""
     from planner_eval.dialects.grammar import found_at
 
+    if error.text[error.offset : error.offset + 1] in ("'", '"') and "a quoted value" in error.reason:
+        reason = "the quoted value is never closed"
+        return ParseError(reason, text=error.text, offset=error.offset, dialect=error.dialect)
     name = re.compile(r"[^\W\d][\w.\-]*+").match(error.text, error.offset)
     if name and "a call" in error.reason and not error.text.startswith("(", name.end()):
         at = name.end()
