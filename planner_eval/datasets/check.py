@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, InputError, ParseError
+from planner_eval.errors import CODES, ParseError
 from planner_eval.model import Diagnostic
 
 SEVERITIES = ("error", "warning", "info")
@@ -109,14 +110,11 @@ def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
 def _plan(sample: Sample) -> str | None:
     """What is wrong with a gold plan: nothing, "unequal", or why it cannot be read; None for free text."""
     from planner_eval.canonical import same
-    from planner_eval.read import parse
 
-    if not sample.dialect or sample.extra.get("type_of_output", "call") != "call":
-        return None
     try:
-        plan = parse(sample.gold, dialect=sample.dialect)
+        plan = gold_plan(sample)
     except ParseError as problem:
         return problem.reason
-    except InputError as problem:
-        return str(problem)
+    if plan is None:
+        return None
     return "" if same(plan, plan) else "unequal"
