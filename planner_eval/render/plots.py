@@ -131,7 +131,7 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
         places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(labels))]
         look = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
         handles[_entry(name)] = axes.bar(places, heights, width, **look)  # type: ignore[arg-type]
-    axes.set_xticks(range(len(labels)), labels)
+    axes.set_xticks(range(len(labels)), labels, fontsize=9 if len(labels) <= MOST_BARS else 7.5)
     if any(len(label) > 4 for label in labels):
         axes.tick_params("x", labelrotation=35)
         for label in axes.get_xticklabels():
