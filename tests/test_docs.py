@@ -18,6 +18,7 @@ import pytest
 from tests.conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+SESSION = re.compile(r"^```(?:pycon|python)\n(.*?)^```$", re.S | re.M)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 
 
@@ -91,8 +92,7 @@ def test_console_blocks_print_what_is_shown(
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_python_sessions_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    # A session ends where its fence does.
-    text = re.sub(r"^```$", "", page.read_text(encoding="utf-8"), flags=re.M)
+    text = "\n".join(match[1] for match in SESSION.finditer(page.read_text(encoding="utf-8")))
     session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(session)

@@ -88,9 +88,11 @@ def _repaired(text: str) -> Answer:
             except ParseError:
                 continue
     try:
-        return Answer(parse(text), False)
+        plan = parse(text)
     except ParseError as problem:
         return Answer(None, False, problem.code)
+    # Every question of the benchmark wants calls: prose without any is what a model is asked to repair.
+    return Answer(plan, False) if plan.calls else Answer(None, False, "plan.no_call")
 
 
 def _candidates(text: str) -> Iterator[str]:
