@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import count
 
 from planner_eval.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.matching.blocks import Block, solve
@@ -140,22 +141,35 @@ def _pair_equal_calls(pairing: Pairing) -> None:
     Where a policy takes unequal values for right, an equal call need not be the best partner, so calls
     of one name are left to be weighed against one another.
     """
-    ours, theirs = pairing.pred.numbered, pairing.gold.numbered
+    ours, theirs = pairing.pred.numbered.numbers, pairing.gold.numbered.numbers
+    single = dict(zip(ours, range(len(ours)), strict=True))
+    pairing.settled = (
+        pairing.matcher is None
+        and len(single) == len(ours)
+        and len({*theirs}) == len(theirs)
+        and None not in single
+        and None not in theirs
+    )
+    if not pairing.settled:
+        _pair_tied(pairing, ours, theirs)
+        return
+    for gold, number in enumerate(theirs):
+        if number in single:
+            pairing.pair(single[number], gold)
+
+
+def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None]) -> None:
+    """:func:`_pair_equal_calls` where some plan has equal calls, or a policy has its say."""
     where: dict[int, list[int]] = {}
-    for position in range(len(ours.numbers) - 1, -1, -1):
-        number = ours.numbers[position]
+    for position in range(len(ours) - 1, -1, -1):
+        number = ours[position]
         if number is not None:
             where.setdefault(number, []).append(position)
     equal: dict[int, list[int]] = {}
-    for position, number in enumerate(theirs.numbers):
+    for position, number in enumerate(theirs):
         if number in where:
             equal.setdefault(number, []).append(position)
     counts = Counter((*pairing.pred.tools, *pairing.gold.tools)) if pairing.matcher is not None else None
-    pairing.settled = (
-        pairing.matcher is None
-        and len(where) == len(ours.numbers)
-        and (len({*theirs.numbers}) == len(theirs.numbers) and None not in theirs.numbers)
-    )
     for number, golds in equal.items():
         preds = where[number]
         if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
@@ -175,15 +189,15 @@ def _pair_equal_calls(pairing: Pairing) -> None:
 def _blocks(pairing: Pairing) -> list[Block]:
     """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
     found: dict[tuple[str | None, str], Block] = {}
-    for gold, tool in enumerate(pairing.gold.tools):
-        if pairing.to_pred[gold] == FREE:
+    for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
+        if partner == FREE:
             found.setdefault(tool, Block([], [])).golds.append(gold)
-    for pred, tool in enumerate(pairing.pred.tools):
-        if pairing.to_gold[pred] == FREE:
+    for tool, partner, pred in zip(pairing.pred.tools, pairing.to_gold, count()):
+        if partner == FREE:
             if tool in found:
                 found[tool].preds.append(pred)
             else:
-                pairing.release([pred], [], ALONE)
+                pairing.to_gold[pred] = ALONE
     ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
     if len(pairing.to_gold) > ours and len(pairing.to_pred) > theirs:
         pairing.pair(ours, theirs)  # the answers
@@ -205,7 +219,7 @@ def _reconsider(pairing: Pairing) -> None:
     sake of references, can another pairing be cheaper.
     """
     golds = range(len(pairing.gold.tools))
-    counts = Counter(pairing.pred.tools)
+    counts = Counter(pairing.pred.tools)  # no name twice, no choice
     if len(counts) == len(pairing.pred.tools) and len({*pairing.gold.tools}) == len(golds):
         return
     if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
@@ -241,11 +255,14 @@ def _astray(pairing: Pairing, gold: int, counts: Counter[tuple[str | None, str]]
 
 
 def _alignment(pairing: Pairing) -> Alignment:
-    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
-    to_pred, to_gold = pairing.to_pred[:theirs], pairing.to_gold[:ours]
-    return Alignment(
-        tuple((pred, gold) for gold, pred in enumerate(to_pred) if pred >= 0),
-        tuple(gold for gold, pred in enumerate(to_pred) if pred < 0),
-        tuple(pred for pred, gold in enumerate(to_gold) if gold < 0),
-        pairing.exact,
-    )
+    pairs, missing = [], []
+    for gold in range(len(pairing.gold.tools)):
+        pred = pairing.to_pred[gold]
+        if pred >= 0:
+            pairs.append((pred, gold))
+        else:
+            missing.append(gold)
+    extra: tuple[int, ...] = ()
+    if len(pairs) < len(pairing.pred.tools):
+        extra = tuple(p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0)
+    return Alignment(tuple(pairs), tuple(missing), extra, pairing.exact)

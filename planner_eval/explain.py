@@ -102,8 +102,9 @@ class _Finder:
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
         """The differing arguments of two partners, gold's first."""
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
-        differ = [n for n in theirs if self.pairing.distance(pred, gold, n, strict=True)]
-        spare = [n for n in ours if n not in theirs and self.pairing.distance(pred, gold, n, strict=True)]
+        found = self.pairing.differing(pred, gold, strict=True)
+        differ = [name for name in theirs if name in found]
+        spare = [name for name in found if name not in theirs]
         for name in differ:
             if name in ours:
                 yield from self.values(pred, gold, name)

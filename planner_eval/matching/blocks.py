@@ -22,6 +22,9 @@ DENSE = 40_000
 PLAIN = 2_500
 """Cells from which on calls with equal arguments are paired first."""
 
+SETTLED = 10_000
+"""Cells of all tables together from which on each block is solved once, and nothing is proved."""
+
 ROUNDS = 4
 NODES = 10_000
 """Pairs of calls that the exhaustive search tries before it gives up the proof."""
@@ -61,7 +64,11 @@ def solve(pairing: Pairing, blocks: list[Block]) -> None:
             small.append(block)
         else:
             pairing.release(block.preds, block.golds, ALONE)
-    if small:
+    if sum(len(block.golds) * len(block.preds) for block in small) > SETTLED:
+        pairing.exact = False
+        for block in small:
+            _assign(pairing, block)
+    elif small:
         _solve_small(pairing, small)
 
 

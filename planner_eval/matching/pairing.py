@@ -113,29 +113,47 @@ class Pairing:
         for gold in golds:
             self.to_pred[gold] = to
 
-    def distance(self, pred: int, gold: int, name: Any, strict: bool = False) -> float:
-        """How far one argument is from equal: 0.0, or 1.0 less a trifle where something speaks for it."""
-        ours, theirs = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
-        if ours is None or theirs is None or ours[0] != theirs[0]:
-            if self.matcher is not None and self._matches(gold, name, ours, theirs):
-                return 0.0
-            return 1.0 if ours is None or theirs is None else _near(ours[2], theirs[2])
-        worst = 0.0
-        for producer, wanted in zip(ours[1], theirs[1], strict=True):
-            if self.to_gold[producer] != wanted:
-                worst = max(worst, self._astray(producer, wanted, strict))
-        return worst
+    def differing(self, pred: int, gold: int, strict: bool = False) -> dict[Any, float]:
+        """The arguments of two calls that differ: 1.0 each, less a trifle where something speaks for it.
+
+        Args:
+            pred: A call of pred.
+            gold: A call of gold.
+            strict: Take no free producer for right; else also where two free producers could pair.
+        """
+        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
+        found: dict[Any, float] = {}
+        shared = 0
+        for name, wanted in theirs.items():
+            mine = ours.get(name)
+            if mine is None:
+                if self.matcher is None or not self._matches(gold, name, None, wanted):
+                    found[name] = 1.0
+                continue
+            shared += 1
+            if mine[0] != wanted[0]:
+                if self.matcher is None or not self._matches(gold, name, mine, wanted):
+                    found[name] = _near(mine[2], wanted[2])
+            elif mine[1]:
+                worst = self._strayed(mine[1], wanted[1], strict)
+                if worst:
+                    found[name] = worst
+        if shared < len(ours):
+            for name, mine in ours.items():
+                if name not in theirs and (self.matcher is None or not self._matches(gold, name, mine, None)):
+                    found[name] = 1.0
+        return found
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
-        total = 0.0
-        for name in theirs:
-            total += self.distance(pred, gold, name, strict)
-        for name in ours:
-            if name not in theirs:
-                total += self.distance(pred, gold, name, strict)
-        return total
+        return sum(self.differing(pred, gold, strict).values())
+
+    def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
+        worst = 0.0
+        for producer, other in zip(producers, wanted, strict=True):
+            if self.to_gold[producer] != other:
+                worst = max(worst, self._astray(producer, other, strict))
+        return worst
 
     def broken(self, pred: int, gold: int) -> float:
         """How many arguments of paired consumers differ if these two become partners."""

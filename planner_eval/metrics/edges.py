@@ -17,13 +17,10 @@ def references(facts: Facts) -> Counts:
     if facts.matching.pairing is None:
         count = len(facts.gold_edges)
         return Counts(count, count, count)
-    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}
-    place = facts.to_gold
-    hits = sum(
-        (place.get(e.producer), place.get(e.consumer), e.argument, e.at, e.path) in wanted
-        for e in facts.pred_edges
-    )
-    return Counts(min(hits, len(facts.gold_edges)), len(facts.pred_edges), len(facts.gold_edges))
+    ours, theirs, place = facts.pred_edges, facts.gold_edges, facts.to_gold
+    wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in theirs}
+    found = [(place.get(e.producer), place.get(e.consumer), e.argument, e.at, e.path) for e in ours]
+    return Counts(min(len([key for key in found if key in wanted]), len(theirs)), len(ours), len(theirs))
 
 
 def dependencies(facts: Facts) -> Counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.align import Matching
@@ -74,12 +74,12 @@ class Facts:
     @once
     def same_name(self) -> list[tuple[int, int]]:
         """Partners that call the same tool of the same app."""
-        ours, theirs = self.pred.calls, self.gold.calls
-        return [
-            (pred, gold)
-            for pred, gold in self.matching.alignment.pairs
-            if ours[pred].name == theirs[gold].name and ours[pred].app == theirs[gold].app
-        ]
+        pairing = self.matching.pairing
+        pairs = self.matching.alignment.pairs
+        if pairing is None:
+            return list(pairs)
+        ours, theirs = pairing.pred.tools, pairing.gold.tools
+        return [(pred, gold) for pred, gold in pairs if ours[pred] == theirs[gold]]
 
     @once
     def whole_calls(self) -> list[int]:
@@ -135,31 +135,32 @@ class Facts:
         pairing = self.matching.pairing
         assert pairing is not None
         ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-        whole = True
+        wrong = pairing.differing(pred, gold, True)
         for name, (_, _, value) in theirs.items():
-            kind = dependent(value)
-            right = not pairing.distance(pred, gold, name, True)
-            whole = whole and right
+            kind = type(value) is not str and dependent(value)
             counts.gold[kind] += 1
             counts.wanted[kind] += 1
             if name in ours:
                 counts.shared[kind] += 1
-                counts.right[kind] += right
-        for name, (_, _, value) in ours.items():
-            counts.pred[dependent(value)] += 1
-            if name not in theirs and pairing.distance(pred, gold, name, True):
-                whole = False
-        return whole
+                counts.right[kind] += name not in wrong
+        for _, _, value in ours.values():
+            counts.pred[type(value) is not str and dependent(value)] += 1
+        return not wrong
 
     @once
     def pred_edges(self) -> list[Edge]:
         """The written references of pred."""
-        return [edge for edge in self.pred.edges if not edge.inferred]
+        return _written(self.pred.edges)
 
     @once
     def gold_edges(self) -> list[Edge]:
         """The written references of gold that count."""
-        return [e for e in self.gold.edges if not e.inferred and e.consumer not in self.waived]
+        edges = _written(self.gold.edges)
+        return [e for e in edges if e.consumer not in self.waived] if self.waived else edges
+
+
+def _written(edges: Iterable[Edge]) -> list[Edge]:
+    return [edge for edge in edges if not edge.inferred]
 
 
 def _add(figure: list[int], arguments: Arguments) -> None:
