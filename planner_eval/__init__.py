@@ -7,13 +7,14 @@ verb is loaded on first use, so that importing the package costs next to nothing
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 
+TYPE_CHECKING = False  # typing's own would double the time that --version takes
 if TYPE_CHECKING:
+    from typing import Any
+
     from planner_eval.canonical import same
     from planner_eval.catalog import Catalog, read_catalog
     from planner_eval.check import check
@@ -71,6 +72,8 @@ def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
     if name not in _WHERE:
         raise AttributeError(f"module 'planner_eval' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(f"planner_eval.{_WHERE[name]}"), name)
     globals()[name] = value
     return value
