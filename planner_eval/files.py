@@ -7,11 +7,11 @@ or a benchmark's own gold file. A record that cannot be read stays a record and 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.dialects.base import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.json_calls import LISTS, is_call
@@ -76,8 +76,7 @@ class Record:
         return parse(self.source, dialect=dialect, limits=limits, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFile:
+class PlanFile(NamedTuple):
     """The records of one file; ``many`` is False for a plan in a file of its own."""
 
     name: str
@@ -124,12 +123,12 @@ def _text(path: str) -> str:
         if path == "-":
             data = sys.stdin.buffer.read()
         else:
-            file = Path(path)
-            if file.is_dir():
+            if os.path.isdir(path):
                 raise InputError(f"{path} is a directory, expected a file of plans")
-            if file.stat().st_size > FILE_LIMIT:
+            if os.stat(path).st_size > FILE_LIMIT:
                 raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
-            data = file.read_bytes()
+            with open(path, "rb") as file:
+                data = file.read()
     except FileNotFoundError:
         raise InputError(f"there is no file {path}") from None
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +26,16 @@ def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen_policy(name: str | None) -> Policy:
     """The policy that the option names, or the project's own, or the default."""
-    from pathlib import Path
-
     from planner_eval.policy import DEFAULT
 
     if name is not None:
         from planner_eval.policy.file import load_policy
 
         return load_policy(name)
-    if not any(Path(file).is_file() for file in ("planeval.toml", "pyproject.toml")):
+    if not os.path.isfile("planeval.toml") and not _speaks_of_us("pyproject.toml"):
         return DEFAULT
+    from pathlib import Path
+
     from planner_eval.policy.file import find_policy
 
     found = find_policy(Path())
@@ -42,3 +43,12 @@ def chosen_policy(name: str | None) -> Policy:
         return DEFAULT
     note(f"policy of {found[1]}")
     return found[0]
+
+
+def _speaks_of_us(project: str) -> bool:
+    """Whether a pyproject.toml may have our table: a look is cheaper than a TOML parser."""
+    try:
+        with open(project, "rb") as file:
+            return b"tool.planeval" in file.read()
+    except OSError:
+        return False

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.errors import LimitError
 from planner_eval.model import Plan, RawPlan
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from planner_eval.dialects.jsontext import Places
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """How large a text may be; what exceeds a limit is refused before any work is done on it.
 
     Args:
@@ -31,8 +29,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One way to write plans.
 
     Args:
