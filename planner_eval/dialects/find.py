@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 from planner_eval import dialects
 from planner_eval.dialects.base import Dialect, Limits
-from planner_eval.dialects.blocks import Block, Nothing, Read, Reader
 from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
+from planner_eval.dialects.lines import Reader
+from planner_eval.dialects.pieces import Block, Nothing, Read
 from planner_eval.dialects.views import View
 from planner_eval.errors import LimitError, ParseError
 from planner_eval.model import Diagnostic, RawCall, RawPlan, RawRef, RawTemplate, Span
@@ -236,14 +238,14 @@ def _blocks(view: View, search: _Search) -> list[Read]:
     """Read fences and the text between them, in order."""
     reader = search.reader
     read: list[Read] = []
-    for block in _pieces(view):
-        for found in reader.fence(block) if block.fenced else reader.prose(block):
+    for block in split(view):
+        for found in reader.block(block):
             placed = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([placed], search)
     return read
 
 
-def _pieces(view: View) -> Iterator[Block]:
+def split(view: View) -> Iterator[Block]:
     """The fences of a text and what stands between them."""
     at = 0
     for match in FENCE.finditer(view.text):
@@ -278,14 +280,18 @@ def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Rea
     return kept
 
 
+def _digest(text: str) -> str:
+    """A short text for a long one: nested calls would double it at each level."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def _signature(raw: RawPlan) -> list[str]:
     """A text for each call that is equal for equal calls, nested ones included."""
     made: dict[str, str] = {}
     found = []
     for call in raw.calls:
-        text = (
-            f"{call.app}.{call.name}({sorted((key, _shown(value, made)) for key, value in call.arguments)})"
-        )
+        given = sorted(f"{key!r}={_shown(value, made)}" for key, value in call.arguments)
+        text = _digest(f"{call.app}.{call.name}({','.join(given)})")
         for name, path in call.binds:
             made[name] = f"{text}{path}"
         found.append(text)
@@ -361,7 +367,7 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     text = _blanked(source, search)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]
-    blocks = [block.view.strip() for block in _pieces(View(text)) if block.fenced]
+    blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
     from planner_eval.dialects.program import shift_names
 
     for view in blocks or [View(text).strip()]:

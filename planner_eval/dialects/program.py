@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_eval.errors import ParseError
+from planner_eval.errors import LimitError, ParseError
 from planner_eval.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Span, Value
 
 SHOWING = frozenset({
@@ -94,6 +94,10 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+LARGEST = 1_000_000
+"""Values that variables may put into arguments, all together: a list of a list can double at each line."""
+
+
 class _CannotKnow(Exception):
     def __init__(self, reason: str, at: int) -> None:
         self.reason = reason
@@ -119,6 +123,7 @@ class Machine:
         self.control: list[tuple[str, str, Span]] = []
         self.error: ParseError | None = None
         self.is_program = False
+        self.spent = 0
 
     def finish(self) -> RawPlan:
         """The calls that were found.
@@ -213,6 +218,12 @@ class Machine:
             found = self.held[node.name]
             if isinstance(found, Unknown) or (node.path and not isinstance(found, RawRef)):
                 raise _CannotKnow(f"{node.text!r} is computed by the program", node.span[0])
+            if isinstance(found, (list, dict)):
+                self.spent += _weight(found, LARGEST - self.spent)
+                if self.spent > LARGEST:
+                    raise LimitError(
+                        "the program's values grow too large", text=self.text, offset=node.span[0]
+                    )
             return _step_all(found, node.path)
         if node.name in self.defined:
             raise _CannotKnow(f"{node.text!r} is defined by the program", node.span[0])
@@ -299,6 +310,20 @@ class Machine:
             given.append((str(position) if key is None else key, value, span))
             position += key is None
         return given
+
+
+def _weight(value: Any, most: int) -> int:
+    """How many values a value holds at any depth; counting stops when there are more than `most`."""
+    count = 0
+    waiting = [value]
+    while waiting and count <= most:
+        item = waiting.pop()
+        count += 1
+        if isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+    return count
 
 
 def _made(position: int) -> str:

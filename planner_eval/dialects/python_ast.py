@@ -234,9 +234,9 @@ class _Reader:
             return self.way(value)
         if isinstance(value, ast.JoinedStr):
             return self.joined(value)
-        if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
-            number = self.node(value.operand)
-            if type(number) in (int, float):
+        if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
+            number = value.operand.value
+            if type(number) in (int, float) and isinstance(value.op, (ast.USub, ast.UAdd)):
                 return -number if isinstance(value.op, ast.USub) else number
         if isinstance(value, ast.BinOp):
             return self.operation(value)
@@ -249,8 +249,13 @@ class _Reader:
         start, end = self.span(value)
         return self.text[start:end]
 
-    def other(self, value: ast.expr, reason: str = "", at: int | None = None) -> OtherNode:
-        """An expression that is not followed, with the calls and names in it."""
+    def other(
+        self, value: ast.expr, reason: str = "", at: int | None = None, inside: list[Any] | None = None
+    ) -> OtherNode:
+        """An expression that is not followed, with the calls and names in it.
+
+        Each expression is turned into a node once: nested ones would take exponential time otherwise.
+        """
         span = self.span(value)
         comprehension = isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
         if comprehension:
@@ -259,7 +264,8 @@ class _Reader:
             self.machine.control.append(
                 ("code.loop", "a comprehension repeats the calls in it; they are counted once", span)
             )
-        inside = [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _parts(value)]
+        if inside is None:
+            inside = [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _parts(value)]
         if comprehension:
             for item in inside:
                 self.machine.loose(item)
@@ -278,19 +284,19 @@ class _Reader:
         gap = self.text[left_end:right]
         at = left_end + len(gap) - len(gap.lstrip(") \t\n"))
         span = self.span(value)
-        if isinstance(value.op, ast.Add):
-            parts = [self.node(value.left), self.node(value.right)]
-            if any(isinstance(part, (str, TextNode)) for part in parts):
-                return TextNode(parts, self.text[span[0] : span[1]], span)
-        return self.other(value, f"found the operator {gap.strip('() ')[:3]!r}", at)
+        parts = [self.node(value.left), self.node(value.right)]
+        if isinstance(value.op, ast.Add) and any(isinstance(part, (str, TextNode)) for part in parts):
+            return TextNode(parts, self.text[span[0] : span[1]], span)
+        return self.other(value, f"found the operator {gap.strip('() ')[:3]!r}", at, parts)
 
     def joined(self, value: ast.JoinedStr) -> Any:
         """An f-string whose fields are plain; one with formats is an expression."""
+        formatted = [item for item in value.values if isinstance(item, ast.FormattedValue)]
+        if any(item.format_spec is not None or item.conversion not in (-1, 115) for item in formatted):
+            return self.other(value, "a format", None, [self.node(item.value) for item in formatted])
         parts: list[Any] = []
         for item in value.values:
             if isinstance(item, ast.FormattedValue):
-                if item.format_spec is not None or item.conversion not in (-1, 115):
-                    return self.other(value, "a format")
                 parts.append(self.node(item.value))
             else:
                 parts.append(self.node(item))
@@ -305,10 +311,10 @@ class _Reader:
             if isinstance(node, ast.Attribute):
                 path.append(node.attr)
             else:
-                step = self.node(node.slice)
-                if type(step) not in (str, int):
+                step = node.slice
+                if not isinstance(step, ast.Constant) or type(step.value) not in (str, int):
                     return self.other(value)
-                path.append(step)
+                path.append(step.value)
             node = node.value
         while isinstance(node, ast.Await):
             node = node.value
@@ -317,9 +323,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             return NameNode(node.id, way, _dotted(value) or self.text[start:end], (start, end))
         base = self.node(node)
-        if isinstance(base, CallNode):
-            return FieldNode(base, way)
-        return self.other(value)
+        return FieldNode(base, way) if isinstance(base, CallNode) else self.other(value, "", None, [base])
 
     def call(self, value: ast.Call) -> Any:
         """A call by its dotted name; gathered calls are a list of calls."""

@@ -218,6 +218,27 @@ def test_an_extent_ends_inside_the_text(text: str) -> None:
         assert text[found.end - 1] in "])}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"f(a={'-' * 90}x)",
+        f"f(a={'+'.join(['x'] * 400)})",
+        f"f(a={'x[' * 60}0{']' * 60})",
+        f"f(a={'(' * 40}x{'.y+1)' * 40})",
+        f"f(a={'[x for x in ' * 40}y{']' * 40})",
+        f"f(a={'not ' * 90}x)",
+        f"f(a={'g(b=' * 90}1{')' * 90})",
+        f"f(a={'x if y else ' * 90}z)",
+        f"f(a={'x and (' * 60}y{')' * 60})",
+        "a = 1\n" + "a = a + a\n" * 60 + "f(b=a)",
+        "a = f()\n" + "a = [a, a]\n" * 60 + "g(b=a)",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_nested_expressions_take_no_exponential_time(text: str) -> None:
+    once(text[:3_000])
+
+
 # ---------------------------------------------------------------- nothing is evaluated
 MARK = "planner_eval_was_here"
 ATTACKS = [
