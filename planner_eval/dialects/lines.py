@@ -1,0 +1,225 @@
+"""Reading fences, and the lines of a text that hold calls."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
+from planner_eval.dialects.detect import is_schema
+from planner_eval.dialects.extent import extent
+from planner_eval.dialects.jsontext import decode, loads
+from planner_eval.dialects.pieces import (
+    NAME,
+    Block,
+    Nothing,
+    Read,
+    calls_in,
+    dedented,
+    is_signature,
+    own_names,
+    placed,
+)
+from planner_eval.dialects.python_ast import syntax
+from planner_eval.dialects.views import View
+from planner_eval.errors import ParseError
+from planner_eval.model import Diagnostic, RawCall, RawPlan
+
+_LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
+_LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
+_START = re.compile(
+    rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,])|\{{\s*+[\"'}}]"
+    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:)"
+    rf"|(['\"]){NAME}\1\("
+)
+_NAMED = re.compile(rf"({NAME})[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
+_GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
+_BULLET = re.compile(r"[-*•+]\s")
+_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
+_REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
+_JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
+_SCRIPT = frozenset(
+    {"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"}
+)
+_PYTHON = frozenset({"python", "py", "python3", "tool_code"})
+
+
+class Reader(PieceReader):
+    """Reads the blocks of one source: what a piece says is read by :class:`PieceReader`."""
+
+    def block(self, block: Block) -> list[Read]:
+        """The calls of a fence, or of the text between fences."""
+        return self.fence(block) if block.fenced else self.prose(block)
+
+    def fence(self, block: Block) -> list[Read]:
+        """The calls of a fence's inside.
+
+        Raises:
+            ParseError: it calls tools and cannot be read.
+        """
+        view = block.view.strip()
+        if not view.text:
+            return []
+        self.defined |= own_names(view.text)
+        if block.label in _SCRIPT or (block.label not in _PYTHON and SCRIPT_START.match(view.text)):
+            try:
+                return self._kept(self.script(view))
+            except ParseError as error:
+                raise placed(error, view, self.source) from None
+        if view.text[:1] in '[{"':
+            return self._kept(self.mended(view))
+        tree = syntax(dedented(view).text)
+        if isinstance(tree, ast.Module) or block.label in _PYTHON:
+            try:
+                return self._kept(self.mended(view))
+            except ParseError:
+                if isinstance(tree, ast.Module) and not any(k.keyed for k in calls_in(tree, self.defined)):
+                    return []
+                raise
+        return self.prose(block)
+
+    def prose(self, block: Block) -> list[Read]:
+        """The calls that stand on lines of their own in some text.
+
+        Raises:
+            ParseError: a line begins like a plan and cannot be read.
+        """
+        view = block.view
+        if not view.text.strip():
+            return []
+        self.defined |= own_names(view.text)
+        whole = view.strip()
+        if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
+            if SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
+                try:
+                    return self._kept(self.script(whole))
+                except ParseError as error:
+                    raise placed(error, whole, self.source) from None
+            tree = syntax(dedented(whole).text)
+            if isinstance(tree, ast.Module):
+                return self._program(whole)
+        return list(self._lines(view))
+
+    def _program(self, view: View) -> list[Read]:
+        """A text that is Python as a whole; calls of bare names only are signatures."""
+        try:
+            found = self.python(view)
+        except ParseError as error:
+            raise placed(error, view, self.source) from None
+        if isinstance(found, Read) and all(is_signature(c, self.source) for c in found.raw.calls):
+            return []
+        return self._kept(found)
+
+    def _lines(self, view: View) -> Iterator[Read]:
+        text = view.text
+        at = 0
+        while at < len(text):
+            at = _BLANK_LINES.match(text, at).end()  # type: ignore[union-attr]
+            line_end = text.find("\n", at)
+            line_end = len(text) if line_end < 0 else line_end
+            start = self._start(text, at, line_end)
+            if start is None:
+                at = line_end + 1
+                continue
+            if self.budget <= 0:
+                self.notes.append(Diagnostic("find.stopped", "the search for calls stopped early", "warning"))
+                return
+            found, end = self._piece(view, start, line_end)
+            if isinstance(found, Read):
+                yield found
+            elif found is not None:
+                self.why = self.why or found.why
+            at = max(end, at + 1)
+            if at < len(text) and text[at - 1] != "\n" and text[at : at + 1] != "\n":
+                following = text.find("\n", at)
+                at = len(text) if following < 0 else following + 1
+
+    def _start(self, text: str, at: int, line_end: int) -> int | None:
+        """Where a plan may start on a line: at its beginning, after a bullet or after a label."""
+        lead = _LEAD.match(text, at)
+        assert lead is not None
+        start = min(lead.end(), line_end)
+        if _START.match(text, start) or _NAMED.match(text, start):
+            return start
+        label = _LABELLED.match(text, start, line_end)
+        if label and (_START.match(text, label.end()) and text[label.end()] in "[{"):
+            return label.end()
+        return start if label and _START.match(text, label.end()) and start == at else None
+
+    def _piece(self, view: View, start: int, line_end: int) -> tuple[Read | Nothing | None, int]:
+        text = view.text
+        if not _START.match(text, start) and not _NAMED.match(text, start):
+            label = _LABELLED.match(text, start, line_end)
+            start = label.end() if label else start
+        named = _NAMED.match(text, start)
+        if named is not None:
+            return self._named(view, named)
+        self._refuse_glued(view, start)
+        end, closed = self._extent(text, start)
+        self.budget -= end - start
+        bracketed = text[start] in "[{"
+        if not bracketed and closed and not _REST.match(text, end):
+            following = text.find("\n", end)
+            return None, len(text) if following < 0 else following
+        found = self.mended(view.cut(start, end))
+        if (
+            isinstance(found, Read)
+            and not bracketed
+            and all(is_signature(c, self.source) for c in found.raw.calls)
+        ):
+            return Nothing("a function's signature"), end
+        return found, end
+
+    def _extent(self, text: str, start: int) -> tuple[int, bool]:
+        """How far a plan goes that starts here: over further calls that follow at once."""
+        end = start
+        at = start
+        while True:
+            piece = extent(text, at)
+            if not piece.closed:
+                stop = text.find("\n\n", max(piece.end if piece.end < len(text) else at, at))
+                return (len(text.rstrip()) if stop < 0 else stop), False
+            end = piece.end
+            gap = _JOIN.match(text, end)
+            assert gap is not None
+            at = gap.end()
+            loose = "\n" in gap.group() and gap.group().count("\n") > 1 and not gap.group().strip(" \t\n`")
+            if at >= len(text) or loose or not _START.match(text, at):
+                break
+        stray = re.compile(r"\s{0,3}+[\])}]").match(text, end)
+        return (stray.end(), True) if stray else (end, True)
+
+    def _named(self, view: View, match: re.Match[str]) -> tuple[Read | Nothing | None, int]:
+        """A name on its line and JSON arguments on the next."""
+        text = view.text
+        try:
+            value, end = decode(text, match.end())
+        except (ValueError, RecursionError):
+            end, _ = self._extent(text, match.end())
+            if not re.search(r"[_.]|[a-z][A-Z]", match[1]):
+                return Nothing("a text"), end
+            try:
+                loads(text[match.end() : end], self.limits, "name-json")
+            except ParseError as error:
+                raise placed(error, view.cut(match.end(), end), self.source) from None
+            return Nothing("a text"), end
+        from planner_eval.dialects.json_calls import arguments_of, is_call
+
+        if is_call(value) or is_schema(value):
+            return self.mended(view.cut(match.end(), end)), end
+        call = RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))
+        raw = view.place(RawPlan((call,)))
+        return Read("name-json", raw, "a name and its JSON arguments", view.span((match.start(), end))), end
+
+    def _refuse_glued(self, view: View, start: int) -> None:
+        """Refuse arguments whose tool's name is glued to the end of a sentence."""
+        if view.text[start] != "{":
+            return
+        glued = _GLUED.search(view.text, max(0, start - 300), start)
+        if glued:
+            raise ParseError(
+                f"found arguments after {glued[1][-40:]!r}; where the tool's name begins would be a guess",
+                text=self.source,
+                offset=view.origin(glued.start(1)),
+            )

@@ -1,0 +1,239 @@
+"""What a piece of text may be: read calls or nothing, and how a plan is told from prose and own code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
+from planner_eval.dialects.views import Edit, View
+from planner_eval.errors import LimitError, ParseError
+from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a text: a fence's inside with its label, or what stands between fences."""
+
+    view: View
+    fenced: bool
+    label: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Calls that were read, placed in the source, and why in this dialect."""
+
+    dialect: str
+    raw: RawPlan
+    reason: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A piece that holds no call, and why."""
+
+    why: str
+
+
+class Loose(ParseError):
+    """A tool's name and its arguments stand side by side in a list: a plan, in no known notation."""
+
+
+NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
+CALLISH = re.compile(rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d)")
+_LISTED = re.compile(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
+_KEYED = re.compile(
+    r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task)[\"'”]\s*+:"
+)
+_SCHEMA = re.compile(r"[\"']properties[\"']\s*+:")
+
+
+def plan_like(text: str, defined: set[str]) -> bool:
+    """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
+    plain = text.replace("\\_", "_")
+    if _LISTED.match(plain):
+        return True
+    if _KEYED.search(plain) and plain[:1] in "[{":
+        return not _SCHEMA.search(plain)
+    return any(
+        match[1] not in defined and match[1].split(".")[0] not in defined for match in CALLISH.finditer(plain)
+    )
+
+
+_DEFINITION = re.compile(
+    r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
+    r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
+)
+_IMPORT = re.compile(
+    r"(?m)^[ \t]*+(?:import\s++([\w.]++)(?:\s++as\s++(\w++))?|from\s++[\w.]++\s++import\s++([\w, ]++))"
+)
+
+
+def own_names(text: str) -> set[str]:
+    """The functions that a text defines and the libraries it imports: no tools."""
+    plain = text.replace("\\_", "_")
+    names = {match[1] for match in _DEFINITION.finditer(plain)}
+    for match in _IMPORT.finditer(plain):
+        for name in (match[2] or match[1] or match[3] or "").split(","):
+            names.add(name.strip().split(" as ")[-1].split(".")[0])
+    return names
+
+
+def is_signature(call: RawCall, text: str) -> bool:
+    """Whether a call has bare names only, as a function's signature in prose has.
+
+    >>> is_signature(RawCall("f", (("0", "a"),), spans=((2, 3),)), "f(a)")
+    True
+    """
+    if not call.arguments or len(call.spans) != len(call.arguments):
+        return False
+    return all(
+        key.isdigit() and isinstance(value, str) and re.fullmatch(r"[^\W\d]\w*", text[start:end] or "1")
+        for (key, value), (start, end) in zip(call.arguments, call.spans, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    name: str
+    keyed: bool
+
+
+def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
+    """The calls of a program that are not of what it defines itself."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
+            if name and name.split(".")[0] not in defined:
+                found.append(_Called(name, bool(node.keywords)))
+    return found
+
+
+_TOOL_CALL = re.compile(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
+_KEYWORDS = frozenset(
+    {"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"}
+)
+_OWN = frozenset(
+    {"Math", "JSON", "Object", "Array", "System", "document", "window", "String", "Promise", "this", "super"}
+)
+
+
+def calls_tool(text: str, defined: set[str]) -> bool:
+    """Whether a program that cannot be read calls something that is not its own."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    own = {
+        m
+        for pair in re.findall(r"\b(?:const|let|var)\s+(\w+)|\bimport\s+(\w+)\s+from", code)
+        for m in pair
+        if m
+    }
+    own |= set(re.findall(r"\b\w+(?:<[^>\n]*>)?\s+(\w+)\s*=", code))
+    methods = set(
+        re.findall(
+            r"\b(?:public|private|protected|static|void|String|int)\s+(?:[\w<>\[\]]+\s+)*(\w+)\s*\(", code
+        )
+    )
+    for match in _TOOL_CALL.finditer(code):
+        name, root = match[2], match[2].split(".")[0]
+        known = name in SHOWING or name in BUILTINS or name in _KEYWORDS or root in _OWN or name in methods
+        if not (match[1] or known or root in own or root in defined or name in defined):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- a name and its arguments side by side
+def _identifier(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d]\w*(?:[._]\w+)+|[a-z]+[A-Z]\w*", value))
+
+
+def refuse_pairs(value: Any, text: str) -> None:
+    """Refuse a list in which a tool's name and its arguments are items of their own.
+
+    Raises:
+        ParseError: with the place of the name.
+    """
+    if not isinstance(value, list):
+        return
+    for item in value:
+        if isinstance(item, list):
+            refuse_pairs(item, text)
+    names = [item for item in value if _identifier(item)]
+    rest = any(
+        isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
+    )
+    if names and rest:
+        place = max(text.find(names[0]) - 1, 0)
+        raise Loose(
+            f"found {names[0]!r} and its arguments as items of one list, expected a call",
+            text=text,
+            offset=place,
+        )
+
+
+def refuse_loose(tree: ast.Module, text: str) -> None:
+    """The same for a Python list."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
+            refuse_pairs(_data(statement.value), text)
+
+
+def _data(node: ast.expr) -> Any:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_data(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        return {}
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+# ---------------------------------------------------------------- places
+def span_of(view: View) -> Span:
+    """Where a view stands in the source."""
+    return view.span((0, len(view.text)))
+
+
+def placed(error: ParseError, view: View, source: str) -> ParseError:
+    """An error of a view's text as an error of the source."""
+    offset = view.origin(error.offset)
+    if isinstance(error, LimitError):
+        return LimitError(error.reason, text=source, offset=offset)
+    return ParseError(error.reason, text=source, offset=offset, code=error.code, dialect=error.dialect)
+
+
+def joined(read: list[Read]) -> RawPlan:
+    """The calls of several pieces as one plan."""
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    for item in read:
+        calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
+        notes += item.raw.notes
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def dedented(view: View) -> View:
+    """The view without the white space that all of its lines begin with."""
+    lines = [m for m in re.finditer(r"(?m)^([ \t]*+)(?=[^\s])", view.text)]
+    inner = lines[1:] if lines and not lines[0][1] else lines
+    common = min((len(m[1]) for m in inner), default=0)
+    first = len(lines[0][1]) if lines else 0
+    if not common and not first:
+        return view
+    if lines and not first and common:  # only the first line was stripped
+        return (
+            view.edit(Edit(m.start(), m.start() + common, "") for m in inner)
+            if _uniform(inner, common)
+            else view
+        )
+    return view.edit(Edit(m.start(), m.start() + min(common, len(m[1])), "") for m in lines)
+
+
+def _uniform(lines: list[re.Match[str]], common: int) -> bool:
+    """Whether the lines after a stripped first one are indented for no reason of the language."""
+    return all(len(m[1]) >= common for m in lines) and not lines[0].string[
+        : lines[0].start()
+    ].rstrip().endswith((":", ",", "(", "[", "{"))
