@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.diff import Diff, Edit, Place, diff_any
@@ -56,6 +56,7 @@ def evaluate(
     pred_dialect: str | None = None,
     gold_dialect: str | None = None,
     policy: Policy = DEFAULT,
+    located: bool = False,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -64,6 +65,7 @@ def evaluate(
         pred_dialect: The notation of the predictions; recognised when None.
         gold_dialect: The notation of the gold plans; recognised when None.
         policy: How values compare.
+        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
 
     Returns:
         One row a pair, in order.
@@ -71,7 +73,8 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        yield _row(name, (pred, pred_dialect), (gold, gold_dialect), policy)
+        row = _row(name, (pred, pred_dialect), (gold, gold_dialect), policy)
+        yield _located(row) if located else row
 
 
 Source = tuple[Record | None, str | None]
@@ -89,6 +92,21 @@ def _row(name: str, pred: Source, gold: Source, policy: Policy) -> Row:
     found, chosen = diff_any(plan, wanted.plans, policy)
     state = "same" if found.same else "different"
     return Row(name, state, found, plan, wanted.plans[chosen][0], fields=fields)
+
+
+def _located(row: Row) -> Row:
+    """The row with the places of calls and arguments in its plans, as far as they can be found."""
+    from planner_eval.read import locate
+
+    pred, gold = (locate(plan) if plan is not None else None for plan in (row.pred, row.gold))
+    found = row.diff
+    if found is not None and pred is not None and gold is not None:
+        sides = (
+            pred if found.pred is row.pred else found.pred,
+            gold if found.gold is row.gold else found.gold,
+        )
+        found = replace(found, pred=sides[0], gold=sides[1])
+    return replace(row, diff=found, pred=pred, gold=gold)
 
 
 def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str | None]:

@@ -7,26 +7,27 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from planner_eval.diff import Diff
-from planner_eval.evaluate import STATES, Row, row_data
+from planner_eval.diff import Diff, Edit
+from planner_eval.evaluate import STATES, Row, row_data, span_of
 from planner_eval.words import call_name
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 
 
-def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True) -> str:
+def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, places: bool = False) -> str:
     """Compared pairs in one of :data:`FORMATS`.
 
     Args:
         rows: What became of each pair.
         form: The format.
         many: False for one pair, which is told in full instead of on one line.
+        places: Tell line and column of each edit of one pair as well.
 
     Returns:
         The text, without a last line end.
     """
     if form == "text":
-        return _lines(rows) if many else "\n".join(explanation(row) for row in rows)
+        return _lines(rows) if many else "\n".join(explanation(row, places=places) for row in rows)
     if form == "json":
         data: Any = [row_data(row) for row in rows]
         return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
@@ -39,8 +40,13 @@ def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True) ->
     return table([_flat(row) for row in rows], form, width=200)
 
 
-def explanation(row: Row) -> str:
-    """One pair in full: the verdict, then a line an edit, consequences indented under their cause."""
+def explanation(row: Row, *, places: bool = False) -> str:
+    """One pair in full: the verdict, then a line an edit, consequences indented under their cause.
+
+    Args:
+        row: The pair.
+        places: Tell line and column of each edit in either text, where they are known.
+    """
     from planner_eval.text import printable
 
     if row.diff is None:
@@ -50,8 +56,21 @@ def explanation(row: Row) -> str:
     for edit in row.diff.edits:
         depth.append(0 if edit.cause is None else depth[edit.cause] + 1)
         lead = "  " * depth[-1] + ("↳ " if edit.cause is not None else "")
-        lines.append(printable(f"  {lead}{edit.code}: {edit.message}").replace("\n", "\\n"))
+        where = ", ".join(_places(edit, row.diff)) if places else ""
+        line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
+        lines.append(printable(line).replace("\n", "\\n"))
     return "\n".join(lines)
+
+
+def _places(edit: Edit, found: Diff) -> list[str]:
+    """Line and column of an edit in either text, where they are known."""
+    shown = []
+    for side, plan, place in (("pred", found.pred, edit.pred), ("gold", found.gold, edit.gold)):
+        span = span_of(plan, place) if place is not None else None
+        if span is not None and plan.text is not None:
+            line = plan.text.count("\n", 0, span[0]) + 1
+            shown.append(f"{side} {line}:{span[0] - plan.text.rfind(chr(10), 0, span[0])}")
+    return shown
 
 
 def _headline(diff: Diff) -> str:

@@ -28,6 +28,14 @@ REPORT = "html"
 @click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
+@click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
+@click.option(
+    "--edit-distance",
+    "seconds",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Search that long for the exact graph edit distance (one pair).",
+)
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
 @click.option(
     "--format",
@@ -61,6 +69,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
             pred_dialect=dialect,
             gold_dialect=gold_dialect,
             policy=chosen_policy(options["policy"]),
+            located=options["places"] or form in ("json", "jsonl"),
         )
     )
     many = (left.many or right.many) and wanted is None
@@ -71,7 +80,9 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     elif form == REPORT:
         emit(_report(rows, f"{left.name} against {right.name}", options), output)
     else:
-        emit(_written(rows, form, many=many, only=only), output)
+        emit(_written(rows, form, many=many, only=only, places=options["places"]), output)
+    if options["seconds"] is not None:
+        _measure(rows, options["seconds"])
     if dialect is None:
         _say_how(rows, pairing, many=many)
     if not any(row.state in JUDGED for row in rows):
@@ -127,11 +138,24 @@ def _patches(rows: list[Row], *, many: bool) -> str:
     return json.dumps(made[0][1] if made else {}, ensure_ascii=False, indent=1)
 
 
-def _written(rows: list[Row], form: str, *, many: bool, only: str | None) -> str:
+def _measure(rows: list[Row], seconds: float) -> None:
+    """Say the graph edit distance of one pair."""
+    from planner_eval.edit_distance import edit_distance
+    from planner_eval.errors import InputError
+
+    if len(rows) != 1:
+        raise InputError(f"the edit distance of {len(rows)} pairs would take long: name one with --id")
+    if rows[0].diff is not None:
+        found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
+        bound = "exact" if found.exact else f"at most: the search was stopped after {found.seconds:.1f} s"
+        note(f"graph edit distance {found.value:g} ({bound})")
+
+
+def _written(rows: list[Row], form: str, *, many: bool, only: str | None, places: bool) -> str:
     from planner_eval.rows import summary, write_rows
 
     shown = [row for row in rows if row.state != "same"] if only and many else rows
-    text = write_rows(shown, form, many=many)
+    text = write_rows(shown, form, many=many, places=places)
     if form == "text" and only and many:
         text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
     return text

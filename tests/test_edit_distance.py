@@ -1,0 +1,80 @@
+"""Exact graph edit distance: hand-counted cases, and what is said when the search is stopped."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+
+from planner_eval.edit_distance import edit_distance
+from planner_eval.model import Call, Plan
+from tests.build import edges, plan
+from tests.conftest import ROOT
+from tests.test_align import changed, random_plan
+from tests.test_canonical import ring
+from tests.test_cli import planeval
+from tests.test_diff import PAIRS
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted"),
+    [
+        ("01", 0),
+        ("02", 0),
+        ("05", 4),  # two references removed, two written
+        ("07", 1),  # another output
+        ("09", 3),  # a call, one literal, one reference
+        ("10", 2),  # a call with one literal
+        ("12", 2),  # a reference removed, a literal written
+        ("15", 1),
+        ("18", 4),  # a call with a literal; add's reference moved from one roll to the other
+        ("38", 1),
+    ],
+)
+def test_by_hand(number: str, wanted: float) -> None:
+    pair = next(pair for pair in PAIRS if pair["id"] == number)
+    found = edit_distance(plan(pair["pred"]), plan(pair["gold"]))
+    assert (found.value, found.exact) == (wanted, True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_symmetric_and_zero_for_itself(seed: int) -> None:
+    random = Random(seed)
+    gold = random_plan(random, 5)
+    pred = changed(random, gold)
+    assert edit_distance(gold, gold).value == 0
+    assert edit_distance(pred, gold).value == edit_distance(gold, pred).value
+
+
+def test_a_stopped_search_gives_a_bound_and_says_so() -> None:
+    pred, gold = ring([12]), ring([5, 7])
+    start = time.monotonic()
+    found = edit_distance(pred, gold, timeout=0.5)
+    assert not found.exact
+    assert found.value >= 2
+    assert time.monotonic() - start < 10
+
+
+def test_large_plans_are_bounded_at_once() -> None:
+    calls = tuple(Call(f"c{i}", "f", (("x", i),)) for i in range(500))
+    found = edit_distance(Plan(calls), Plan(calls[:-1]), timeout=60)
+    assert (found.value, found.exact) == (2, False)
+    assert found.seconds < 5
+
+
+def test_plans_without_calls() -> None:
+    one = Plan((Call("a", "f", (("x", 1),)),), edges(()))
+    assert edit_distance(Plan(), Plan()).value == 0
+    assert edit_distance(one, Plan()).value == 2
+
+
+def test_command_line() -> None:
+    demo = ROOT / "data" / "demo"
+    files = (str(demo / "pred.json"), str(demo / "gold.json"))
+    done = planeval("diff", *files, "--edit-distance", "5", "--places")
+    assert "graph edit distance 3 (exact)" in done.stderr
+    assert "[pred 15:13, gold 15:13]" in done.stdout
+    many = planeval("diff", str(demo / "pred.jsonl"), str(demo / "gold.jsonl"), "--edit-distance", "5")
+    assert many.returncode == 2
+    assert "name one with --id" in many.stderr
