@@ -236,7 +236,11 @@ class _Reader:
             return self.joined(value)
         if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
             number = value.operand.value
-            if type(number) in (int, float) and isinstance(value.op, (ast.USub, ast.UAdd)):
+            if (
+                isinstance(number, (int, float))
+                and not isinstance(number, bool)
+                and isinstance(value.op, (ast.USub, ast.UAdd))
+            ):
                 return -number if isinstance(value.op, ast.USub) else number
         if isinstance(value, ast.BinOp):
             return self.operation(value)
@@ -312,7 +316,7 @@ class _Reader:
                 path.append(node.attr)
             else:
                 step = node.slice
-                if not isinstance(step, ast.Constant) or type(step.value) not in (str, int):
+                if not isinstance(step, ast.Constant) or not isinstance(step.value, (str, int)):
                     return self.other(value)
                 path.append(step.value)
             node = node.value

@@ -12,6 +12,11 @@ from planner_eval.model import Path, Span
 
 _STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
+_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
+_ARGUMENT = re.compile(
+    r"([^\W\d][\w\-.]*+)\s*+=\s*+(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[^\s,)]++)\s*+(?:,\s*+)?+",
+    re.S,
+)
 _ESCAPE = re.compile(
     r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
 )
@@ -142,6 +147,17 @@ class PythonTransformer(Transformer[Token, Any]):
     def plain_argument(self, items: _Items) -> Any:
         """Read a positional argument."""
         return ("argument", None, *_placed(items[0]))
+
+    def flat(self, items: _Items) -> Any:
+        """Read a call of plain named values, one token."""
+        token = items[0]
+        head = _HEAD.match(token)
+        assert head is not None
+        given = []
+        for match in _ARGUMENT.finditer(token, head.end()):
+            start, end = match.span(2)
+            given.append((match[1], scalar(match[2]), (token.start_pos + start, token.start_pos + end)))
+        return (CallNode(head[1], given, span(token)), span(token))
 
     def call(self, items: _Items) -> Any:
         """Read a call, and the way into its result."""
