@@ -10,10 +10,9 @@ are told apart only by who uses them; then :mod:`planner_eval.isomorphism` looks
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.isomorphism import Coloured, find_mapping
 from planner_eval.model import Arguments, Plan, Ref, Template, Unresolved, Value
@@ -34,8 +33,7 @@ _TRUE, _FALSE, _NAN = ("true",), ("false",), ("nan",)
 _SCALARS = (str, int, type(None))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether two plans mean the same, and the pairing of calls that shows it.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from planner_eval.align import Alignment, Matching, match
 from planner_eval.causes import order_by_cause
@@ -15,8 +16,7 @@ from planner_eval.policy import DEFAULT, NO_TERMS, Policy, Terms
 __all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
 
 
-@dataclass(frozen=True, slots=True)
-class CallRole:
+class CallRole(NamedTuple):
     """One call of the two plans laid over one another.
 
     Args:
@@ -30,8 +30,7 @@ class CallRole:
     gold: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRole:
+class EdgeRole(NamedTuple):
     """One reference of the two plans laid over one another.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_eval.model import Path, Value
 
@@ -16,6 +17,7 @@ EDITS: dict[str, str] = {
     "argument.extra": "the prediction gives an argument that gold does not give",
     "argument.renamed": "the prediction gives gold's value under another argument name",
     "argument.value": "the argument's value, or a part of it, is another",
+    "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
     "reference.literal": "a literal stands where gold takes another call's output",
     "reference.unwanted": "another call's output is taken where gold has a literal",
     "reference.unresolved": "a reference names no call of the prediction",
@@ -26,6 +28,7 @@ EDITS: dict[str, str] = {
     "answer.extra": "the prediction's answer names a value that gold's does not",
     "answer.renamed": "the answer gives gold's value under another name",
     "answer.value": "a value of the answer, or a part of it, is another",
+    "answer.type": "a value of the answer, or a part of it, is of another type",
     "answer.literal": "the answer is a literal where gold gives a call's output",
     "answer.unwanted": "the answer is a call's output where gold gives a literal",
     "answer.unresolved": "the answer refers to no call of the prediction",
@@ -35,8 +38,7 @@ EDITS: dict[str, str] = {
 """Every code of an edit with its meaning in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in one plan.
 
     Args:
