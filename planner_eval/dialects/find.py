@@ -249,13 +249,15 @@ def split(view: View) -> Iterator[Block]:
     """The fences of a text and what stands between them."""
     at = 0
     for match in FENCE.finditer(view.text):
-        if match.start() > at:
+        if match.start() > at and not view.text[at : match.start()].isspace():
             yield Block(view.cut(at, match.start()), False, "", at)
         start, end = match.span("body")
+        at = match.end()
+        if not match["body"].strip():
+            continue
         label = _LABEL.match(view.text, start, end)
         inside = view.cut(label.end() if label else start, end)
         yield Block(inside, True, label[1].lower() if label else "", match.start())
-        at = match.end()
     if at < len(view.text):
         yield Block(view.cut(at, len(view.text)), False, "", at)
 
