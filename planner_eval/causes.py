@@ -91,7 +91,13 @@ def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
 _LOST = ("call.missing", "call.replaced", "app.changed")
 _GAINED = ("call.extra", "call.duplicated")
 _RENAMED = ("call.replaced", "app.changed")
-_REPEATABLE = ("argument.value", "reference.literal", "reference.unresolved", "reference.unwanted")
+_REPEATABLE = (
+    "argument.value",
+    "argument.type",
+    "reference.literal",
+    "reference.unresolved",
+    "reference.unwanted",
+)
 
 
 def _from_calls(

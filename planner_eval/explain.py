@@ -177,7 +177,7 @@ class _Finder:
                 yield at, code, ours, theirs
         elif kind is not type(theirs):
             if not self.alike(ours, theirs):
-                yield at, "argument.value", ours, theirs
+                yield at, _of_types(ours, theirs), ours, theirs
         elif kind is list and len(ours) == len(theirs):
             for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
                 yield from self.walk(one, other, (*at, position))
@@ -274,6 +274,15 @@ def _written(side: Side, position: int, name: Any) -> Value:
     wanted, copy = (name, 1) if isinstance(name, str) else name
     values = [value for key, value in given if key == wanted]
     return values[copy - 1] if copy <= len(values) else side.arguments(position)[name][2]
+
+
+_TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}
+
+
+def _of_types(ours: Value, theirs: Value) -> str:
+    """The code for two values of different Python types: numbers are one type, and null fits any."""
+    one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
+    return "argument.type" if one and other and one != other else "argument.value"
 
 
 def _refers(value: Value) -> bool:

@@ -215,7 +215,12 @@ def argument_value(plan: Plan, random: Random) -> Planted | None:
     new = random.choice([*others, "something else", 987654321])
     if type(new) is type(value) and new == value:
         return None
-    return Planted(with_argument(plan, at, name, new), "argument.value", at, name)
+    if isinstance(new, (list, dict)):
+        return None  # where within it is another matter
+    alike = type(new) is type(value) or {type(new), type(value)} == {int, float} or value is None
+    return Planted(
+        with_argument(plan, at, name, new), "argument.value" if alike else "argument.type", at, name
+    )
 
 
 def reference_literal(plan: Plan, random: Random) -> Planted | None:
