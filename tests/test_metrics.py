@@ -118,6 +118,8 @@ def test_policy_and_terms_reach_the_counts() -> None:
     assert found["argument_values"] == Counts(1, 1, 1)
     assert found["references"] == Counts(0, 0, 0)
     assert found["similarity"] == Share(4, 4)
+    for name in ("same_components", "same_depth", "same_width", "generations"):
+        assert found[name].value == 1, name  # type: ignore[union-attr]
 
 
 def test_a_rule_for_pairs_decides_exactness() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.align import Matching
 from planner_eval.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
+from planner_eval.rewire import moved, plan_of, with_arguments
 
 _Value = TypeVar("_Value")
 
@@ -70,6 +71,19 @@ class Facts:
     def gold_calls(self) -> int:
         """Calls of gold that count."""
         return len(self.gold.calls) - len(self.waived)
+
+    @once
+    def wanted(self) -> Plan:
+        """Gold without the optional calls that were not made: what structure is compared with."""
+        if not self.waived:
+            return self.gold
+        kept = [at for at in range(len(self.gold.calls)) if at not in self.waived]
+        place = {old: new for new, old in enumerate(kept)}
+        calls = [self.gold.calls[at] for at in kept]
+        return plan_of(
+            with_arguments(call, tuple((name, moved(value, place)) for name, value in call.arguments))
+            for call in calls
+        )
 
     @once
     def same_name(self) -> list[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
 from planner_eval.model import Plan
@@ -10,17 +12,17 @@ from planner_eval.structure import components, depth, topological_generations, w
 
 def same_components(facts: Facts) -> Share:
     """Whether the plans have equally many independent parts: 1 or 0 a sample."""
-    return Share(int(len(components(facts.pred)) == len(components(facts.gold))), 1)
+    return Share(int(len(components(facts.pred)) == len(components(facts.wanted))), 1)
 
 
 def same_depth(facts: Facts) -> Share:
     """Whether the longest chains of dependent calls are equally long: 1 or 0 a sample."""
-    return Share(int(depth(facts.pred) == depth(facts.gold)), 1)
+    return Share(int(depth(facts.pred) == depth(facts.wanted)), 1)
 
 
 def same_width(facts: Facts) -> Share:
     """Whether equally many calls can be made at once: 1 or 0 a sample."""
-    return Share(int(width(facts.pred) == width(facts.gold)), 1)
+    return Share(int(width(facts.pred) == width(facts.wanted)), 1)
 
 
 def generations(facts: Facts) -> Share:
@@ -81,4 +83,4 @@ def common_subplan(facts: Facts) -> Counts:
 
 
 def _plans(facts: Facts) -> tuple[Plan, Plan]:
-    return facts.pred, facts.gold
+    return facts.pred, facts.wanted

@@ -1,0 +1,48 @@
+"""The tables of docs/comparison.md say what the code says."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner_eval.classes import CLASSES, UNREADABLE
+from planner_eval.edits import EDITS
+from planner_eval.metrics import METRICS
+from planner_eval.policy import COMPARE, ORDERS
+from tests.conftest import ROOT
+from tests.test_policy import PAIRS, SAME
+
+PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", [EDITS, COMPARE, ORDERS], ids=["codes", "rules", "orders"])
+def test_every_row_is_there(table: dict[str, str]) -> None:
+    assert [name for name, said in table.items() if f"| `{name}` | {said} |" not in PAGE] == []
+
+
+def test_metrics_are_there() -> None:
+    missing = [
+        m.name for m in METRICS.values() if f"| `{m.name}` | {m.group} |" not in PAGE or m.title not in PAGE
+    ]
+    assert missing == []
+
+
+def test_classes_of_others_are_there_and_map_to_codes() -> None:
+    for benchmark, rows in CLASSES.items():
+        for theirs, ours in rows:
+            assert set(ours) <= {*EDITS, UNREADABLE}
+            line = next(
+                line for line in PAGE.splitlines() if line.startswith(f"| {benchmark} | `{theirs}` |")
+            )
+            assert all(code in line for code in ours)
+
+
+def test_presets_answers_are_there() -> None:
+    order = ("strict", "lenient", "appbench", "nestful", "callnavi", "complexfuncbench", "functionchat")
+    for pair in PAIRS:
+        if pair["policy_dependent"]:
+            line = next(
+                line for line in PAGE.splitlines() if line.startswith(f"| {pair['id']} {pair['what']} |")
+            )
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            assert (cells[1] == "same") is (pair["id"] in SAME["default"])
+            assert [cell == "same" for cell in cells[3:]] == [pair["id"] in SAME[name] for name in order]
