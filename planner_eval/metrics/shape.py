@@ -28,9 +28,16 @@ def same_width(facts: Facts) -> Share:
 def generations(facts: Facts) -> Share:
     """Share of gold's calls whose partner stands in the same topological generation. Empty: None."""
     ours, theirs = (
-        {c: n for n, g in enumerate(topological_generations(p)) for c in g} for p in _plans(facts)
+        {
+            call: number
+            for number, generation in enumerate(topological_generations(plan))
+            for call in generation
+        }
+        for plan in _plans(facts)
     )
-    hits = sum(ours[pred] == theirs[gold] for pred, gold in facts.matching.alignment.pairs)
+    left_out = sorted(facts.waived)
+    places = ((pred, gold - bisect_left(left_out, gold)) for pred, gold in facts.matching.alignment.pairs)
+    hits = sum(ours[pred] == theirs[gold] for pred, gold in places)
     return Share(hits, facts.gold_calls)
 
 
