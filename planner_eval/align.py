@@ -7,8 +7,8 @@ name where something speaks for a replacement. What is left is missing or extra.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from planner_eval.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.matching.blocks import Block, solve
@@ -25,8 +25,7 @@ TIES = 50
 """Up to this many equal calls it is worth asking which stands for which; more are paired as written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(NamedTuple):
     """A one-to-one pairing of calls, and what it leaves over on either side.
 
     Args:
@@ -43,8 +42,7 @@ class Alignment:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(NamedTuple):
     """An alignment with what was worked out on the way, for those who count and explain.
 
     Args:

@@ -12,8 +12,7 @@ A gold record may have, beside its plan, the fields
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.errors import InputError
 from planner_eval.files import GOLD_FIELDS, Record
@@ -24,8 +23,7 @@ from planner_eval.read import parse
 FIELDS = ("optional", "before", "unordered", "accepted")
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(NamedTuple):
     """What counts as right for one sample.
 
     Args:

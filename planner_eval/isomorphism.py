@@ -11,14 +11,13 @@ onto one another" is an equivalence, so any partner that fits is as good as any 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Coloured:
+class Coloured(NamedTuple):
     """A plan as the search sees it.
 
     Args:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -114,8 +114,7 @@ class Template:
     parts: tuple[str | Ref | Unresolved, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """Something worth saying about a plan that can still be used.
 
     Args:
@@ -166,8 +165,7 @@ class Call:
         return f"{self.app}.{self.name}" if self.app else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One reference: data flows from `producer`'s output to an argument of `consumer`.
 
     Args:

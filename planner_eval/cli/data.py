@@ -221,7 +221,7 @@ def _sample(sample: Any) -> str:
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
     fields["extra"] = dict(sample.extra)
     if "diagnostics" in fields["extra"]:
-        fields["extra"]["diagnostics"] = [asdict(found) for found in fields["extra"]["diagnostics"]]
+        fields["extra"]["diagnostics"] = [found._asdict() for found in fields["extra"]["diagnostics"]]
     return json.dumps(fields, ensure_ascii=False, indent=1)
 
 

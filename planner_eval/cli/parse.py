@@ -146,7 +146,6 @@ def _shown(value: Any, plan: Plan) -> str:
 
 def _json(record: Record, plan: Plan) -> str:
     import json
-    from dataclasses import asdict
 
     from planner_eval.dialects.plan import to_data
 
@@ -154,8 +153,8 @@ def _json(record: Record, plan: Plan) -> str:
         "id": record.id,
         "dialect": plan.dialect,
         "plan": to_data(plan),
-        "diagnostics": [asdict(note) for note in plan.diagnostics],
-        "inferred": [asdict(edge) for edge in plan.edges if edge.inferred],
+        "diagnostics": [note._asdict() for note in plan.diagnostics],
+        "inferred": [edge._asdict() for edge in plan.edges if edge.inferred],
     }
     return json.dumps(data, ensure_ascii=False, default=str)
 

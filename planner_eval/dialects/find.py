@@ -321,7 +321,7 @@ def _finish(search: _Search, read: list[Read]) -> Found:
     for item in read:
         from planner_eval.dialects.program import shift_names
 
-        moved = [replace(n, call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
+        moved = [n._replace(call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
         notes += moved
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)

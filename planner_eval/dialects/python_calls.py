@@ -242,7 +242,7 @@ def _code_block(row: Row) -> Dialect:
         for code in codes:
             raw = read_calls(code, limits)
             calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
-            notes += [replace(note, span=None) for note in raw.notes]
+            notes += [note._replace(span=None) for note in raw.notes]
         return RawPlan(tuple(calls), None, tuple(notes))
 
     def read_text(text: str, limits: Limits) -> RawPlan:

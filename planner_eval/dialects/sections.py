@@ -57,7 +57,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
     notes: list[Diagnostic] = []
     while at is not None:
         found, end = _section(row, text, at.start(), at.end(), limits)
-        notes += [replace(n, call=None if n.call is None else n.call + len(calls)) for n in found.notes]
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
         calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
         check_calls(len(calls), limits)
         at = opening.search(text, end)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
@@ -112,7 +112,7 @@ class View:
 
     def place_note(self, note: Diagnostic) -> Diagnostic:
         """One diagnostic with its place in the original."""
-        return note if note.span is None else replace(note, span=self.span(note.span))
+        return note if note.span is None else note._replace(span=self.span(note.span))
 
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)

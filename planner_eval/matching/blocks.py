@@ -7,10 +7,8 @@ blocks' optimistic costs, and where it does not and the plan is small, everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.matching.assignment import assign
 from planner_eval.matching.pairing import ALONE, Pairing
@@ -22,8 +20,11 @@ DENSE = 40_000
 PLAIN = 2_500
 """Cells from which on calls with equal arguments are paired first."""
 
-SETTLED = 10_000
-"""Cells of all tables together from which on each block is solved once, and nothing is proved."""
+SETTLED = 20_000
+"""Steps to fill all tables once, from which on each block is solved once, and nothing is proved."""
+
+HURRIED = 1_000_000
+"""The same, from which on nobody asks which calls use a call."""
 
 ROUNDS = 4
 NODES = 10_000
@@ -44,8 +45,7 @@ _LAST = 3e-6
 """What makes an optional call of gold the last choice among equals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """The undecided calls of one name."""
 
     golds: list[int]
@@ -64,12 +64,19 @@ def solve(pairing: Pairing, blocks: list[Block]) -> None:
             small.append(block)
         else:
             pairing.release(block.preds, block.golds, ALONE)
-    if sum(len(block.golds) * len(block.preds) for block in small) > SETTLED:
+    work = sum(_work(pairing, block) for block in small)
+    if work > SETTLED:
         pairing.exact = False
         for block in small:
-            _assign(pairing, block)
+            _assign(pairing, block, consumers=work <= HURRIED)
     elif small:
         _solve_small(pairing, small)
+
+
+def _work(pairing: Pairing, block: Block) -> int:
+    """About how many steps it takes to fill a block's table: a cell, and who uses its call of gold."""
+    users = pairing.gold.users
+    return len(block.preds) * sum(1 + len(users[gold]) for gold in block.golds)
 
 
 def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
@@ -170,16 +177,16 @@ def _optimum(pairing: Pairing, block: Block) -> float:
     return sum(table[row][column] for row, column in assign(table))
 
 
-def _assign(pairing: Pairing, block: Block) -> None:
+def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
     """Pair the block at the least cost, all other pairs as they are."""
     pairing.release(block.preds, block.golds)
-    pairs = assign(_table(pairing, block, consumers=True))
+    pairs = assign(_table(pairing, block, consumers=consumers))
     pairing.release(block.preds, block.golds, ALONE)
     for row, column in pairs:
         pairing.pair(block.preds[column], block.golds[row])
 
 
-def _try_all(pairing: Pairing, blocks: list[Block], touched: Iterable[int]) -> bool:
+def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
     golds = sorted(((gold, block) for block in blocks for gold in block.golds), key=lambda pair: pair[0])
     spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
@@ -196,6 +203,7 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: Iterable[int]) -> b
     def descend(at: int, cost: float) -> None:
         nonlocal best, best_pairs, nodes
         if at == len(golds):
+            nodes -= len(touched)
             whole = pairing.total(touched)
             if whole < best - _CLOSE:
                 best, best_pairs = whole, _pairs(pairing, blocks)
