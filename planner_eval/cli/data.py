@@ -216,7 +216,6 @@ def _card(dataset: Dataset, folder: Path) -> str:
 
 def _sample(sample: Any) -> str:
     import json
-    from dataclasses import asdict
 
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
     fields["extra"] = dict(sample.extra)
