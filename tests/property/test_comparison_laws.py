@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval import resources
+from planner_eval import dialects, resources
 from planner_eval.canonical import compare, same
+from planner_eval.dialects.table import table
 from planner_eval.diff import diff
 from planner_eval.digest import digest
 from planner_eval.errors import WriteError
@@ -150,20 +151,22 @@ def test_exchanged_references_are_seen(one: Plan) -> None:
             assert not same(other, one)
 
 
-WITH_ANSWER = ("plan", "nestful")
-WITHOUT = ("json", "appbench")
-
-
 def round_trips(original: Plan) -> int:
-    """How many dialects can hold the plan; each must give it back unchanged."""
+    """How many dialects can hold the plan; each must give it back unchanged.
+
+    Notations that write values without types can only give text back, so they are left to their own
+    tests unless all of the plan's values are text.
+    """
     held = 0
-    for name in WITH_ANSWER if original.answer is not None else (*WITH_ANSWER, *WITHOUT):
+    untyped = {name for name, row in table().items() if not row.typed}
+    text_only = all(isinstance(v, str | Ref) for call in original.calls for _, v in call.arguments)
+    for name in dialects.names():
+        if name in untyped and not text_only:
+            continue
         try:
             text = write(original, name)
         except WriteError:
             continue
-        if not text:
-            continue  # no text says "no call" in a notation of lines
         assert same(parse(text, dialect=name), original), name
         held += 1
     return held
@@ -178,7 +181,8 @@ def test_plan_json_holds_every_plan(one: Plan) -> None:
 def test_laws_hold_for_our_own_plans() -> None:
     for pair in json.loads(resources.read("data/selftest/plan_pairs.json")):
         _laws(plan(pair["gold"]), 1)
-        assert round_trips(plan(pair["gold"])) >= 1
+        if pair["gold"]:  # few notations can say "no call"
+            assert round_trips(plan(pair["gold"])) >= 1
 
 
 def _laws(gold: Plan, seed: int) -> None:
@@ -200,5 +204,6 @@ def test_laws_hold_for_all_real_plans(reference) -> None:
 
 @pytest.mark.slow
 def test_real_plans_survive_every_dialect(reference) -> None:
-    for gold in real_plans(reference)[::5]:
-        assert round_trips(gold) >= 1
+    held = [round_trips(gold) for gold in real_plans(reference)]
+    assert min(held) >= 1
+    assert max(held) >= 15
