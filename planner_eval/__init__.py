@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from planner_eval.errors import ParseError, PlanevalError
     from planner_eval.execute import Trace, execute
     from planner_eval.figures import stats
+    from planner_eval.metrics import score
     from planner_eval.model import Call, Plan, Ref
+    from planner_eval.policy import Policy, Rule
     from planner_eval.read import parse, write
     from planner_eval.render import render
 
@@ -33,7 +35,9 @@ _WHERE = {
     "ParseError": "errors",
     "Plan": "model",
     "PlanevalError": "errors",
+    "Policy": "policy",
     "Ref": "model",
+    "Rule": "policy",
     "Trace": "execute",
     "check": "check",
     "diff": "diff",
@@ -42,6 +46,7 @@ _WHERE = {
     "read_catalog": "catalog",
     "render": "render",
     "same": "canonical",
+    "score": "metrics",
     "stats": "figures",
     "write": "read",
 }
@@ -53,7 +58,9 @@ __all__ = [
     "ParseError",
     "Plan",
     "PlanevalError",
+    "Policy",
     "Ref",
+    "Rule",
     "Trace",
     "__version__",
     "check",
@@ -63,6 +70,7 @@ __all__ = [
     "read_catalog",
     "render",
     "same",
+    "score",
     "stats",
     "write",
 ]

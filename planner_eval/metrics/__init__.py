@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from planner_eval.align import Matching
+from planner_eval.align import Matching, match
 from planner_eval.errors import InputError
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
+from planner_eval.model import Plan
+from planner_eval.policy import DEFAULT as DEFAULT_POLICY
+from planner_eval.policy import NO_TERMS, Policy, Terms
 
-__all__ = ["DEFAULT", "METRICS", "Counts", "Facts", "Metric", "Share", "Tally", "choose", "measure"]
+__all__ = ["DEFAULT", "METRICS", "Counts", "Facts", "Metric", "Share", "Tally", "choose", "measure", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,33 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
             hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
             raise InputError(f"there is no metric {name!r}; {hint}")
     return tuple(chosen)
+
+
+def score(
+    pred: Plan,
+    gold: Plan,
+    policy: Policy = DEFAULT_POLICY,
+    terms: Terms = NO_TERMS,
+    *,
+    metrics: Iterable[str] = DEFAULT,
+) -> dict[str, Tally | None]:
+    """Score a plan against gold: the counts of each metric; counts of many pairs add up.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open.
+        metrics: Names of :data:`METRICS` or of their groups.
+
+    Raises:
+        InputError: there is no such metric.
+
+    >>> from planner_eval.model import Call, Plan
+    >>> score(Plan((Call("a", "f"),)), Plan((Call("b", "f"), Call("c", "g"))), metrics=["calls"])["calls"].recall
+    0.5
+    """
+    return measure(match(pred, gold, policy, terms), choose(metrics))
 
 
 def measure(matching: Matching, names: Iterable[str] = DEFAULT) -> dict[str, Tally | None]:
