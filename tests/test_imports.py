@@ -30,7 +30,7 @@ LEVELS = [
         "summary",
     },
     {"read", "canonical", "isomorphism", "digest", "execute", "tools", "worlds", "files", "check"},
-    {"words", "edits", "rewire", "matching", "align", "gold", "datasets"},
+    {"words", "edits", "classes", "rewire", "matching", "align", "gold", "datasets"},
     {
         "explain",
         "causes",

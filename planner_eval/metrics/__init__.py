@@ -129,7 +129,8 @@ def score(
         InputError: there is no such metric.
 
     >>> from planner_eval.model import Call, Plan
-    >>> score(Plan((Call("a", "f"),)), Plan((Call("b", "f"), Call("c", "g"))), metrics=["calls"])["calls"].recall
+    >>> gold = Plan((Call("b", "f"), Call("c", "g")))
+    >>> score(Plan((Call("a", "f"),)), gold, metrics=["calls"])["calls"].recall
     0.5
     """
     return measure(match(pred, gold, policy, terms), choose(metrics))
