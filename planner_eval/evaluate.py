@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.diff import Diff, Edit, Place, diff_any
-from planner_eval.errors import ParseError
-from planner_eval.files import Record
+from planner_eval.errors import InputError, ParseError
+from planner_eval.files import Pairing, Record
 from planner_eval.gold import Gold, read_gold
 from planner_eval.model import Plan, Span
 from planner_eval.policy import DEFAULT, Policy
@@ -77,14 +77,32 @@ def evaluate(
         yield _located(row) if located else row
 
 
+def refuse_repeated_gold(pairing: Pairing, gold: str) -> None:
+    """Two gold plans of one id would leave one of them out in silence.
+
+    Args:
+        pairing: How records were paired.
+        gold: The name of the gold file.
+
+    Raises:
+        InputError: two gold plans have one id; names both places.
+    """
+    for record in pairing.repeated:
+        if record.file == gold:
+            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
+            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+
+
 Source = tuple[Record | None, str | None]
 
 
 def _row(name: str, pred: Source, gold: Source, policy: Policy) -> Row:
     plan, problem = _read(*pred)
     wanted, wrong = _read_gold(*gold)
+    if wanted is None and pred[0] is not None and gold[0] is None:
+        return Row(name, "gold_absent", pred=plan, error=f"{pred[0].where}: {STATES['gold_absent']}")
     if wanted is None:
-        return Row(name, "gold_absent" if gold[0] is None else "gold_unreadable", pred=plan, error=wrong)
+        return Row(name, "gold_unreadable", pred=plan, error=wrong)
     fields = gold[0].fields if gold[0] is not None else {}
     if plan is None:
         state = "absent" if pred[0] is None else "unreadable"

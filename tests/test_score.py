@@ -297,6 +297,12 @@ def test_score_refuses_two_gold_plans_of_one_id(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "two gold plans have the id 'a'" in done.stderr
     assert "record 3" in done.stderr
+    assert planeval("diff", *files).returncode == 2
+
+
+def test_predictions_for_unknown_ids_are_told_with_their_place(files: tuple[str, str]) -> None:
+    found = {row.id: row for row in rows(files)}
+    assert "line 5, record 5 (id z): there is no gold plan for this prediction" in found["z"].reason
 
 
 def test_score_with_a_rule_for_an_unknown_tool(tmp_path: Path, files: tuple[str, str]) -> None:

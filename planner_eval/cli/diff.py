@@ -53,7 +53,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     - is standard input. Labels, the order of independent calls and of arguments make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.evaluate import JUDGED, evaluate
+    from planner_eval.evaluate import JUDGED, evaluate, refuse_repeated_gold
     from planner_eval.files import pair, read_file
 
     form = form or _by_suffix(output)
@@ -62,6 +62,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     left = read_file(pred, id_field=id_field, text_field=text_field)
     right = read_file(gold, id_field=id_field, text_field=text_field, gold=True)
     pairing = pair(left, right)
+    refuse_repeated_gold(pairing, right.name)
     gold_dialect = options["gold_from"] or dialect
     rows = list(
         evaluate(

@@ -96,7 +96,7 @@ def scored(
     pred: str, gold: str, metrics: tuple[str, ...], policy: Any, options: dict[str, Any]
 ) -> tuple[list[Scored], Pairing, str]:
     """The scored pairs of two files, how they were paired, and the notations that were read."""
-    from planner_eval.evaluate import evaluate
+    from planner_eval.evaluate import evaluate, refuse_repeated_gold
     from planner_eval.files import pair, read_file
     from planner_eval.policy.unused import Names
     from planner_eval.scoring import score_rows
@@ -122,16 +122,6 @@ def scored(
     found = list(score_rows(shown, metrics, policy=policy, by=options["by"]))
     names.check(policy)
     return found, pairing, "+".join(sorted(name or "?" for name in notations)) or "none"
-
-
-def refuse_repeated_gold(pairing: Pairing, gold: str) -> None:
-    """Two gold plans of one id would leave one of them out of every figure."""
-    from planner_eval.errors import InputError
-
-    for record in pairing.repeated:
-        if record.file == gold:
-            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
-            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
 
 
 def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
