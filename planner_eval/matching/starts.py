@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.isomorphism import Coloured, refine
@@ -17,6 +16,8 @@ HOPS = 6
 
 def pair_as_written(pairing: Pairing, blocks: list[Block]) -> None:
     """Pair free calls where the two plans, as lists of names, agree; then as they come."""
+    from difflib import SequenceMatcher  # few comparisons come this far
+
     preds = {pred for block in blocks for pred in block.preds}
     golds = {gold for block in blocks for gold in block.golds}
     runs = SequenceMatcher(None, pairing.pred.tools, pairing.gold.tools, autojunk=False)
