@@ -57,6 +57,7 @@ def evaluate(
     gold_dialect: str | None = None,
     policy: Policy = DEFAULT,
     located: bool = False,
+    repair: bool = False,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -65,6 +66,7 @@ def evaluate(
         pred_dialect: The notation of the predictions; recognised when None.
         gold_dialect: The notation of the gold plans; recognised when None.
         policy: How values compare.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
 
     Returns:
@@ -73,7 +75,7 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        row = _row(name, (pred, pred_dialect), (gold, gold_dialect), policy)
+        row = _row(name, _read(pred, pred_dialect, repair=repair), pred, (gold, gold_dialect), policy)
         yield _located(row) if located else row
 
 
@@ -96,16 +98,18 @@ def refuse_repeated_gold(pairing: Pairing, gold: str) -> None:
 Source = tuple[Record | None, str | None]
 
 
-def _row(name: str, pred: Source, gold: Source, policy: Policy) -> Row:
-    plan, problem = _read(*pred)
+def _row(
+    name: str, read: tuple[Plan | None, str | None], pred: Record | None, gold: Source, policy: Policy
+) -> Row:
+    plan, problem = read
     wanted, wrong = _read_gold(*gold)
-    if wanted is None and pred[0] is not None and gold[0] is None:
-        return Row(name, "gold_absent", pred=plan, error=f"{pred[0].where}: {STATES['gold_absent']}")
+    if wanted is None and pred is not None and gold[0] is None:
+        return Row(name, "gold_absent", pred=plan, error=f"{pred.where}: {STATES['gold_absent']}")
     if wanted is None:
         return Row(name, "gold_unreadable", pred=plan, error=wrong)
     fields = gold[0].fields if gold[0] is not None else {}
     if plan is None:
-        state = "absent" if pred[0] is None else "unreadable"
+        state = "absent" if pred is None else "unreadable"
         return Row(name, state, gold=wanted.plan, error=problem, fields=fields)
     found, chosen = diff_any(plan, wanted.plans, policy)
     state = "same" if found.same else "different"
@@ -127,11 +131,11 @@ def _located(row: Row) -> Row:
     return replace(row, diff=found, pred=pred, gold=gold)
 
 
-def _read(record: Record | None, dialect: str | None) -> tuple[Plan | None, str | None]:
+def _read(record: Record | None, dialect: str | None, *, repair: bool) -> tuple[Plan | None, str | None]:
     if record is None:
         return None, None
     try:
-        return record.plan(dialect=dialect), None
+        return record.plan(dialect=dialect, repair=repair), None
     except ParseError as error:
         return None, f"{record.where}: {error}"
 

@@ -151,3 +151,33 @@ def test_a_closed_pipe_is_no_error() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+SUM = '[{"name": "add", "arguments": {"arg_0": %d, "arg_1": %d}}]'
+
+
+def test_two_plans_are_run_and_compared_by_effect(tmp_path: Path) -> None:
+    (tmp_path / "gold.json").write_text(SUM % (1, 4))
+    same = planeval("diff", "-", str(tmp_path / "gold.json"), "--execute", "nestful", text=SUM % (2, 3))
+    assert same.returncode == 1  # the plans differ, what comes out does not
+    assert "in effect the same" in same.stderr
+    other = planeval("diff", "-", str(tmp_path / "gold.json"), "--execute", "nestful", text=SUM % (2, 2))
+    assert "in effect different; c1 (add) gives 4, gold's c1 (add) gives 5" in other.stderr
+
+
+def test_repairs_are_asked_for_and_both_figures_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "gold.json").write_text('[{"name": "f", "arguments": {"a": true}}]')
+    (tmp_path / "pred.txt").write_text("[{'name': 'f', 'arguments': {'a': True}}]")
+    files = (str(tmp_path / "pred.txt"), str(tmp_path / "gold.json"))
+    assert planeval("diff", *files).returncode == 1
+    assert planeval("diff", *files, "--repair").returncode == 0
+    scored = planeval("score", *files, "--repair", "--metric", "calls", "--format", "json")
+    assert json.loads(scored.stdout)["figures"]["calls"]["value"] == 1.0
+    assert "without repairs: calls 0" in scored.stderr
+
+
+def test_a_run_is_drawn(tmp_path: Path) -> None:
+    text = SUM % (1, 4)
+    done = planeval("execute", "-", "--tools", "nestful", "--format", "mermaid", text=text)
+    assert done.returncode == 0, done.stderr
+    assert "→ 5" in done.stdout

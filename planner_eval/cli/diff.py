@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import emit, note, output, reading, repairing
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ REPORT = "html"
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD")
 @reading
+@repairing
+@click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
 @click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
@@ -70,6 +72,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
             pred_dialect=dialect,
             gold_dialect=gold_dialect,
             policy=chosen_policy(options["policy"]),
+            repair=options["repair"],
             located=options["places"] or form in ("json", "jsonl"),
         )
     )
@@ -84,11 +87,34 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
         emit(_written(rows, form, many=many, only=only, places=options["places"]), output)
     if options["seconds"] is not None:
         _measure(rows, options["seconds"])
+    if options["execute"]:
+        _say_effects(rows, options["execute"], gold, many=many)
     if dialect is None:
         _say_how(rows, pairing, many=many)
     if not any(row.state in JUDGED for row in rows):
         return 3
     return 0 if all(row.state == "same" for row in rows) and not pairing.repeated else 1
+
+
+def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
+    """Say of each pair whether the two plans agree in what comes out, and where they part."""
+    from planner_eval.execute import compare_effects, tool_source
+
+    if spec.startswith("world:"):
+        from planner_eval.worlds import world_source
+        from planner_eval.worlds.source import read_facts
+
+        # The world must be able to answer what gold asks; nothing is known of the prediction.
+        tools = world_source(spec.removeprefix("world:"), seed="0", facts=read_facts(gold))
+    else:
+        tools = tool_source(spec)
+    for row in rows:
+        if row.pred is None or row.gold is None:
+            continue
+        effects = compare_effects(row.pred, row.gold, tools)
+        said = "the same" if effects.same else "different"
+        where = f"; {effects.first}" if effects.first is not None else ""
+        note(f"{row.id + ': ' if many else ''}in effect {said}{where}")
 
 
 def _by_suffix(output: str | None) -> str:

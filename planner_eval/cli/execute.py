@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.cli.drawing import drawing
 from planner_eval.cli.options import emit, note, output, reading
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     Ran = tuple[Record, Trace | None, str | None]
     """A record with its trace, or with why there is none."""
+
+DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+"""Formats that draw the plan with what became of each call."""
 
 
 @click.command("execute")
@@ -87,11 +91,12 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "jsonl", "csv", "md"]),
+    type=click.Choice(["text", "json", "jsonl", "csv", "md", *DRAWN]),
     default="text",
     show_default=True,
     help="How to write the result.",
 )
+@drawing
 @output
 def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:
     """Run the calls of a plan, or of many, with tools, and show what comes out.
@@ -118,7 +123,9 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
         note(f"interrupted after {len(ran)} of {len(records)} records; what was done follows")
         records = records[: len(ran)]
     many = source.many and options["wanted"] is None
-    if ran:
+    if ran and form in DRAWN:
+        emit(_drawn(ran[0], form, {**options, "output": output}, many=many), output)
+    elif ran:
         emit(_written(ran, form, many=many, trace=options["trace"]), output)
     for record, _, error in ran:
         if error is not None:
@@ -129,6 +136,20 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     if not traces:
         return 3
     return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
+
+
+def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes:
+    """The plan of one record with what became of each call."""
+    from planner_eval.cli.drawing import draw_one
+    from planner_eval.errors import InputError
+    from planner_eval.render.runs import run_scene
+
+    record, trace, error = one
+    if many:
+        raise InputError("one drawing holds one plan: name a record with --id")
+    if trace is None:
+        raise InputError(f"there is nothing to draw: {error}")
+    return draw_one(run_scene(record.plan(dialect=options["dialect"]), trace), form, options)
 
 
 def _progress(done: int, total: int) -> None:

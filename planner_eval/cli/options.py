@@ -23,6 +23,13 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrappers(command)
 
 
+def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--repair``: predictions that strict reading refuses are mended by small named repairs."""
+    return click.option(
+        "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+    )(command)
+
+
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 

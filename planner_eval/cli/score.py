@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import emit, note, output, reading, repairing
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import benchmark_options
 
@@ -24,6 +24,7 @@ _Item = TypeVar("_Item")
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD")
 @reading
+@repairing
 @click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
 @policy_option
 @click.option(
@@ -67,10 +68,14 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
         return score_benchmark(pred, gold, form, output, options)
     limits = [_threshold(text) for text in options["fail_under"]]
     made, pairing = report_of(pred, gold, options)
+    strict = report_of(pred, gold, options | {"repair": False})[0] if options["repair"] else None
     from planner_eval.report import write_report
 
     below = [problem for name, least in limits if (problem := _below(made, name, least))]
     emit(write_report(made, form, failures=options["only"] is not None), output)
+    if strict is not None:
+        shown = (f"{f.name} –" if f.value is None else f"{f.name} {f.value:.4g}" for f in strict.figures)
+        note("without repairs: " + ", ".join(shown))
     for problem in below:
         note(problem)
     if not made.judged:
@@ -88,6 +93,8 @@ def report_of(pred: str, gold: str, options: dict[str, Any]) -> tuple[Report, Pa
     policy = chosen_policy(options["policy"])
     rows, pairing, notations = scored(pred, gold, metrics, policy, options)
     parts = {"pairing": pairing.by, "notation": notations}
+    if options.get("repair"):
+        parts["repair"] = "yes"
     made = signature(policy.name, seed=options["seed"], **parts)
     return make_report(rows, metrics, made=made, by=options["by"], seed=options["seed"]), pairing
 
@@ -116,7 +123,11 @@ def scored(
             yield row
 
     rows = evaluate(
-        pairing.pairs, pred_dialect=dialect, gold_dialect=options["gold_from"] or dialect, policy=policy
+        pairing.pairs,
+        pred_dialect=dialect,
+        gold_dialect=options["gold_from"] or dialect,
+        policy=policy,
+        repair=options.get("repair", False),
     )
     shown = counted(seen(rows), len(pairing.pairs))
     found = list(score_rows(shown, metrics, policy=policy, by=options["by"]))
