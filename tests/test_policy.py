@@ -416,6 +416,28 @@ def test_extends_and_tables(tmp_path: Path) -> None:
     assert not diff(one("NYC"), one("New York"), policy).same
 
 
+def test_a_schemas_default_equals_leaving_it_out(tmp_path: Path) -> None:
+    tool = {
+        "name": "search",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "limit": {"type": "integer", "default": 10}},
+        },
+    }
+    (tmp_path / "tools.json").write_text(json.dumps([{"type": "function", "function": tool}]))
+    file = tmp_path / "mine.toml"
+    file.write_text('catalog = "tools.json"\n[[rule]]\nargument = "city"\ncompare = ["casefold"]\n')
+    policy = load_policy(str(file))
+    plain, ten, five = (
+        Plan((Call("a", "search", (("city", city), *more)),))
+        for city, more in (("Rome", ()), ("rome", (("limit", 10),)), ("Rome", (("limit", 5),)))
+    )
+    assert diff(ten, plain, policy).same
+    assert diff(plain, ten, policy).same
+    assert not diff(five, plain, policy).same
+    assert not diff(Plan((Call("a", "find", (("limit", 10),)),)), Plan((Call("a", "find"),)), policy).same
+
+
 def test_a_function_of_ones_own(tmp_path: Path) -> None:
     policy = policy_of({"rule": [{"function": "operator:eq"}, {"argument": "y", "function": "operator:ne"}]})
     assert not diff(one(1), one(2), policy).same

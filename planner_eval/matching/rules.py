@@ -27,7 +27,9 @@ class Rules:
     def __init__(self, policy: Policy, terms: Terms = NO_TERMS) -> None:
         self.policy, self.terms = policy, terms
         self._rules: dict[tuple[str | None, str, str], Rule | None] = {}
-        changes = any(rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules)
+        changes = policy.defaults or any(
+            rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules
+        )
         asks = any(rule.one_sided for rule in policy.rules) or policy.wildcards or terms.accepted
         self.normalise = self.normalised if changes else None
         self.matcher = self.matches if asks else None
@@ -44,16 +46,20 @@ class Rules:
         call = plan.calls[position] if position < len(plan.calls) else None
         found = []
         for name, value in arguments:
-            rule = self.rule(call, name)
-            if rule is None:
+            rule = self.rule(call, name) or _AS_IT_IS
+            if "ignore" in rule.compare:
+                continue
+            value, default = normal(rule, value, plan), self._default(rule, call, name)
+            if default is NOTHING or not _equal(value, normal(rule, default, plan)):
                 found.append((name, value))
-            elif "ignore" not in rule.compare:
-                value = normal(rule, value, plan)
-                if rule.default is NOTHING or value_key(value, _OWN) != value_key(
-                    normal(rule, rule.default, plan), _OWN
-                ):
-                    found.append((name, value))
         return tuple(found)
+
+    def _default(self, rule: Rule, call: Call | None, argument: str) -> Value:
+        """What the tool takes where the argument is left out; NOTHING where that is not known."""
+        if rule.default is not NOTHING or call is None or not self.policy.defaults:
+            return rule.default
+        known = self.policy.defaults
+        return known.get((call.tool, argument), known.get((call.name, argument), NOTHING))
 
     def matches(self, call: Call | None, argument: str, ours: Value, theirs: Value) -> bool:
         """Whether the prediction's value will do for gold's; both are normalised already."""
@@ -74,6 +80,9 @@ class Rules:
     def _accepted(self, call: Call, argument: str, ours: Value, rule: Rule | None) -> bool:
         values = self.terms.accepted.get(call.id, {}).get(argument, ())
         return any(_equal(ours, normal(rule, value, Plan()) if rule else value) for value in values)
+
+
+_AS_IT_IS = Rule()
 
 
 class _Own(list[int | None]):

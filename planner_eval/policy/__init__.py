@@ -127,6 +127,8 @@ class Policy:
             that are not `stateful`.
         stateful: Tools whose repeated calls always count; wildcards as in rules.
         wildcards: Values of gold for which any value will do.
+        defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
+            says; the tool is a name, or ``App.name``. A rule's own default comes first.
 
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
     ('casefold',)
@@ -140,6 +142,7 @@ class Policy:
     repeats: bool = True
     stateful: tuple[str, ...] = ()
     wildcards: tuple[Value, ...] = ()
+    defaults: Mapping[tuple[str, str], Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

@@ -3,6 +3,7 @@
     extends = "default"            # a preset or a file; its rules come first, so these win
     order = "data"                 # data, free, written or flat
     wildcards = ["$$$"]
+    catalog = "tools.json"         # an argument's default in its schema equals leaving it out
 
     [[rule]]
     tool = "Hotels.*"
@@ -40,6 +41,7 @@ _TOP: dict[str, type | tuple[type, ...]] = {
     "stateful": list,
     "wildcards": list,
     "rule": list,
+    "catalog": str,
     "note": str,
 }
 _RULE: dict[str, type | tuple[type, ...]] = {
@@ -145,8 +147,26 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
     for key in ("stateful", "wildcards"):
         if key in data:
             kept[key] = tuple(data[key])
+    if "catalog" in data:
+        kept["defaults"] = schema_defaults(str((place or Path()) / data["catalog"]))
     name = data.get("name") or Path(where).stem
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
+
+
+def schema_defaults(catalog: str) -> dict[tuple[str, str], Any]:
+    """What tools take where an argument is left out, as a catalog of tools says: for ``Policy.defaults``.
+
+    Raises:
+        CatalogError: the file is not there, or is no catalog.
+    """
+    from planner_eval.catalog import read_catalog
+
+    return {
+        (f"{tool.app}.{tool.name}" if tool.app else tool.name, parameter.name): parameter.default
+        for tool in read_catalog(catalog).tools
+        for parameter in tool.parameters
+        if parameter.has_default
+    }
 
 
 def _base(name: str, place: Path | None) -> Policy:
