@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from planner_eval.align import Alignment, align, match
+from planner_eval.canonical import Numbered
 from planner_eval.matching.assignment import assign
 from planner_eval.matching.blocks import Block, solve
-from planner_eval.canonical import Numbered
-from planner_eval.model import Call, Plan, Ref
 from planner_eval.matching.pairing import Pairing, Side
+from planner_eval.model import Call, Plan, Ref
 from tests.build import edges, plan
 
 
