@@ -7,7 +7,7 @@ from itertools import combinations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval import resources
@@ -138,6 +138,7 @@ def perfect(pred: Plan, gold: Plan) -> None:
             assert tally.value == (0.0 if METRICS[name].lower else 1.0), name
 
 
+@settings(deadline=None)
 @given(plans(), st.integers(0, 5))
 def test_the_same_plan_is_perfect_in_any_order(one: Plan, seed: int) -> None:
     perfect(one, one)
@@ -146,6 +147,7 @@ def test_the_same_plan_is_perfect_in_any_order(one: Plan, seed: int) -> None:
     perfect(moved, one)
 
 
+@settings(deadline=None)
 @given(plans(), plans())
 def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None:
     found = measure(match(one, other), DEFAULT)
@@ -162,6 +164,7 @@ def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None
     assert found["calls"].hit == turned["calls"].hit  # type: ignore[union-attr]
 
 
+@settings(deadline=None)
 @given(plans(5), plans(5))
 def test_an_extra_call_changes_no_recall_denominator(one: Plan, other: Plan) -> None:
     more = Plan((*one.calls, Call("extra", "unasked", (("x", 1),))), one.edges, one.answer)
@@ -171,6 +174,7 @@ def test_an_extra_call_changes_no_recall_denominator(one: Plan, other: Plan) -> 
             assert before[name].gold == after[name].gold, name  # type: ignore[union-attr]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(plans(4), plans(4)), min_size=2, max_size=4))
 def test_counts_of_a_union_are_the_sum_of_counts(pairs: list[tuple[Plan, Plan]]) -> None:
     for name in ("calls", "argument_values", "exact"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval import resources
@@ -63,12 +63,14 @@ def test_a_new_call_does_not_catch_a_reference_to_nothing() -> None:
     repaired(pred, gold)
 
 
+@settings(deadline=None)
 @given(plans(), plans())
 def test_any_plan_becomes_any_other(one: Plan, other: Plan) -> None:
     if "nan" not in repr((one, other)):
         repaired(one, other)
 
 
+@settings(deadline=None)
 @given(plans(), plans(), st.integers(0, 3))
 def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: int) -> None:
     found = diff(one, other)

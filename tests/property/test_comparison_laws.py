@@ -73,6 +73,7 @@ def arguments_reversed(original: Plan) -> Plan:
     return Plan(calls, edges(calls), original.answer)
 
 
+@settings(deadline=None)
 @given(plans())
 def test_a_plan_is_itself(one: Plan) -> None:
     verdict = compare(one, one)
@@ -81,6 +82,7 @@ def test_a_plan_is_itself(one: Plan) -> None:
     assert diff(one, one).same
 
 
+@settings(deadline=None)
 @given(plans(), st.integers(0, 9))
 def test_labels_orders_and_keys_carry_no_meaning(one: Plan, seed: int) -> None:
     other = topological(arguments_reversed(one), Random(seed))
@@ -90,6 +92,7 @@ def test_labels_orders_and_keys_carry_no_meaning(one: Plan, seed: int) -> None:
     assert diff(other, one).edits == ()
 
 
+@settings(deadline=None)
 @given(plans(4), plans(4))
 def test_sameness_is_symmetric_and_agrees_with_diff_and_digest(one: Plan, other: Plan) -> None:
     verdict = same(one, other)
@@ -98,12 +101,14 @@ def test_sameness_is_symmetric_and_agrees_with_diff_and_digest(one: Plan, other:
     assert not verdict or digest(one) == digest(other)
 
 
+@settings(deadline=None)
 @given(plans(3), plans(3), plans(3))
 def test_sameness_is_transitive(one: Plan, two: Plan, three: Plan) -> None:
     if same(one, two) and same(two, three):
         assert same(one, three)
 
 
+@settings(deadline=None)
 @given(plans(), plans())
 def test_alignments_are_one_to_one_and_complete(one: Plan, other: Plan) -> None:
     found = diff(one, other).alignment
@@ -112,6 +117,7 @@ def test_alignments_are_one_to_one_and_complete(one: Plan, other: Plan) -> None:
     assert [g for _, g in found.pairs] == sorted(g for _, g in found.pairs)
 
 
+@settings(deadline=None)
 @given(plans(), plans())
 def test_causes_come_first_and_end_in_roots(one: Plan, other: Plan) -> None:
     found = diff(one, other)
@@ -120,6 +126,7 @@ def test_causes_come_first_and_end_in_roots(one: Plan, other: Plan) -> None:
     assert bool(found.roots) is bool(found.edits)
 
 
+@settings(deadline=None)
 @given(plans(), plans())
 def test_roles_agree_with_the_alignment(one: Plan, other: Plan) -> None:
     found = diff(one, other)
@@ -141,6 +148,7 @@ def exchanged(original: Plan, at: int, first: str, second: str) -> Plan:
     return Plan(tuple(calls), edges(tuple(calls)), original.answer)
 
 
+@settings(deadline=None)
 @given(plans())
 def test_exchanged_references_are_seen(one: Plan) -> None:
     """Unless the two are one reference, or their producers are twins."""
@@ -172,7 +180,7 @@ def round_trips(original: Plan) -> int:
     return held
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(plans())
 def test_plan_json_holds_every_plan(one: Plan) -> None:
     assert same(parse(write(one, "plan"), dialect="plan"), one) or "nan" in write(one, "plan").casefold()
