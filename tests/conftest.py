@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def reference() -> Path:
             pytest.fail(f"{VARIABLE}={os.environ[VARIABLE]} holds no datasets/ folder")
         pytest.skip(SKIP_REASON)
     return folder
+
+
+def interruptible() -> None:
+    """Let a child take SIGINT as usual: a test run in the background inherits that it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

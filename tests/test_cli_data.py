@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.cli.data import _progress
-from tests.conftest import ROOT
+from tests.conftest import ROOT, interruptible
 from tests.dataserver import serving
 
 SAMPLES = ROOT / "data" / "samples"
@@ -82,7 +82,11 @@ def test_interrupted_fetch_keeps_what_it_has(cache: Path, tmp_path: Path) -> Non
         files.stall = 500_000
         argv = [sys.executable, "-m", "planner_eval", "data", "fetch", "mathqa", "--mirror", files.url]
         with subprocess.Popen(
-            [*argv, "--cache", str(cache)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*argv, "--cache", str(cache)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=interruptible,
         ) as child:
             deadline = time.monotonic() + 20
             while time.monotonic() < deadline and not (part.exists() and part.stat().st_size >= 400_000):

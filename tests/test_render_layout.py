@@ -81,7 +81,7 @@ def test_no_child_is_left_when_the_reader_stops() -> None:
 
 def _children() -> set[int]:
     listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
     )
     return {int(line.split()[0]) for line in listed.stdout.splitlines() if "worker.py" in line}
 
