@@ -8,25 +8,17 @@ from typing import Any
 
 from planner_eval.dialects.base import Limits
 from planner_eval.dialects.jsontext import LARK_CHARS, check_depth, decode
+from planner_eval.dialects.jsontext import WORDS as JSON_WORDS
 from planner_eval.dialects.table import Row, literal
 from planner_eval.errors import LimitError, ParseError
 
-WORDS = {
+WORDS = JSON_WORDS | {
     "OPEN": "the opening token",
     "CLOSE": "the closing token",
     "HEAD": "the opening token",
     "MIDDLE": "the token after the name",
     "TAIL": "the closing token",
     "NAME": "a tool's name",
-    "STRING": "a quoted text",
-    "NUMBER": "a number",
-    "WORD": "true, false or null",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "COMMA": "','",
-    "COLON": "':'",
 }
 
 

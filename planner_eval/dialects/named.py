@@ -14,7 +14,7 @@ from typing import Any
 from planner_eval.dialects.base import Dialect, Limits, check_calls
 from planner_eval.dialects.framed import explain, pattern, prose, value_at
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.table import Row, literal, row_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.errors import ParseError, WriteError
 from planner_eval.model import Plan, RawCall, RawPlan
@@ -26,15 +26,7 @@ _START = re.compile(r"\s*+")
 
 def dialect(row: Row) -> Dialect:
     """The dialect of a row of shape ``named``."""
-    return Dialect(
-        row.name,
-        row.title,
-        row.example,
-        lambda text, limits: read(row, text, limits),
-        _writer(row),
-        None,
-        row.typed,
-    )
+    return row_dialect(row, read, _writer(row))
 
 
 def entry_pattern(row: Row) -> re.Pattern[str]:

@@ -17,7 +17,7 @@ from planner_eval.dialects.base import Dialect, Limits, check_calls
 from planner_eval.dialects.framed import explain, pattern, prose, value_at
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.json_rows import item_of
-from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.table import Row, literal, row_dialect
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.errors import ParseError
@@ -31,15 +31,7 @@ NO_CALL = frozenset({"no_function"})
 
 def dialect(row: Row) -> Dialect:
     """The dialect of a row of shape ``sections``."""
-    return Dialect(
-        row.name,
-        row.title,
-        row.example,
-        lambda text, limits: read(row, text, limits),
-        _writer(row),
-        None,
-        row.typed,
-    )
+    return row_dialect(row, read, _writer(row))
 
 
 def read(row: Row, text: str, limits: Limits) -> RawPlan:

@@ -7,13 +7,15 @@ group ``planner_eval.wrappers``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from planner_eval.dialects.base import Dialect, Limits
 from planner_eval.errors import InputError
+from planner_eval.model import Plan, RawPlan
 
 GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
@@ -203,3 +205,12 @@ def _piece(part: str) -> str:
     if part in ("$id", "$index"):
         return r"[^\s<>\[\]{}]*+"
     return re.escape(part).replace("><", r">\s*+<")
+
+
+def row_dialect(
+    row: Row, read: Callable[[Row, str, Limits], RawPlan], write: Callable[[Plan], str] | None
+) -> Dialect:
+    """The dialect of a row whose shape reads a text by the row and writes a plan."""
+    return Dialect(
+        row.name, row.title, row.example, lambda text, limits: read(row, text, limits), write, None, row.typed
+    )

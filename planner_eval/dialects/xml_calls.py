@@ -14,7 +14,7 @@ from typing import Any
 from xml.sax.saxutils import escape, unescape
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.table import Row, literal
+from planner_eval.dialects.table import Row, literal, row_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.errors import ParseError, WriteError
 from planner_eval.model import Plan, RawCall, RawPlan, Span, Value
@@ -30,15 +30,7 @@ _PLACES = {
 
 def dialect(row: Row) -> Dialect:
     """The dialect of a row of shape ``xml``."""
-    return Dialect(
-        row.name,
-        row.title,
-        row.example,
-        lambda text, limits: read(row, text, limits),
-        _writer(row),
-        None,
-        row.typed,
-    )
+    return row_dialect(row, read, _writer(row))
 
 
 def read(row: Row, text: str, limits: Limits) -> RawPlan:
