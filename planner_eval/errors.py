@@ -2,6 +2,7 @@
 
     PlanevalError                 anything this package raises on purpose
     ├── InputError                a file, an option or a record cannot be used (exit code 2)
+    │   ├── PairingError          no prediction has a gold plan: nothing can be evaluated (exit code 3)
     │   ├── PolicyError           a comparison policy says something impossible
     │   ├── CatalogError          a tool catalog cannot be read
     │   └── DatasetError          a benchmark's data cannot be found, fetched or verified
@@ -27,6 +28,12 @@ class PlanevalError(Exception):
 
 class InputError(PlanevalError):
     """A file, an option or a record cannot be used."""
+
+
+class PairingError(InputError):
+    """No prediction has a gold plan, so nothing can be evaluated."""
+
+    exit_code = 3
 
 
 class PolicyError(InputError):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.diff import Diff, Edit, Place, diff_any
-from planner_eval.errors import InputError, ParseError
-from planner_eval.files import Pairing, Record
+from planner_eval.errors import ParseError
+from planner_eval.files import Record
 from planner_eval.gold import Gold, read_gold
 from planner_eval.model import Plan, Span
 from planner_eval.policy import DEFAULT, Policy
@@ -62,7 +62,7 @@ def evaluate(
     """Read and compare pairs of records.
 
     Args:
-        pairs: (prediction, gold), None for a missing partner; see :func:`planner_eval.files.pair`.
+        pairs: (prediction, gold), None for a missing partner; see :func:`planner_eval.pairing.pair`.
         pred_dialect: The notation of the predictions; recognised when None.
         gold_dialect: The notation of the gold plans; recognised when None.
         policy: How values compare.
@@ -77,22 +77,6 @@ def evaluate(
         name = known.id if known is not None and known.id is not None else str(position + 1)
         row = _row(name, _read(pred, pred_dialect, repair=repair), pred, (gold, gold_dialect), policy)
         yield _located(row) if located else row
-
-
-def refuse_repeated_gold(pairing: Pairing, gold: str) -> None:
-    """Two gold plans of one id would leave one of them out in silence.
-
-    Args:
-        pairing: How records were paired.
-        gold: The name of the gold file.
-
-    Raises:
-        InputError: two gold plans have one id; names both places.
-    """
-    for record in pairing.repeated:
-        if record.file == gold:
-            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
-            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
 
 
 Source = tuple[Record | None, str | None]

@@ -1,34 +1,26 @@
-"""Files of plans: one plan, or many records of which each holds one; and their pairing.
+"""Files of plans: one plan, or many records of which each holds one.
 
 A file is a plan in any dialect, a JSON array or JSON lines of records, an object from ids to plans,
-or a benchmark's own gold file. A record that cannot be read stays a record and carries its error.
+or a benchmark's own gold or result file. A record that cannot be read stays a record and carries its
+error; it takes no other with it. What the records' fields mean is decided in :mod:`planner_eval.fields`.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from planner_eval.dialects.base import DEFAULT_LIMITS, Limits
-from planner_eval.dialects.json_calls import LISTS, is_call
+from planner_eval.dialects.json_calls import is_call
+from planner_eval.dialects.jsontext import Repeated, decode
 from planner_eval.errors import InputError, ParseError
+from planner_eval.fields import ID_FIELDS, LISTS, OPTION, WANTED, Role, choose_content, choose_id, is_id
+from planner_eval.items import Item, calls_nothing, is_record, may_have_id, split_items
 from planner_eval.model import Plan
-
-ID_FIELDS = ("id", "sample_id", "idx", "index", "question_id", "task_id", "serial_num", "uuid")
-"""Fields that name a record, the likeliest first."""
-
-TEXT_FIELDS = (
-    "generated_text", "prediction", "pred", "response", "completion", "model_output", "raw", "text",
-    "plan", "output", "answer", "result", "ground_truth", "gold", "reference", "expected",
-)  # fmt: skip
-"""Fields that hold a record's plan in a file of predictions, the likeliest first."""
-
-GOLD_FIELDS = ("gold", "ground_truth", "reference", "expected", "output", *TEXT_FIELDS)
-"""The same for a file of gold plans: a file of results often holds both."""
 
 FILE_LIMIT = 4_000_000_000
 """Bytes of one file."""
@@ -77,15 +69,43 @@ class Record:
 
 
 class PlanFile(NamedTuple):
-    """The records of one file; ``many`` is False for a plan in a file of its own."""
+    """The records of one file.
+
+    Args:
+        name: The file's name as the user wrote it.
+        records: Its records, none left out.
+        many: False for a plan in a file of its own.
+        content: The field that was taken for the plan; None where records are plans themselves.
+        id_field: The field that was taken for the id.
+    """
 
     name: str
     records: tuple[Record, ...]
     many: bool
+    content: str | None = None
+    id_field: str | None = None
+
+    @property
+    def said(self) -> str:
+        """What was read as the plans, in words.
+
+        >>> PlanFile("r.json", (Record("r.json", 0, None, "f()"),), True, "predict").said
+        'field "predict" of 1 record'
+        """
+        records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        if not self.many:
+            return "one plan"
+        return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"
 
 
 def read_file(
-    path: str, *, id_field: str | None = None, text_field: str | None = None, gold: bool = False
+    path: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    role: Role = "plan",
+    never: Sequence[str] = (),
+    spare: tuple[str | None, str | None] = (None, None),
 ) -> PlanFile:
     """Read a file of plans.
 
@@ -93,10 +113,14 @@ def read_file(
         path: The file; ``-`` is standard input.
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
-        gold: Whether gold plans are wanted, where a file holds predictions too.
+        role: Whether answers or gold plans are wanted, where a file holds both.
+        never: Fields that are not to be taken for the plan.
+        spare: The fields of the id and of the plan in the file beside this one: the id's is taken where it
+            stands in this file too, the plan's where no known field does.
 
     Raises:
-        InputError: the file is missing, a directory, or a field named is in no record.
+        InputError: the file is missing, a directory, a field named is in no record, two fields may
+            hold the plan, or none is known to.
     """
     name = "standard input" if path == "-" else path
     try:
@@ -108,14 +132,27 @@ def read_file(
         )
         broken = ParseError(reason, code="parse.encoding")
         return PlanFile(name, (Record(name, 0, None, "", error=broken),), False)
-    fields = (text_field,) if text_field else (GOLD_FIELDS if gold else TEXT_FIELDS)
-    ids = (id_field,) if id_field else ID_FIELDS
-    found = _split(text, name, fields, ids)
-    named = [(id_field, "id"), (text_field, "text")]
-    for wanted, kind in named:
-        if wanted and not any(wanted in r.fields for r in found.records):
-            raise InputError(f"{name}: no record has the {kind} field {wanted!r}")
-    return found
+    items = split_items(text, name)
+    if items is None:
+        return _single(name, text)
+    records = [item.data for item in items if is_record(item.data, text_field)]
+    if id_field and not any(isinstance(i.data, dict) and id_field in i.data for i in items):
+        raise InputError(f"{name}: no record has the id field {id_field!r}")
+    if text_field and not any(text_field in record for record in records):
+        raise InputError(f"{name}: no record has the text field {text_field!r}")
+    content = text_field or choose_content(name, records, role, never)
+    if content is None and spare[1] and any(spare[1] in record for record in records):
+        content = spare[1]
+    if records and content is None and len(records) == len(items):
+        shown = ", ".join(map(repr, list(records[0])[:6])) or "no fields"
+        raise InputError(
+            f"{name}: none of {len(records):,} records has a field that is known to hold "
+            f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
+        )
+    holders = [item.data for item in items if may_have_id(item.data, text_field)]
+    key = id_field or (spare[0] if any(spare[0] in one for one in holders) else choose_id(holders))
+    made = tuple(_record(name, at, item, (key, content), text_field) for at, item in enumerate(items))
+    return PlanFile(name, made, True, content, key)
 
 
 def _text(path: str) -> str:
@@ -136,147 +173,70 @@ def _text(path: str) -> str:
     return data.decode("utf-8-sig")
 
 
-def _split(text: str, name: str, fields: Sequence[str], ids: Sequence[str]) -> PlanFile:
-    start = text.lstrip()[:1]
-    if start in ("[", "{", '"'):
+# ---------------------------------------------------------------- from items to records
+def _single(name: str, text: str) -> PlanFile:
+    """A plan in a file of its own, with the fields beside its calls."""
+    start = len(text) - len(text.lstrip())
+    data: Any = None
+    if text[start : start + 1] == "{":
         try:
-            data = json.loads(text)
-        except RecursionError:
-            return _single(name, text)
-        except ValueError:
-            return _lines(text, name, fields, ids) or _single(name, text)
-        return _structured(data, text, name, fields, ids)
-    return _single(name, text)
-
-
-def _single(name: str, text: Any) -> PlanFile:
-    return PlanFile(name, (Record(name, 0, None, text),), False)
-
-
-def _structured(data: Any, text: str, name: str, fields: Sequence[str], ids: Sequence[str]) -> PlanFile:
-    """One JSON value: a plan, or an array or object of records."""
-    if isinstance(data, list) and data and not _is_plan(data, fields):
-        return PlanFile(name, tuple(_record(name, i, item, fields, ids) for i, item in enumerate(data)), True)
-    if isinstance(data, dict) and not _is_plan(data, fields):
-        if _content(data, fields) is not None:
-            return PlanFile(name, (_record(name, 0, data, fields, ids),), True)
-        if data and all(isinstance(v, list) or _is_plan(v, fields) for v in data.values()):
-            records = tuple(Record(name, i, key, v) for i, (key, v) in enumerate(data.items()))
-            return PlanFile(name, records, True)
-    return _single(name, text)
-
-
-def _is_plan(data: Any, fields: Sequence[str]) -> bool:
-    """Whether JSON data is one plan, not records that hold plans."""
-    if isinstance(data, dict):
-        if "schema" in data or "role" in data or "api_results" in data or is_call(data):
-            return True
-        return any(isinstance(data.get(key), list) for key in LISTS) and _content(data, fields) is None
-    if isinstance(data, list):
-        return all(isinstance(item, dict) and (is_call(item) or "role" in item) for item in data)
-    return False
-
-
-def _content(record: Mapping[str, Any], fields: Sequence[str]) -> str | None:
-    """The field of a record that holds its plan."""
-    return next((key for key in fields if isinstance(record.get(key), (str, list, dict))), None)
+            data, _ = decode(text, start)
+        except (ValueError, RecursionError):
+            data = None
+    if not isinstance(data, dict) or is_call(data):
+        return PlanFile(name, (Record(name, 0, None, text),), False)
+    own = next((str(data[key]) for key in ID_FIELDS if is_id(data.get(key))), None)
+    source: Any = [] if calls_nothing(data) else text
+    return PlanFile(name, (Record(name, 0, own, source, fields=data),), False)
 
 
 def _record(
-    name: str, position: int, item: Any, fields: Sequence[str], ids: Sequence[str], line: int | None = None
+    name: str, position: int, item: Item, taken: tuple[str | None, str | None], text_field: str | None
 ) -> Record:
-    if not isinstance(item, dict) or _is_plan(item, fields):
-        return Record(name, position, None, item, line)
-    key = next((k for k in ids if isinstance(item.get(k), (str, int))), None)
-    own = str(item[key]) if key else None
-    content = _content(item, fields)
-    if content is None:
-        shown = ", ".join(map(repr, list(item)[:6])) or "no fields"
-        error = ParseError(
-            f"the record has {shown}; none of them is known to hold a plan: name it with --text-field",
-            code="parse.shape",
+    data, line, (key, content) = item.data, item.line, taken
+    if item.error is not None:
+        return Record(name, position, _id_in(item.text, key), None, line, item.error)
+    if not isinstance(data, dict) or not may_have_id(data, text_field):
+        return Record(name, position, item.key, data, line)
+    own = data.get(key) if key is not None else None
+    named = item.key or (str(own) if is_id(own) else None)
+    if not is_record(data, text_field):
+        return Record(name, position, named, data, line, None, data)
+    source, error = _taken(data, content, text_field is not None)
+    return Record(name, position, named, source, line, error, data)
+
+
+def _taken(data: dict[str, Any], content: str | None, by_user: bool) -> tuple[Any, ParseError | None]:
+    """A record's plan, or why it has none."""
+    listed = next((key for key in LISTS if isinstance(data.get(key), list)), None)
+    if content is None or (content not in data and not by_user and listed):
+        if listed:
+            return data, None
+        shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        reason = f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"
+        return None, ParseError(reason, code="parse.shape")
+    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
+        return None, ParseError(f"the record has the field {content!r} more than once", code="parse.shape")
+    value = data.get(content)
+    if value is None and content in LISTS and content in data:
+        return [], None
+    if value is None:
+        what = f"{content!r} is null" if content in data else f"the record has no {content!r}"
+        return None, ParseError(
+            f"there is no plan: {what}, the field of this file's plans", code="parse.empty"
         )
-        return Record(name, position, own, None, line, error, item)
-    return Record(name, position, own, item[content], line, None, item)
+    if not isinstance(value, (str, list, dict)):
+        return None, ParseError(
+            f"the record's {content!r} is {value!r}, expected a plan as text or as JSON", code="parse.shape"
+        )
+    return (data if content in LISTS and not by_user else value), None
 
 
-def _lines(text: str, name: str, fields: Sequence[str], ids: Sequence[str]) -> PlanFile | None:
-    """JSON lines of records, or None when the text is something else."""
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-    values: list[Any] = []
-    good = 0
-    for n, line in lines:
-        try:
-            values.append(json.loads(line))
-            good += 1
-        except (ValueError, RecursionError) as error:
-            values.append(ParseError(f"the line is no JSON: {error}", code="parse.syntax"))
-        if n == lines[0][0] and not good:
-            return None
-    if len(lines) < 2 or good * 2 < len(lines):
+def _id_in(text: str, key: str | None) -> str | None:
+    """The id that stands in a record which is no JSON, so that it still meets its gold plan."""
+    if key is None:
         return None
-    if all(isinstance(v, dict) and is_call(v) for v in values):
-        return _single(name, text)
-    records = tuple(
-        Record(name, i, None, None, n, value)
-        if isinstance(value, ParseError)
-        else _record(name, i, value, fields, ids, n)
-        for i, ((n, _), value) in enumerate(zip(lines, values, strict=True))
+    found = re.search(
+        rf'"{re.escape(key)}"\s*+:\s*+("(?:[^"\\]|\\.)*+"|-?\d{{1,30}}+(?=\s*+[,}}]))', text[:4_000]
     )
-    return PlanFile(name, records, True)
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Which prediction belongs to which gold plan.
-
-    Args:
-        by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
-        pairs: (prediction, gold) in gold's order; None stands for a missing partner; predictions
-            without gold follow at the end.
-        repeated: Predictions and gold plans left out because an earlier record has their id.
-    """
-
-    by: str
-    pairs: tuple[tuple[Record | None, Record | None], ...]
-    repeated: tuple[Record, ...] = ()
-
-    def __iter__(self) -> Iterator[tuple[Record | None, Record | None]]:
-        return iter(self.pairs)
-
-
-def pair(pred: PlanFile, gold: PlanFile) -> Pairing:
-    """Pair predictions with gold plans: by id where all records have one, else by position.
-
-    >>> one = PlanFile("a", (Record("a", 0, "x", "f()"), Record("a", 1, "y", "g()")), True)
-    >>> two = PlanFile("b", (Record("b", 0, "y", "g()"),), True)
-    >>> [(p and p.id, g and g.id) for p, g in pair(one, two)]
-    [('y', 'y'), ('x', None)]
-    """
-    if not pred.many and not gold.many:
-        return Pairing("file", ((pred.records[0], gold.records[0]),))
-    known = {r.id for r in gold.records}
-    with_ids = all(r.id is not None for r in (*pred.records, *gold.records) if r.error is None)
-    if with_ids and any(r.id in known for r in pred.records):
-        predictions, repeated = _by_id(pred.records)
-        golds, more = _by_id(gold.records)
-        pairs = [(predictions.get(key), record) for key, record in golds.items()]
-        extra = [(record, None) for key, record in predictions.items() if key not in golds]
-        return Pairing("id", (*pairs, *extra), (*repeated, *more))
-    longest = max(len(pred.records), len(gold.records))
-    lone: tuple[None, ...] = (None,) * longest
-    left = (*pred.records, *lone)[:longest]
-    right = (*gold.records, *lone)[:longest]
-    return Pairing("position", tuple(zip(left, right, strict=True)))
-
-
-def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:
-    found: dict[str, Record] = {}
-    repeated = []
-    for record in records:
-        key = record.id if record.id is not None else f"\0{record.file}\0{record.position}"
-        if key in found:
-            repeated.append(record)
-        else:
-            found[key] = record
-    return found, repeated
+    return str(decode(found[1], 0)[0]) if found else None

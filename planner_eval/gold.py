@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from planner_eval.errors import InputError
-from planner_eval.files import GOLD_FIELDS, Record
+from planner_eval.fields import choose_content
+from planner_eval.files import Record
 from planner_eval.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.read import parse
@@ -52,7 +53,8 @@ def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
         raise InputError(f"{record.where}: alternatives is {type(others).__name__}, expected a list of plans")
     for number, item in enumerate(others, 1):
         where = f"{record.where}, alternative {number}"
-        source = next((item[key] for key in GOLD_FIELDS if key in item), item) if _is_record(item) else item
+        held = choose_content(where, [item], "gold") if _is_record(item) else None
+        source = item if held is None else item[held]
         other = parse(source, dialect=dialect)
         plans.append((other, terms_of(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))

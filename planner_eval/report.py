@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval._version import __version__
@@ -51,12 +51,14 @@ class Report:
         rows: The scored pairs, none left out.
         breakdown: Key → value → figures.
         signature: How the figures were made, in one line.
+        read: Which field was read as the answers, which as gold, in words.
     """
 
     figures: tuple[Figure, ...]
     rows: tuple[Scored, ...]
     breakdown: Mapping[str, Mapping[str, tuple[Figure, ...]]]
     signature: str
+    read: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
@@ -106,7 +108,13 @@ def signature(policy: str, *, seed: int, **parts: str) -> str:
 
 
 def make_report(
-    rows: Iterable[Scored], metrics: Sequence[str], *, made: str, by: Sequence[str] = (), seed: int = 0
+    rows: Iterable[Scored],
+    metrics: Sequence[str],
+    *,
+    made: str,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    read: Mapping[str, str] | None = None,
 ) -> Report:
     """Sum up scored pairs.
 
@@ -116,6 +124,7 @@ def make_report(
         made: The report's signature.
         by: What to break the figures down by, as the rows' keys.
         seed: Where the bootstrap's random numbers start.
+        read: Which field was read as the answers, which as gold, in words.
     """
     kept = tuple(rows)
     judged = [row for row in kept if row.state in JUDGED]
@@ -125,7 +134,7 @@ def make_report(
             value: figures([row for row in judged if row.keys.get(key) == value], metrics, seed=seed)
             for value in group_values(judged, key)
         }
-    return Report(figures(judged, metrics, seed=seed), kept, breakdown, made)
+    return Report(figures(judged, metrics, seed=seed), kept, breakdown, made, read or {})
 
 
 def group_values(rows: Iterable[Scored], key: str) -> list[str]:
@@ -283,6 +292,7 @@ def report_data(report: Report, rows: Sequence[Scored]) -> dict[str, Any]:
     return {
         "schema": "planeval.report/1",
         "signature": report.signature,
+        **report.read,
         "pairs": len(report.rows),
         "judged": report.judged,
         "states": report.states(),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from planner_eval.align import match
 from planner_eval.evaluate import JUDGED, STATES, Row
-from planner_eval.metrics import DEFAULT, measure
-from planner_eval.metrics.counts import Tally
+from planner_eval.metrics import DEFAULT, METRICS, measure
+from planner_eval.metrics.counts import Share, Tally
 from planner_eval.model import Plan
 from planner_eval.policy import DEFAULT as DEFAULT_POLICY
 from planner_eval.policy import Policy
@@ -58,7 +58,7 @@ def score_rows(
 ) -> Iterator[Scored]:
     """Count what metrics count in each pair.
 
-    A prediction that is absent or unreadable counts as a plan without calls. Pairs without a readable
+    A prediction that is absent or unreadable counts as a plan without calls of which nothing is right. Pairs without a readable
     gold plan have no counts.
 
     Args:
@@ -76,7 +76,9 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         return Scored(row.id, row.state, reason=row.error or STATES[row.state])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None}
     if row.diff is None or row.diff.matching is None:
-        tallies = measure(match(Plan(), row.gold, policy), metrics)
+        tallies = {
+            name: _wrong(name, t) for name, t in measure(match(Plan(), row.gold, policy), metrics).items()
+        }
         lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in row.gold.calls)
         return Scored(row.id, row.state, tallies, (), row.error or STATES[row.state], keys, mistaken=lost)
     found = row.diff
@@ -93,6 +95,17 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         repaired,
         _mistaken(row),
     )
+
+
+def _wrong(metric: str, tally: Tally | None) -> Tally | None:
+    """What an empty plan's counts are where there is no plan: nothing of it is right.
+
+    Where gold makes no call either, an empty plan is the right answer; a prediction that is absent or
+    cannot be read is none.
+    """
+    if isinstance(tally, Share):
+        return Share(tally.whole if METRICS[metric].lower else 0, tally.whole)
+    return tally
 
 
 def _mistaken(row: Row) -> tuple[tuple[str | None, str | None], ...]:

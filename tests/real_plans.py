@@ -18,7 +18,7 @@ def real_plans(reference: Path) -> tuple[Plan, ...]:
     plans = [
         record.plan()
         for part in ("ss", "sm", "ms", "mm")
-        for record in read_file(str(data / f"appbench/test_{part}.json"), gold=True).records
+        for record in read_file(str(data / f"appbench/test_{part}.json"), role="gold").records
     ]
     v1 = data / "nestful/v1"
     for name in (

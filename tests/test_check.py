@@ -253,7 +253,7 @@ APPBENCH = {
 @pytest.mark.parametrize("part", APPBENCH)
 def test_appbench_gold(reference: Path, part: str) -> None:
     catalog = read_catalog(reference / "datasets/appbench/catalogue.json")
-    records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), gold=True).records
+    records = read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold").records
     assert counts((record.plan(), catalog) for record in records) == APPBENCH[part]
 
 

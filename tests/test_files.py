@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.errors import InputError, ParseError
-from planner_eval.files import PlanFile, Record, pair, read_file
+from planner_eval.errors import InputError, PairingError, ParseError
+from planner_eval.files import PlanFile, Record, read_file
+from planner_eval.pairing import pair
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"
@@ -67,7 +68,7 @@ def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None
 def test_a_file_of_results_holds_both_and_each_side_takes_its_own(tmp_path: Path) -> None:
     path = file(tmp_path, [{"id": "a", "output": [CALL], "generated_text": "[]"}])
     assert len(read_file(path).records[0].plan()) == 0
-    assert len(read_file(path, gold=True).records[0].plan()) == 1
+    assert len(read_file(path, role="gold").records[0].plan()) == 1
 
 
 def test_fields_can_be_named(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_fields_can_be_named(tmp_path: Path) -> None:
 def test_a_record_without_a_plan_stays_a_record(tmp_path: Path) -> None:
     found = read_file(file(tmp_path, [{"id": "a", "output": LINE}, {"id": "b", "score": 1}]))
     assert [r.id for r in found.records] == ["a", "b"]
-    with pytest.raises(ParseError, match="name it with --text-field"):
+    with pytest.raises(ParseError, match="there is no plan: the record has no 'output'"):
         found.records[1].plan()
 
 
@@ -122,10 +123,17 @@ def test_pairing_by_id_keeps_gold_order_and_counts_the_rest() -> None:
 
 
 def test_pairing_by_position_when_ids_are_missing() -> None:
-    pred, gold = records("p", None, None, None), records("g", "a", "b")
+    pred, gold = records("p", None, None, None), records("g", None, None)
     assert pair(pred, gold).by == "position"
     assert len(pair(pred, gold).pairs) == 3
     assert pair(pred, gold).pairs[2][1] is None
+
+
+def test_ids_of_one_file_only_pair_nothing_unless_positions_are_asked_for() -> None:
+    pred, gold = records("p", None, None, None), records("g", "a", "b")
+    with pytest.raises(PairingError, match="no id is in both files: p has none; g has 'a', 'b'"):
+        pair(pred, gold)
+    assert pair(pred, gold, by="position").by == "position"
 
 
 def test_a_repeated_id_is_reported_not_scored_twice() -> None:
@@ -146,7 +154,7 @@ def test_a_repeated_id_is_reported_not_scored_twice() -> None:
     ],
 )
 def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, calls: int | None) -> None:
-    found = read_file(str(reference / "datasets" / name), gold=True)
+    found = read_file(str(reference / "datasets" / name), role="gold")
     assert len(found.records) == plans
     total = sum(len(record.plan()) for record in found.records)
     assert calls is None or total == calls

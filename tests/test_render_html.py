@@ -12,7 +12,8 @@ import pytest
 
 from planner_eval.diff import diff
 from planner_eval.evaluate import Row, evaluate
-from planner_eval.files import pair, read_file
+from planner_eval.files import read_file
+from planner_eval.pairing import pair
 from planner_eval.render import layout
 from planner_eval.render.html import report
 from planner_eval.render.layout import Drawing
@@ -60,7 +61,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    pred, gold = read_file(str(ROOT / PRED)), read_file(str(ROOT / GOLD), gold=True)
+    pred, gold = read_file(str(ROOT / PRED)), read_file(str(ROOT / GOLD), role="gold")
     return list(evaluate(pair(pred, gold)))
 
 

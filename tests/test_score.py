@@ -14,10 +14,11 @@ from planner_eval import selftest
 from planner_eval.contrast import make_contrast, mistaken_scene
 from planner_eval.errors import InputError, PolicyError
 from planner_eval.evaluate import JUDGED, STATES, evaluate
-from planner_eval.files import pair, read_file
+from planner_eval.files import read_file
 from planner_eval.intervals import differences, intervals, sign_test, wilson
 from planner_eval.metrics import DEFAULT
 from planner_eval.metrics.counts import Counts, Share
+from planner_eval.pairing import pair
 from planner_eval.policy import Policy, Rule
 from planner_eval.policy.unused import Names
 from planner_eval.read import parse
@@ -57,7 +58,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def rows(files: tuple[str, str], **options: object) -> list[Scored]:
-    pairing = pair(read_file(files[0]), read_file(files[1], gold=True))
+    pairing = pair(read_file(files[0]), read_file(files[1], role="gold"))
     return list(score_rows(evaluate(pairing.pairs), **options))  # type: ignore[arg-type]
 
 
@@ -272,7 +273,7 @@ def test_score_command(files: tuple[str, str]) -> None:
     done = planeval("score", *files)
     assert done.returncode == 1  # two records are left over
     assert "figures from 4" in done.stdout
-    assert "policy default | pairing id" in done.stdout
+    assert "policy default | answers prediction | pairing id" in done.stdout
     data = json.loads(planeval("score", *files, "--format", "json", "--metric", "exact").stdout)
     assert data["figures"]["exact"]["value"] == 0.25
     assert data["states"]["gold_absent"] == 1

@@ -39,7 +39,7 @@ BROKEN: dict[tuple[str, int], str] = {
 def gold(reference: Path) -> dict[tuple[str, int], Plan]:
     """AppBench's gold plans by set and position."""
     files = {
-        part: read_file(str(reference / f"datasets/appbench/test_{part}.json"), gold=True) for part in PARTS
+        part: read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold") for part in PARTS
     }
     return {
         (part, position): record.plan()

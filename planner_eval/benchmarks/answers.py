@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.errors import InputError
+from planner_eval.errors import InputError, PairingError, ParseError
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.files import Record
 
-FIELDS = ("conversations", "messages", "outputs")
-"""Fields that hold an answer where none of the usual ones is there: conversations, several outputs."""
+GOLD_BESIDE = {"appbench": ("output",), "nestful": ("output",)}
+"""Fields in which a benchmark's own result files keep gold beside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,26 @@ class Matched:
     broken: tuple[str, ...] = ()
 
 
-def read_answers(path: str, *, id_field: str | None = None, text_field: str | None = None) -> list[Answer]:
+class Answers(NamedTuple):
+    """The answers of a file.
+
+    Args:
+        found: In the file's order.
+        said: What was read as the answers, in words.
+    """
+
+    found: tuple[Answer, ...]
+    said: str
+
+
+def read_answers(
+    path: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    benchmark: str = "",
+    several: bool = False,
+) -> Answers:
     """The answers of a file: JSON lines or a JSON array of records, texts or messages.
 
     Args:
@@ -66,30 +85,52 @@ def read_answers(path: str, *, id_field: str | None = None, text_field: str | No
         id_field: The field that names the sample; recognised when left out.
         text_field: The field that holds the answer; recognised when left out. A list of texts is
             several answers to one sample.
+        benchmark: Whose own result files are read as its code writes them.
+        several: Every list is several answers to one sample.
 
     Raises:
-        InputError: the file is missing, a directory, or a field named is in no record.
+        InputError: the file is missing, a directory, a field named is in no record, or the field of the
+            answers cannot be told.
     """
     from planner_eval.files import read_file
 
-    file = read_file(path, id_field=id_field, text_field=text_field)
-    return [answer for record in file.records for answer in _answers(record, text_field)]
+    never = GOLD_BESIDE.get(benchmark, ())
+    file = read_file(path, id_field=id_field, text_field=text_field, role="answer", never=never)
+    many = several or text_field is not None or file.content == "outputs"
+    found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
+    return Answers(tuple(found), file.said)
 
 
-def _answers(record: Record, text_field: str | None) -> Iterator[Answer]:
+def _answers(record: Record, benchmark: str, many: bool, several: bool) -> Iterator[Answer]:
     content: Any = record.source
     if record.error is not None:
-        field = next((name for name in FIELDS if isinstance(record.fields.get(name), list)), None)
-        if field is None:
-            yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
-            return
-        content = record.fields if field == "conversations" else record.fields[field]
-        text_field = text_field or field
-    if text_field and isinstance(content, list) and content and all(isinstance(one, str) for one in content):
-        yield from (Answer(one, record.id, record.where) for one in content)
-    else:
-        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-        yield Answer(text, record.id, record.where)
+        yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
+        return
+    texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
+    listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))
+    for one in content if listed else [content]:
+        try:
+            yield Answer(_text(one, benchmark), record.id, record.where)
+        except (ParseError, RecursionError) as error:
+            why = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
+            yield Answer(None, record.id, record.where, why)
+
+
+def _text(content: Any, benchmark: str) -> str:
+    """An answer as the text that the benchmark's scorer reads."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if benchmark == "appbench" and isinstance(content, dict) and "decided_api" in content:
+        from planner_eval.dialects.appbench import decided_text
+
+        return decided_text(content)
+    text = json.dumps(content, ensure_ascii=False)
+    if benchmark == "callnavi":
+        # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
+        return text.replace("'", "\\u0027").replace("`", "\\u0060")
+    return text
 
 
 def match(
@@ -121,18 +162,19 @@ def match(
     found = list(samples)
     if not answers:
         raise InputError("there are no answers")
-    lone = sum(answer.id is None for answer in answers)
+    lone = sum(answer.id is None and not answer.error for answer in answers)
     if by is None:
-        by = "position" if lone == len(answers) else "id"
+        by = "id" if any(answer.id is not None for answer in answers) else "position"
     if by == "position":
         return _by_position(answers, found, nothing)
     if lone:
-        first = next(answer.where for answer in answers if answer.id is None)
+        first = next(answer.where for answer in answers if answer.id is None and not answer.error)
         raise InputError(f"{lone} of {len(answers)} answers name no sample, the first at {first}")
     known = {sample.id for sample in found}
     if not any(answer.id in known for answer in answers):
-        raise InputError(
-            f"no answer's id is a sample's id: answers have {_some(a.id or '' for a in answers)}, samples "
+        given = _some(answer.id for answer in answers if answer.id is not None)
+        raise PairingError(
+            f"no answer's id is a sample's id: answers have {given}, samples "
             f"{_some(s.id for s in found)}. Is it another data set? --id-field names the field of the id; "
             "answers without ids are matched by position"
         )
@@ -160,7 +202,9 @@ def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: boo
     unknown, repeated = [], []
     seen = set()
     for answer in answers:
-        key = answer.id or ""
+        key = answer.id
+        if key is None:
+            continue  # a record that cannot be read, and does not say which sample it answers
         if key not in texts:
             unknown.append(key)
         elif key in seen and not several:

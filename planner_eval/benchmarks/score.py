@@ -54,6 +54,7 @@ class Scored:
         reports: Variant → report.
         notations: Notation that answers seem to be in → how many, where it is not the benchmark's own.
         options: The benchmark's own options that were given.
+        read: Which field was read as the answers, in words.
     """
 
     benchmark: Benchmark
@@ -61,6 +62,7 @@ class Scored:
     reports: Mapping[str, Report]
     notations: Mapping[str, int]
     options: Mapping[str, Any]
+    read: str = ""
 
 
 def score_file(
@@ -94,14 +96,16 @@ def score_file(
     for variant in variants:
         bench.checked(variant, options)
     samples = gold_samples(bench, gold, cache=source.cache)
-    answers = read_answers(pred, id_field=source.id_field, text_field=source.text_field)
     several = options.get("task") == "stability"
-    matched = match(answers, samples, by=source.by, several=several, nothing=_NOTHING.get(name, ""))
+    answers = read_answers(
+        pred, id_field=source.id_field, text_field=source.text_field, benchmark=name, several=several
+    )
+    matched = match(answers.found, samples, by=source.by, several=several, nothing=_NOTHING.get(name, ""))
     reports = {
         variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
         for variant in variants
     }
-    return Scored(bench, matched, reports, _other_notations(name, options, matched), options)
+    return Scored(bench, matched, reports, _other_notations(name, options, matched), options, answers.said)
 
 
 _NOTHING = {"functionchat": "null"}
@@ -172,6 +176,11 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         if ids:
             more = ", …" if len(ids) > _NAMED else ""
             yield f"{what}: {len(ids):,} ({', '.join(ids[:_NAMED])}{more})"
+    if scored.options.get("task") == "stability":
+        answered = Counter(sample.id for sample, _ in matched.records)
+        single = sum(count == 1 and key not in matched.missing for key, count in answered.items())
+        if single:
+            yield f"samples with one answer only, which count as stable by the paper's formula: {single:,}"
     for notation, count in scored.notations.items():
         yield f"answers that look like {notation}, not what {bench.title} asks for: {count:,}"
     for variant, report in scored.reports.items():
@@ -278,6 +287,7 @@ def _data(scored: Scored) -> dict[str, Any]:
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,
+        "answers_from": scored.read,
         "records": len(matched.records),
         "matched_by": matched.by,
         "missing": matched.missing,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import emit, output, reading
+from planner_eval.cli.options import emit, output, pairing, read_both, reading
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="B")
 @click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
 @reading
-@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@pairing
 @policy_option
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
@@ -69,9 +69,9 @@ def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Con
     options = options | {"by": options["by"] or (*STRUCTURE, *FIELDS)}
     columns, ways = [], []
     for file in files:
-        rows, pairing, notations = scored(file, gold, metrics, policy, options)
-        columns.append(rows)
-        ways.append(f"{pairing.by} ({notations})")
+        run = scored(read_both(file, gold, options), metrics, policy, options)
+        columns.append(run.rows)
+        ways.append(f"{run.pairing.by} ({run.notations})")
     by = [key for key in options["by"] if any(key in row.keys for row in columns[0])]
     made = signature(policy.name, seed=options["seed"], pairing=" and ".join(ways))
     return make_contrast(

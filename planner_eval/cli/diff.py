@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.options import (
+    emit,
+    fields_said,
+    note,
+    output,
+    pairing,
+    read_both,
+    reading,
+    repairing,
+)
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
     from planner_eval.evaluate import Row
-    from planner_eval.files import Pairing, Record
+    from planner_eval.files import Record
+    from planner_eval.pairing import Pairing
 
     Pairs = tuple[tuple[Record | None, Record | None], ...]
 
@@ -27,7 +37,7 @@ REPORT = "html"
 @reading
 @repairing
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
-@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@pairing
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
@@ -51,24 +61,27 @@ REPORT = "html"
 def command(pred: str, gold: str, form: str | None, output: str | None, patch: bool, **options: Any) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
-    PRED and GOLD are a plan each, or files of records, which are paired by id or else by position;
-    - is standard input. Labels, the order of independent calls and of arguments make no difference.
+    PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
+    neither file has ids; - is standard input. Labels, the order of independent calls and of arguments make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.evaluate import JUDGED, evaluate, refuse_repeated_gold
-    from planner_eval.files import pair, read_file
+    from dataclasses import replace
+
+    from planner_eval.evaluate import JUDGED, evaluate
+    from planner_eval.pairing import pair, refuse_repeated_gold
 
     form = form or _by_suffix(output)
     dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
-    id_field, text_field = options["id_field"], options["text_field"]
-    left = read_file(pred, id_field=id_field, text_field=text_field)
-    right = read_file(gold, id_field=id_field, text_field=text_field, gold=True)
-    pairing = pair(left, right)
-    refuse_repeated_gold(pairing, right.name)
+    left, right = read_both(pred, gold, options)
+    if wanted is not None and not left.many and right.many:
+        # One prediction, and the name of the record that it answers.
+        left = left._replace(records=(replace(left.records[0], id=wanted),))
+    paired = pair(left, right, by=options["by_way"])
+    refuse_repeated_gold(paired, right.records)
     gold_dialect = options["gold_from"] or dialect
     rows = list(
         evaluate(
-            _chosen(pairing, wanted),
+            _chosen(paired, wanted),
             pred_dialect=dialect,
             gold_dialect=gold_dialect,
             policy=chosen_policy(options["policy"]),
@@ -89,11 +102,14 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
         _measure(rows, options["seconds"])
     if options["execute"]:
         _say_effects(rows, options["execute"], gold, many=many)
+    if many:
+        repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
+        note(f"{fields_said(left, right)}; paired by {paired.by}{repeated}")
     if dialect is None:
-        _say_how(rows, pairing, many=many)
+        _say_how(rows)
     if not any(row.state in JUDGED for row in rows):
         return 3
-    return 0 if all(row.state == "same" for row in rows) and not pairing.repeated else 1
+    return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1
 
 
 def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
@@ -188,11 +204,8 @@ def _written(rows: list[Row], form: str, *, many: bool, only: str | None, places
     return text
 
 
-def _say_how(rows: list[Row], pairing: Pairing, *, many: bool) -> None:
-    """Which notations were taken, and how records were paired."""
-    if many:
-        repeated = f"; {len(pairing.repeated)} left out, for their id is taken" if pairing.repeated else ""
-        note(f"paired by {pairing.by}{repeated}")
+def _say_how(rows: list[Row]) -> None:
+    """Which notations were taken."""
     for side in ("pred", "gold"):
         plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
         names = sorted({plan.dialect or "?" for plan in plans})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from planner_eval.files import PlanFile
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -21,6 +24,55 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return wrappers(command)
+
+
+def pairing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how gold is read and paired with predictions."""
+    for option in (
+        click.option(
+            "--pair",
+            "by_way",
+            type=click.Choice(["id", "position"]),
+            help="Pair records by id or by position; by id where either file has ids, when left out.",
+        ),
+        click.option(
+            "--gold-id-field", metavar="NAME", help="The field that names a gold record, where it is another."
+        ),
+        click.option(
+            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
+        ),
+        click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_both(pred: str, gold: str, options: Mapping[str, Any]) -> tuple[PlanFile, PlanFile]:
+    """Read a file of predictions and a file of gold plans under the options of a command.
+
+    Args:
+        pred: The file of predictions; ``-`` is standard input.
+        gold: The file of gold plans.
+        options: The options of :func:`reading` and :func:`pairing`.
+    """
+    from planner_eval.files import read_file
+
+    own = (options["id_field"], options["text_field"])
+    return (
+        read_file(pred, id_field=own[0], text_field=own[1], role="answer"),
+        read_file(
+            gold,
+            id_field=options["gold_id_field"],
+            text_field=options["gold_text_field"],
+            role="gold",
+            spare=own,
+        ),
+    )
+
+
+def fields_said(pred: PlanFile, gold: PlanFile) -> str:
+    """What was read as answers and as gold, in one line."""
+    return f"answers: {pred.said}; gold: {gold.said}"
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.options import (
+    emit,
+    fields_said,
+    note,
+    output,
+    pairing,
+    read_both,
+    reading,
+    repairing,
+)
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import benchmark_options
 
 if TYPE_CHECKING:
-    from planner_eval.files import Pairing
+    from planner_eval.files import PlanFile
+    from planner_eval.pairing import Pairing
     from planner_eval.report import Report
     from planner_eval.scoring import Scored
 
@@ -25,7 +35,7 @@ _Item = TypeVar("_Item")
 @click.argument("gold", metavar="GOLD")
 @reading
 @repairing
-@click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another.")
+@pairing
 @policy_option
 @click.option(
     "--metric",
@@ -57,18 +67,19 @@ _Item = TypeVar("_Item")
 def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
-    PRED and GOLD are files of plans or of records, paired by id or else by position. A prediction that
-    is absent or unreadable counts as a plan without calls, so every denominator is the number of gold
-    plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records left
-    over, 2 usage, 3 nothing could be scored.
+    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids. A
+    prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
+    of gold plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records
+    left over, 2 usage, 3 nothing could be scored.
     """
     if options["benchmark"]:
         from planner_eval.cli.score_benchmark import score_benchmark
 
         return score_benchmark(pred, gold, form, output, options)
     limits = [_threshold(text) for text in options["fail_under"]]
-    made, pairing = report_of(pred, gold, options)
-    strict = report_of(pred, gold, options | {"repair": False})[0] if options["repair"] else None
+    files = read_both(pred, gold, options)
+    made, pairing = report_of(files, options)
+    strict = report_of(files, options | {"repair": False})[0] if options["repair"] else None
     from planner_eval.report import write_report
 
     below = [problem for name, least in limits if (problem := _below(made, name, least))]
@@ -76,6 +87,7 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     if strict is not None:
         shown = (f"{f.name} –" if f.value is None else f"{f.name} {f.value:.4g}" for f in strict.figures)
         note("without repairs: " + ", ".join(shown))
+    note(f"{fields_said(*files)}; paired by {pairing.by}")
     for problem in below:
         note(problem)
     if not made.judged:
@@ -84,34 +96,56 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     return int(bool(below) or bool(pairing.repeated) or len(made.rows) > made.judged)
 
 
-def report_of(pred: str, gold: str, options: dict[str, Any]) -> tuple[Report, Pairing]:
-    """The report of one file of predictions."""
+class Run(NamedTuple):
+    """Scored pairs, and how they came about.
+
+    Args:
+        rows: The scored pairs.
+        pairing: Which prediction was scored against which gold plan.
+        notations: The notations that were read, joined by ``+``.
+    """
+
+    rows: list[Scored]
+    pairing: Pairing
+    notations: str
+
+
+def report_of(files: tuple[PlanFile, PlanFile], options: dict[str, Any]) -> tuple[Report, Pairing]:
+    """The report of a file of predictions and a file of gold plans."""
     from planner_eval.metrics import DEFAULT, choose
     from planner_eval.report import make_report, signature
 
     metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
     policy = chosen_policy(options["policy"])
-    rows, pairing, notations = scored(pred, gold, metrics, policy, options)
-    parts = {"pairing": pairing.by, "notation": notations}
+    run = scored(files, metrics, policy, options)
+    pred, gold = files
+    parts = {"answers": pred.content or "records", "pairing": run.pairing.by, "notation": run.notations}
     if options.get("repair"):
         parts["repair"] = "yes"
     made = signature(policy.name, seed=options["seed"], **parts)
-    return make_report(rows, metrics, made=made, by=options["by"], seed=options["seed"]), pairing
+    report = make_report(
+        run.rows,
+        metrics,
+        made=made,
+        by=options["by"],
+        seed=options["seed"],
+        read={"answers": pred.said, "gold": gold.said},
+    )
+    return report, run.pairing
 
 
 def scored(
-    pred: str, gold: str, metrics: tuple[str, ...], policy: Any, options: dict[str, Any]
-) -> tuple[list[Scored], Pairing, str]:
+    files: tuple[PlanFile, PlanFile], metrics: tuple[str, ...], policy: Any, options: dict[str, Any]
+) -> Run:
     """The scored pairs of two files, how they were paired, and the notations that were read."""
-    from planner_eval.evaluate import evaluate, refuse_repeated_gold
-    from planner_eval.files import pair, read_file
+    from planner_eval.evaluate import evaluate
+    from planner_eval.pairing import pair, refuse_repeated_gold
     from planner_eval.policy.unused import Names
     from planner_eval.scoring import score_rows
 
-    fields = {"id_field": options["id_field"], "text_field": options["text_field"]}
-    left, right = read_file(pred, **fields), read_file(gold, **fields, gold=True)
-    pairing = pair(left, right)
-    refuse_repeated_gold(pairing, right.name)
+    left, right = files
+    pairing = pair(left, right, by=options["by_way"])
+    refuse_repeated_gold(pairing, right.records)
     dialect = options["dialect"]
     names = Names()
     notations: set[str | None] = set()
@@ -132,7 +166,7 @@ def scored(
     shown = counted(seen(rows), len(pairing.pairs))
     found = list(score_rows(shown, metrics, policy=policy, by=options["by"]))
     names.check(policy)
-    return found, pairing, "+".join(sorted(name or "?" for name in notations)) or "none"
+    return Run(found, pairing, "+".join(sorted(name or "?" for name in notations)) or "none")
 
 
 def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:

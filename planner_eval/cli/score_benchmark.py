@@ -62,7 +62,7 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
 
     official = options["official"]
     variants = VARIANTS if official is None else ("official",) if official else ("corrected",)
-    source = Source(options["id_field"], options["text_field"])
+    source = Source(options["id_field"], options["text_field"], options["by_way"])
     with _runner(options) as run:
         scored = score_file(
             pred,
@@ -75,6 +75,7 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
             **_settings(options["settings"]),
         )
         emit(_written(scored, form, options, run), output)
+    note(f"answers: {scored.read}; matched by {scored.matched.by}")
     below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
     for problem in below:
         note(problem)

@@ -114,7 +114,7 @@ def open_sources(
         if datasets:
             found += _read_datasets(name, datasets, cache, folder)
             continue
-        file = read_file(name, id_field=id_field, text_field=text_field, gold=True)
+        file = read_file(name, id_field=id_field, text_field=text_field, role="gold")
         found.append(Source(file.name, "", file.many, file))
     for source, title in zip(found, short_names([source.name for source in found]), strict=True):
         source.title = title

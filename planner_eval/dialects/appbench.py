@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from planner_eval.dialects.base import Dialect, Limits, check_calls
@@ -258,6 +259,8 @@ def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPla
     Raises:
         ParseError: it is neither.
     """
+    if isinstance(data, dict) and "decided_api" in data:
+        return read(decided_text(data), limits)
     lines = data.get("api_results") if isinstance(data, dict) else data
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise ParseError(
@@ -274,6 +277,33 @@ def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPla
         )
         return RawPlan(calls, None, raw.notes)
     return raw
+
+
+def decided_text(data: dict[str, Any]) -> str:
+    """The answer in a record of AppBench's own result files, as the text that its scorer saw.
+
+    ``decided_app_api`` is the model's text, ``decided_app`` and ``decided_api`` its parts; where the apps
+    were matched with those of a first step, the scorer takes the matched ones.
+
+    Raises:
+        ParseError: the parts are no lists of texts.
+
+    >>> decided_text({"decided_app": ["Movies"], "decided_api": ["x = buy(#city='Reno')"]})
+    "Movies: [x = buy(#city='Reno')]"
+    """
+    matched = data.get("decided_app_matched_with_first_step")
+    whole = data.get("decided_app_api")
+    if matched is None and isinstance(whole, str):
+        return whole
+    apps, calls = data.get("decided_app") if matched is None else matched, data.get("decided_api")
+    for parts in (apps, calls):
+        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+            raise ParseError(
+                f"decided_app and decided_api hold {parts!r:.60}, expected lists of texts",
+                code="parse.shape",
+                dialect="appbench",
+            )
+    return "\n".join(f"{app}: [{call}]" for app, call in zip_longest(apps or [], calls or [], fillvalue=""))
 
 
 def _apps(output: dict[str, Any], calls: tuple[RawCall, ...]) -> list[str | None]:

@@ -127,8 +127,8 @@ def detect_data(data: Any) -> Candidate:
     if isinstance(data, dict):
         if str(data.get("schema", "")).startswith("planeval.plan/"):
             return Candidate("plan", "our schema")
-        if "api_results" in data:
-            return Candidate("appbench", "a gold record's api_results")
+        if "api_results" in data or "decided_api" in data:
+            return Candidate("appbench", "a gold or result record of AppBench")
     items = data.get("calls", data) if isinstance(data, dict) else data
     items = items if isinstance(items, list) else [items]
     if items and all(isinstance(item, str) for item in items):

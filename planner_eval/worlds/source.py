@@ -84,7 +84,7 @@ def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, 
     from planner_eval.worlds.facts import facts_of
 
     plans = []
-    for record in read_file(path, gold=True).records:
+    for record in read_file(path, role="gold").records:
         try:
             plans.append(record.plan(dialect=dialect))
         except ParseError:

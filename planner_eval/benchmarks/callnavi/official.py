@@ -195,14 +195,24 @@ def score_stability(records: Records, *, variant: str) -> Report:
 
     Args:
         records: Every sample several times, once an answer, in the order of the repetitions.
-        variant: What the report calls itself; the formula is the paper's either way.
+        variant: What the report calls itself; the formula is the paper's either way. A sample of which
+            no answer holds any text counts as 0, where the formula would call five empty texts stable.
     """
     outputs: dict[str, list[str]] = {}
+    answered: set[str] = set()
     for sample, text in records:
         outputs.setdefault(sample.id, []).append(clean_route(text))
+        if text.strip():
+            answered.add(sample.id)
     rows = []
     sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
     for id_, answers in outputs.items():
+        if id_ not in answered:  # nothing is as alike as nothing; it still is no answer
+            for scores_of in sums.values():
+                scores_of.append(0.0)
+            none = tuple(Figure(name, 0.0) for name in sums)
+            rows.append(Row(id_, False, none, "parse.empty"))
+            continue
         scores = (("election", election(answers)), ("levenshtein", levenshtein_score(answers)))
         for name, score in scores:
             sums[name] += [] if score is None else [score]
