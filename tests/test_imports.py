@@ -36,6 +36,7 @@ LEVELS = [
         "causes",
         "diff",
         "patch",
+        "patches",
         "metrics",
         "evaluate",
         "intervals",

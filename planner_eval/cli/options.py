@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import click
 
@@ -58,6 +58,46 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(dir_okay=False, writable=True),
         help="Write to FILE instead of standard output.",
     )(command)
+
+
+class Applies(NamedTuple):
+    """When options of a command have an effect.
+
+    Args:
+        options: Their names as the command's function takes them.
+        now: Whether they have one in this call.
+        when: When they have one, to follow "applies only".
+    """
+
+    options: tuple[str, ...]
+    now: bool
+    when: str
+
+
+def refuse_idle(table: Iterable[Applies]) -> None:
+    """Refuse options that the user gave and that would have no effect in this call.
+
+    Args:
+        table: When options have an effect; those that are in no row always have one.
+
+    Raises:
+        UsageError: names the first such option and says when it applies.
+    """
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+    for options, now, when in table:
+        for name in options:
+            if not now and context.get_parameter_source(name) not in unset:
+                raise click.UsageError(f"{_spelled(context, name)} applies only {when}", context)
+
+
+def _spelled(context: click.Context, name: str) -> str:
+    """An option as the user writes it: the one of two flags that was given."""
+    option = next(one for one in context.command.params if one.name == name)
+    negated = option.secondary_opts and context.params.get(name) is False
+    return max(option.secondary_opts if negated else option.opts, key=len)
 
 
 def emit(data: str | bytes, output: str | None) -> None:

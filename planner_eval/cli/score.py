@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, repairing
 from planner_eval.cli.policy import chosen_policy, policy_option
-from planner_eval.cli.score_benchmark import benchmark_options
+from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options
 
 if TYPE_CHECKING:
     from planner_eval.files import Pairing
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from planner_eval.scoring import Scored
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
+OWN = ("dialect", "wrappers", "repair", "gold_from", "policy", "metrics", "by", "seed")
+"""Options that a benchmark's own rules leave without effect."""
+
 _Item = TypeVar("_Item")
 
 
@@ -62,7 +65,14 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records left
     over, 2 usage, 3 nothing could be scored.
     """
-    if options["benchmark"]:
+    named = options["benchmark"] is not None
+    refuse_idle(
+        [
+            Applies(OPTIONS, named, "with --benchmark NAME"),
+            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
+        ]
+    )
+    if named:
         from planner_eval.cli.score_benchmark import score_benchmark
 
         return score_benchmark(pred, gold, form, output, options)
