@@ -44,7 +44,7 @@ LEVELS = [
         "selftest",
         "edit_distance",
     },
-    {"render", "report", "contrast", "rows", "benchmarks"},
+    {"render", "report", "records", "contrast", "rows", "benchmarks"},
     {"engine"},
     {"cli", "__main__"},
 ]

@@ -102,11 +102,29 @@ def report_of(pred: str, gold: str, options: dict[str, Any]) -> tuple[Report, Pa
     metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
     policy = chosen_policy(options["policy"])
     rows, pairing, notations = scored(pred, gold, metrics, policy, options)
+    refuse_unknown_keys(options["by"], rows)
     parts = {"pairing": pairing.by, "notation": notations}
     if options.get("repair"):
         parts["repair"] = "yes"
     made = signature(policy.name, seed=options["seed"], **parts)
     return make_report(rows, metrics, made=made, by=options["by"], seed=options["seed"]), pairing
+
+
+def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
+    """A key that no gold record has would break nothing down, in silence.
+
+    Raises:
+        InputError: names the key and what there is.
+    """
+    from planner_eval.errors import InputError
+    from planner_eval.evaluate import JUDGED
+    from planner_eval.scoring import STRUCTURE
+
+    judged = [row for row in rows if row.state in JUDGED]
+    for key in by:
+        if judged and not any(key in row.keys for row in judged):
+            known = ", ".join(STRUCTURE)
+            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
 
 
 def scored(
