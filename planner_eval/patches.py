@@ -160,8 +160,8 @@ def _patched(record: Record, name: str, patches: Patches, reading: dict[str, Any
     try:
         plan = record.plan(**reading)
         if patch is None and patches.broken:
-            lost = f"{len(patches.broken)} lines of {patches.name} hold no patch, one of them perhaps this plan's"
-            return Patched(name, error=f"{record.where}: there is no patch of this id, and {lost}")
+            lost = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
+            return Patched(name, error=f"{record.where}: there is no patch of this id, but {lost}")
         if patch is None:
             return Patched(name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was")
         repaired = apply_one(plan, patch)
