@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.evaluate import JUDGED
 from planner_eval.intervals import Difference, differences
 from planner_eval.metrics import METRICS
+from planner_eval.records import Records, count_records, record_rows
 from planner_eval.report import Figure, figures, group_values
 from planner_eval.scoring import Scored
 from planner_eval.tables import table
@@ -43,6 +44,9 @@ class Contrast:
 
     Args:
         names: What the two are called.
+        records: What became of the records of each.
+        unanswered: Of the samples that both were judged on, how many predictions of each were
+            unreadable or absent, and so count as wrong.
         lines: One a metric.
         n: Samples that both were judged on.
         lost: Ids of samples that only the first gets right.
@@ -50,9 +54,12 @@ class Contrast:
         breakdown: Key → value → lines.
         mistaken: For each system (gold's tool, the tool called) → how often.
         signature: How the figures were made.
+        read: Which fields were read as each system's answers and as gold, in words.
     """
 
     names: tuple[str, str]
+    records: tuple[Records, Records]
+    unanswered: tuple[int, int]
     lines: tuple[Line, ...]
     n: int
     lost: tuple[str, ...]
@@ -60,6 +67,7 @@ class Contrast:
     breakdown: Mapping[str, Mapping[str, tuple[Line, ...]]]
     mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
     signature: str
+    read: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_contrast(
@@ -94,6 +102,8 @@ def make_contrast(
     }
     return Contrast(
         names,
+        (count_records(first), count_records(second)),
+        (_unanswered([a for a, _ in both]), _unanswered([b for _, b in both])),
         _lines(both, metrics, seed),
         len(both),
         tuple(a.id for a, b in both if a.state == "same" != b.state),
@@ -102,6 +112,10 @@ def make_contrast(
         (_mistaken([a for a, _ in both]), _mistaken([b for _, b in both])),
         made,
     )
+
+
+def _unanswered(rows: Sequence[Scored]) -> int:
+    return sum(row.state in ("unreadable", "absent") for row in rows)
 
 
 def _lines(both: Sequence[tuple[Scored, Scored]], metrics: Sequence[str], seed: int) -> tuple[Line, ...]:
@@ -144,6 +158,8 @@ def mistaken_scene(contrast: Contrast) -> Scene:
 def write_contrast(contrast: Contrast, form: str = "text", *, flips: int = 10) -> str:
     """A contrast as text, ``json``, ``csv`` or ``md`` (the table of differences).
 
+    What became of the records stands first in each: in ``csv`` and ``md`` as rows of the one table.
+
     Args:
         contrast: The contrast.
         form: The format.
@@ -153,20 +169,35 @@ def write_contrast(contrast: Contrast, form: str = "text", *, flips: int = 10) -
         return json.dumps(_data(contrast), ensure_ascii=False, indent=1)
     rows = _rows(contrast.lines, contrast.names)
     if form in ("csv", "md"):
-        return table(rows, form)
-    blocks = [table(rows)]
+        counts = [
+            {"metric": f"records.{row.pop('records')}"} | row
+            for row in record_rows(contrast.names, contrast.records)
+        ]
+        return table([*(dict.fromkeys(rows[0]) | row for row in counts), *rows], form)
+    blocks = [table(record_rows(contrast.names, contrast.records)), table(rows)]
     for key, groups in contrast.breakdown.items():
         blocks.append(table(_breakdown_rows(key, groups, contrast.names)))
     mistaken = _mistaken_rows(contrast)
     if mistaken:
         blocks.append(table(mistaken[:20]))
-    lines = [f"{contrast.n} samples judged under both"]
+    lines = [_judged(contrast)]
     for ids, name in ((contrast.lost, contrast.names[0]), (contrast.won, contrast.names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
         lines.append(
             f"only {name} is right on {len(ids)}" + (f": {', '.join(ids[:flips])}{more}" if ids else "")
         )
     return "\n\n".join([*blocks, "\n".join([*lines, contrast.signature])])
+
+
+def _judged(contrast: Contrast) -> str:
+    """How many samples were judged, and how many of them for want of an answer that can be read."""
+    said = f"{contrast.n} samples judged under both"
+    if not any(contrast.unanswered):
+        return f"{said}, every prediction of them read"
+    counts = zip(contrast.unanswered, contrast.names, strict=True)
+    return f"{said}; wrong for being unreadable or absent: " + ", ".join(
+        f"{n} of {name}" for n, name in counts
+    )
 
 
 def _rows(lines: Sequence[Line], names: tuple[str, str]) -> list[dict[str, Any]]:
@@ -246,7 +277,10 @@ def _data(contrast: Contrast) -> dict[str, Any]:
         "signature": contrast.signature,
         "first": contrast.names[0],
         "second": contrast.names[1],
+        "read": dict(contrast.read),
+        "records": {"first": contrast.records[0]._asdict(), "second": contrast.records[1]._asdict()},
         "samples": contrast.n,
+        "unanswered": {"first": contrast.unanswered[0], "second": contrast.unanswered[1]},
         "figures": {line.first.name: _line_data(line) for line in contrast.lines},
         "breakdown": {
             key: {

@@ -176,7 +176,7 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
             raise InputError(f"{where} is {kind!r}, expected one of {known}")
         try:
             calls = _OPERATIONS[kind](operation, calls, data)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(f"{where} ({kind}) does not fit the plan: {_reason(error, calls)}") from None
     data["calls"] = list(calls.values())
     return parse(data, dialect="plan")

@@ -58,8 +58,8 @@ def score_rows(
 ) -> Iterator[Scored]:
     """Count what metrics count in each pair.
 
-    A prediction that is absent or unreadable counts as a plan without calls of which nothing is right. Pairs without a readable
-    gold plan have no counts.
+    A prediction that is absent or unreadable counts as a plan without calls of which nothing is right.
+    Pairs without a readable gold plan have no counts.
 
     Args:
         rows: Compared pairs.

@@ -49,6 +49,7 @@ LEVELS = [
         "causes",
         "diff",
         "patch",
+        "patches",
         "metrics",
         "evaluate",
         "intervals",
@@ -56,7 +57,7 @@ LEVELS = [
         "selftest",
         "edit_distance",
     },
-    {"render", "report", "contrast", "rows", "benchmarks"},
+    {"render", "report", "records", "contrast", "rows", "benchmarks"},
     {"engine"},
     {"cli", "__main__"},
 ]

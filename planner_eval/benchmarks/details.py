@@ -29,7 +29,7 @@ def details(scored: Scored, *, run: Run | None = None) -> list[tuple[str, Rows]]
         Of AppBench the figures of each part, Table 4 and Figure 4; of NESTful the figures of each part
         and, with `run`, Figure 6. Nothing of the others.
     """
-    maker = _DETAILS.get(scored.benchmark.name)
+    maker = DETAILS.get(scored.benchmark.name)
     return [(title, rows) for title, rows in maker(scored, run) if rows] if maker else []
 
 
@@ -90,7 +90,7 @@ def _nestful(scored: Scored, run: Run | None) -> Iterator[tuple[str, Rows]]:
         yield "Figure 6: win rate by structure", rows
 
 
-_DETAILS: Mapping[str, Callable[..., Iterator[tuple[str, Rows]]]] = {
+DETAILS: Mapping[str, Callable[..., Iterator[tuple[str, Rows]]]] = {
     "appbench": _appbench,
     "nestful": _nestful,
 }

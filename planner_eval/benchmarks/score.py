@@ -136,18 +136,21 @@ def _other_notations(name: str, options: Mapping[str, str], matched: Matched) ->
     return dict(found.most_common(2)) if found.total() * 2 > len(matched.records) else {}
 
 
-def shown(scored: Scored, *, form: str = "table", rows: bool = False) -> str:
+def shown(scored: Scored, *, form: str = "table", rows: bool = False, failures: bool = False) -> str:
     """A score as text: what was matched, then each figure under each variant, with its counts and notes.
 
     Args:
         scored: The score.
         form: A format of :mod:`planner_eval.tables`.
         rows: A row a record as well; in ``"json"`` they are always there.
+        failures: Of these rows only those of records that a variant does not count as solved.
     """
     if form == "json":
         return json.dumps(_data(scored), ensure_ascii=False, indent=1)
     figures = list(figure_rows(scored))
-    records = list(record_rows(scored))
+    records = [
+        row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
+    ]
     if form not in ("table", "md"):
         return table(records if rows else figures, form)
     for row in figures:  # the published figure to its last digit, where others are rounded

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import emit, output, pairing, read_both, reading
+from planner_eval.cli.options import emit, note, output, pairing, read_answers, read_golds, reading, repairing
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="B")
 @click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
 @reading
+@repairing
 @pairing
 @policy_option
 @click.option(
@@ -44,21 +45,29 @@ if TYPE_CHECKING:
 def command(first: str, second: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
 
-    Yes-or-no figures by the exact sign test, others by a permutation test over samples; then the
-    records that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing
-    could be compared.
+    First what became of the records of each: a prediction that is unreadable or absent counts as wrong.
+    Yes-or-no figures by the exact sign test, others by a permutation test over samples; then the records
+    that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing could be
+    compared.
     """
     from planner_eval.contrast import write_contrast
 
     found = _contrast((first, second), gold, options)
     emit(write_contrast(found, form), output)
+    _say_unread(found, repaired=options["repair"])
+    said = (
+        f"{name}: {found.read[side]}" for name, side in zip(found.names, ("first", "second"), strict=True)
+    )
+    note(f"answers of {', of '.join(said)}; gold: {found.read['gold']}")
     if options["mistaken"]:
         _draw(found, options["mistaken"])
     return 0 if found.n else 3
 
 
 def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Contrast:
-    from planner_eval.cli.score import scored
+    from dataclasses import replace
+
+    from planner_eval.cli.score import refuse_unknown_keys, scored
     from planner_eval.contrast import make_contrast
     from planner_eval.metrics import DEFAULT, choose
     from planner_eval.report import signature
@@ -66,17 +75,46 @@ def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Con
 
     metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
     policy = chosen_policy(options["policy"])
-    options = options | {"by": options["by"] or (*STRUCTURE, *FIELDS)}
-    columns, ways = [], []
-    for file in files:
-        run = scored(read_both(file, gold, options), metrics, policy, options)
+    given = options["by"]
+    options = options | {"by": given or (*STRUCTURE, *FIELDS)}
+    columns, ways, repeated = [], [], []
+    right = read_golds(gold, options)
+    sides = [read_answers(file, options) for file in files]
+    for left in sides:
+        run = scored((left, right), metrics, policy, options)
         columns.append(run.rows)
         ways.append(f"{run.pairing.by} ({run.notations})")
+        repeated.append(len(run.pairing.repeated))
+    if given:
+        refuse_unknown_keys(given, columns[0])
     by = [key for key in options["by"] if any(key in row.keys for row in columns[0])]
-    made = signature(policy.name, seed=options["seed"], pairing=" and ".join(ways))
-    return make_contrast(
-        columns[0], columns[1], metrics, names=_names(files), made=made, by=by, seed=options["seed"]
+    parts = {"answers": " and ".join(side.content or "records" for side in sides)}
+    parts |= {"pairing": " and ".join(ways)} | ({"repair": "yes"} if options["repair"] else {})
+    found = make_contrast(
+        columns[0],
+        columns[1],
+        metrics,
+        names=_names(files),
+        made=signature(policy.name, seed=options["seed"], **parts),
+        by=by,
+        seed=options["seed"],
     )
+    one, other = (
+        counts._replace(repeated=left_out) for counts, left_out in zip(found.records, repeated, strict=True)
+    )
+    read = {"first": sides[0].said, "second": sides[1].said, "gold": right.said}
+    return replace(found, records=(one, other), read=read)
+
+
+def _say_unread(found: Contrast, *, repaired: bool) -> None:
+    """Warn of predictions that could not be read: what follows is then as much about quotes as plans."""
+    for name, counts in zip(found.names, found.records, strict=True):
+        if counts.unreadable:
+            hint = "" if repaired else "; --repair mends small faults"
+            note(
+                f"{name}: {counts.unreadable} of {counts.records} predictions cannot be read "
+                f"and count as wrong{hint}"
+            )
 
 
 def _names(files: tuple[str, str]) -> tuple[str, str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from planner_eval.cli.options import emit, note, output, reading
+
+if TYPE_CHECKING:
+    from planner_eval.files import Record
 
 
 @click.command("convert")
@@ -32,7 +36,9 @@ def command(
 ) -> int:
     """Write plans in another notation: one plan as it is, many as JSON lines of id and text.
 
+    One of many that cannot be read or written is a line of id and error.
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
+    Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
     from planner_eval.cli.parse import tool_types
@@ -42,20 +48,43 @@ def command(
     dialects.get(target)
     source = read_file(file, id_field=id_field, text_field=text_field)
     tools = tool_types(catalog)
-    lines = []
-    failed = 0
+    lines: list[str] = []
+    unreadable = unwritten = 0
     for record in source.records:
         try:
             plan = record.plan(dialect=dialect, repair=repair, tools=tools)
-            text = _written(plan, target, loss, record.where)
-        except (ParseError, WriteError) as error:
-            failed += 1
-            note(f"{record.where}: {error}")
-            continue
-        lines.append(json.dumps({"id": record.id, "text": text}, ensure_ascii=False) if source.many else text)
+            row = {"text": _written(plan, target, loss, record.where)}
+        except ParseError as error:
+            unreadable += 1
+            row = {"error": _said(error, record, many=source.many)}
+        except WriteError as error:
+            unwritten += 1
+            row = {"error": _said(error, record, many=source.many)}
+        if source.many:
+            lines.append(json.dumps({"id": record.id} | row, ensure_ascii=False))
+        elif "text" in row:
+            lines.append(row["text"])
+    failed = unreadable + unwritten
+    written = len(source.records) - failed
     if lines or not failed:
         emit("\n".join(lines), output)
-    return 0 if not failed else 1 if lines else 3
+    if source.many:
+        note(_summary(written, unreadable, unwritten, target))
+    return 0 if not failed else 1 if written else 3
+
+
+def _said(error: Exception, record: Record, *, many: bool) -> str:
+    """Why a record is not written, in one line for its row; in full on standard error where it is alone."""
+    if not many:
+        note(f"{record.where}: {error}")
+    return f"{record.where}: {str(error).partition(chr(10))[0]}"
+
+
+def _summary(written: int, unreadable: int, unwritten: int, target: str) -> str:
+    reasons = [f"{unreadable} cannot be read"] if unreadable else []
+    reasons += [f"{unwritten} cannot be said in {target}"] if unwritten else []
+    failed = f", {unreadable + unwritten} not: {', '.join(reasons)}" if reasons else ""
+    return f"{written + unreadable + unwritten} records: {written} written{failed}"
 
 
 def _written(plan: object, target: str, loss: bool, where: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import Decorator, emit, note
+from planner_eval.cli.options import Applies, Decorator, emit, note, refuse_idle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +93,7 @@ def fetch(
     from planner_eval.datasets.published import find, published
     from planner_eval.datasets.store import place
 
+    refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
     datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
     for dataset in datasets:
         folder = place(dataset, cache=cache)
@@ -182,6 +183,7 @@ def show(name: str, cache: str | None, source: str | None, samples: int, identif
     from planner_eval.datasets.store import place
     from planner_eval.errors import DatasetError
 
+    refuse_idle([Applies(("samples",), identifier is None, "without --id, which names one sample")])
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)
     if not samples and identifier is None:

@@ -8,13 +8,16 @@ import click
 
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import (
+    Applies,
     emit,
     fields_said,
     note,
     output,
     pairing,
-    read_both,
+    read_answers,
+    read_golds,
     reading,
+    refuse_idle,
     repairing,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
@@ -62,7 +65,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
-    neither file has ids; - is standard input. Labels, the order of independent calls and of arguments make no difference.
+    neither file has ids; - is standard input. Labels, the order of independent calls and of arguments
+    make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
     from dataclasses import replace
@@ -72,16 +76,19 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
 
     form = form or _by_suffix(output)
     dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
-    left, right = read_both(pred, gold, options)
+    left, right = read_answers(pred, options), read_golds(gold, options)
     if wanted is not None and not left.many and right.many:
         # One prediction, and the name of the record that it answers.
         left = left._replace(records=(replace(left.records[0], id=wanted),))
     paired = pair(left, right, by=options["by_way"])
     refuse_repeated_gold(paired, right.records)
     gold_dialect = options["gold_from"] or dialect
+    many = (left.many or right.many) and wanted is None
+    pairs = _chosen(paired, wanted)
+    _refuse_idle(form, patch=patch, many=many, pairs=len(pairs))
     rows = list(
         evaluate(
-            _chosen(paired, wanted),
+            pairs,
             pred_dialect=dialect,
             gold_dialect=gold_dialect,
             policy=chosen_policy(options["policy"]),
@@ -89,7 +96,6 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
             located=options["places"] or form in ("json", "jsonl"),
         )
     )
-    many = (left.many or right.many) and wanted is None
     if patch:
         emit(_patches(rows, many=many), output)
     elif form in DRAWN:
@@ -112,8 +118,27 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1
 
 
+def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
+    """Refuse options that would do nothing to what is written."""
+    drawn = form in DRAWN and not patch
+    report = form == REPORT and not patch
+    written = not (patch or drawn or report)
+    shows = not patch and (form in ("json", "jsonl") or (form == "text" and not many))
+    refuse_idle(
+        [
+            Applies(("form",), not patch, "without --patch, which writes JSON"),
+            Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
+            Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
+            Applies(("only",), report or (written and many), "to many pairs, as text or as a report"),
+            Applies(("force",), drawn, "to drawings"),
+            Applies(("theme", "deadline"), drawn or report, "to drawings and --format html"),
+        ]
+    )
+
+
 def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
+    from planner_eval.evaluate import STATES
     from planner_eval.execute import compare_effects, tool_source
 
     if spec.startswith("world:"):
@@ -126,11 +151,10 @@ def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
         tools = tool_source(spec)
     for row in rows:
         if row.pred is None or row.gold is None:
-            continue
-        effects = compare_effects(row.pred, row.gold, tools)
-        said = "the same" if effects.same else "different"
-        where = f"; {effects.first}" if effects.first is not None else ""
-        note(f"{row.id + ': ' if many else ''}in effect {said}{where}")
+            said = f"unknown: {STATES[row.state]}"
+        else:
+            said = str(compare_effects(row.pred, row.gold, tools))
+        note(f"{row.id + ': ' if many else ''}in effect {said}")
 
 
 def _by_suffix(output: str | None) -> str:
@@ -170,24 +194,28 @@ def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
 
 
 def _patches(rows: list[Row], *, many: bool) -> str:
-    """The repairs as JSON: one, or a line a pair with its id."""
+    """The repairs as JSON: one, or a line a pair with its id; where there is none, why."""
     import json
 
+    from planner_eval.evaluate import STATES
     from planner_eval.patch import make_patch
 
-    made = [(row.id, make_patch(row.diff)) for row in rows if row.diff is not None]
+    made: list[dict[str, Any]] = [
+        make_patch(row.diff)
+        if row.diff is not None
+        else {"state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
+        for row in rows
+    ]
     if many:
-        return "\n".join(json.dumps({"id": name} | patch, ensure_ascii=False) for name, patch in made)
-    return json.dumps(made[0][1] if made else {}, ensure_ascii=False, indent=1)
+        lines = ({"id": row.id} | patch for row, patch in zip(rows, made, strict=True))
+        return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    return json.dumps(made[0], ensure_ascii=False, indent=1)
 
 
 def _measure(rows: list[Row], seconds: float) -> None:
     """Say the graph edit distance of one pair."""
     from planner_eval.edit_distance import edit_distance
-    from planner_eval.errors import InputError
 
-    if len(rows) != 1:
-        raise InputError(f"the edit distance of {len(rows)} pairs would take long: name one with --id")
     if rows[0].diff is not None:
         found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
         bound = "exact" if found.exact else f"at most: the search was stopped after {found.seconds:.1f} s"

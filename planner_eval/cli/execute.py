@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.cli.drawing import drawing
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +108,7 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     from planner_eval.errors import InputError
     from planner_eval.files import read_file
 
+    _refuse_idle(spec, form, options)
     source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
     records = [r for r in source.records if options["wanted"] in (None, r.id)]
     if not records and options["wanted"] is not None:
@@ -136,6 +137,25 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     if not traces:
         return 3
     return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
+
+
+def _refuse_idle(spec: str, form: str, options: dict[str, Any]) -> None:
+    """Refuse options that would do nothing, above all those whose limits nobody would hold."""
+    drawn = form in DRAWN
+    refuse_idle(
+        [
+            Applies(("facts", "seed"), spec.startswith("world:"), "with --tools world:NAME"),
+            Applies(("backoff",), options["retries"] > 0, "with --retries N"),
+            Applies(
+                ("timeout", "allow_read"),
+                options["isolation"] != "inline",
+                "where the tools run apart: --isolation strict or process",
+            ),
+            Applies(("trace",), not drawn, "to formats that are not drawn"),
+            Applies(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
+            Applies(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWN)}"),
+        ]
+    )
 
 
 def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes:

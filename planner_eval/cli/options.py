@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -47,27 +47,19 @@ def pairing(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_both(pred: str, gold: str, options: Mapping[str, Any]) -> tuple[PlanFile, PlanFile]:
-    """Read a file of predictions and a file of gold plans under the options of a command.
-
-    Args:
-        pred: The file of predictions; ``-`` is standard input.
-        gold: The file of gold plans.
-        options: The options of :func:`reading` and :func:`pairing`.
-    """
+def read_answers(pred: str, options: Mapping[str, Any]) -> PlanFile:
+    """Read a file of predictions under the options of :func:`reading`."""
     from planner_eval.files import read_file
 
-    own = (options["id_field"], options["text_field"])
-    return (
-        read_file(pred, id_field=own[0], text_field=own[1], role="answer"),
-        read_file(
-            gold,
-            id_field=options["gold_id_field"],
-            text_field=options["gold_text_field"],
-            role="gold",
-            spare=own,
-        ),
-    )
+    return read_file(pred, id_field=options["id_field"], text_field=options["text_field"], role="answer")
+
+
+def read_golds(gold: str, options: Mapping[str, Any]) -> PlanFile:
+    """Read a file of gold plans under the options of :func:`pairing`."""
+    from planner_eval.files import read_file
+
+    fields = {"id_field": options["gold_id_field"], "text_field": options["gold_text_field"]}
+    return read_file(gold, **fields, role="gold", spare=(options["id_field"], options["text_field"]))
 
 
 def fields_said(pred: PlanFile, gold: PlanFile) -> str:
@@ -110,6 +102,46 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(dir_okay=False, writable=True),
         help="Write to FILE instead of standard output.",
     )(command)
+
+
+class Applies(NamedTuple):
+    """When options of a command have an effect.
+
+    Args:
+        options: Their names as the command's function takes them.
+        now: Whether they have one in this call.
+        when: When they have one, to follow "applies only".
+    """
+
+    options: tuple[str, ...]
+    now: bool
+    when: str
+
+
+def refuse_idle(table: Iterable[Applies]) -> None:
+    """Refuse options that the user gave and that would have no effect in this call.
+
+    Args:
+        table: When options have an effect; those that are in no row always have one.
+
+    Raises:
+        UsageError: names the first such option and says when it applies.
+    """
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+    for options, now, when in table:
+        for name in options:
+            if not now and context.get_parameter_source(name) not in unset:
+                raise click.UsageError(f"{_spelled(context, name)} applies only {when}", context)
+
+
+def _spelled(context: click.Context, name: str) -> str:
+    """An option as the user writes it: the one of two flags that was given."""
+    option = next(one for one in context.command.params if one.name == name)
+    negated = option.secondary_opts and context.params.get(name) is False
+    return max(option.secondary_opts if negated else option.opts, key=len)
 
 
 def emit(data: str | bytes, output: str | None) -> None:

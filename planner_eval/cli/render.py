@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.cli.drawing import colorful, drawing
-from planner_eval.cli.options import emit, note, reading
-from planner_eval.cli.sources import dataset_places
+from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
+from planner_eval.cli.sources import dataset_places, refuse_idle_places
 
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read
@@ -62,6 +62,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     could be drawn.
     """
     form = form or format_of(output, "text")
+    refuse_idle([Applies(("color",), form == "text", "to --format text")])
     reads, count = _reads(plan, wanted, options)
     color = options["color"]
     if color is None:
@@ -92,6 +93,7 @@ def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iter
 
     names = {name: options[name] for name in ("id_field", "text_field", "cache", "folder")}
     sources = open_sources([plan], **names)
+    refuse_idle_places(sources)
     dialect = options["dialect"]
     every = chain.from_iterable(source.read(dialect) for source in sources)
     count = sum(map(len, sources))

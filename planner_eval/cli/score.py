@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from planner_eval.cli.options import (
+    Applies,
     emit,
     fields_said,
     note,
     output,
     pairing,
-    read_both,
+    read_answers,
+    read_golds,
     reading,
+    refuse_idle,
     repairing,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
-from planner_eval.cli.score_benchmark import benchmark_options
+from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options
 
 if TYPE_CHECKING:
     from planner_eval.files import PlanFile
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
     from planner_eval.scoring import Scored
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
+OWN = (
+    "dialect", "wrappers", "repair", "gold_from", "gold_id_field", "gold_text_field",
+    "policy", "metrics", "by", "seed",
+)  # fmt: skip
+"""Options that a benchmark's own rules leave without effect."""
+
 _Item = TypeVar("_Item")
 
 
@@ -72,12 +81,19 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     of gold plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records
     left over, 2 usage, 3 nothing could be scored.
     """
-    if options["benchmark"]:
+    named = options["benchmark"] is not None
+    refuse_idle(
+        [
+            Applies(OPTIONS, named, "with --benchmark NAME"),
+            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
+        ]
+    )
+    if named:
         from planner_eval.cli.score_benchmark import score_benchmark
 
         return score_benchmark(pred, gold, form, output, options)
     limits = [_threshold(text) for text in options["fail_under"]]
-    files = read_both(pred, gold, options)
+    files = read_answers(pred, options), read_golds(gold, options)
     made, pairing = report_of(files, options)
     strict = report_of(files, options | {"repair": False})[0] if options["repair"] else None
     from planner_eval.report import write_report
@@ -118,6 +134,7 @@ def report_of(files: tuple[PlanFile, PlanFile], options: dict[str, Any]) -> tupl
     metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
     policy = chosen_policy(options["policy"])
     run = scored(files, metrics, policy, options)
+    refuse_unknown_keys(options["by"], run.rows)
     pred, gold = files
     parts = {"answers": pred.content or "records", "pairing": run.pairing.by, "notation": run.notations}
     if options.get("repair"):
@@ -132,6 +149,23 @@ def report_of(files: tuple[PlanFile, PlanFile], options: dict[str, Any]) -> tupl
         read={"answers": pred.said, "gold": gold.said},
     )
     return report, run.pairing
+
+
+def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
+    """A key that no gold record has would break nothing down, in silence.
+
+    Raises:
+        InputError: names the key and what there is.
+    """
+    from planner_eval.errors import InputError
+    from planner_eval.evaluate import JUDGED
+    from planner_eval.scoring import STRUCTURE
+
+    judged = [row for row in rows if row.state in JUDGED]
+    for key in by:
+        if judged and not any(key in row.keys for row in judged):
+            known = ", ".join(STRUCTURE)
+            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
 
 
 def scored(

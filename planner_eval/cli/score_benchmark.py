@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import emit, note
+from planner_eval.cli.options import Applies, emit, note, refuse_idle
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from planner_eval.benchmarks.registry import Benchmark
     from planner_eval.benchmarks.score import Scored
     from planner_eval.judge import Judge
+
+
+OPTIONS = (
+    "official", "settings", "details", "tools", "isolation", "judge", "judge_url", "judge_cache", "replay",
+)  # fmt: skip
+"""Options that only matter with ``--benchmark``."""
 
 
 def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,11 +64,18 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def score_benchmark(pred: str, gold: str, form: str, output: str | None, options: dict[str, Any]) -> int:
     """Score a file of answers under a benchmark; the exit code."""
-    from planner_eval.benchmarks.registry import VARIANTS
+    from planner_eval.benchmarks.registry import VARIANTS, benchmark
     from planner_eval.benchmarks.score import Source, score_file
 
+    _refuse_idle(benchmark(options["benchmark"]), form, options)
     official = options["official"]
     variants = VARIANTS if official is None else ("official",) if official else ("corrected",)
+    settings = _settings(options["settings"])
+    for option in benchmark(options["benchmark"]).options:
+        if option.name in settings and not set(option.variants) & set(variants):
+            raise click.UsageError(
+                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
+            )
     source = Source(options["id_field"], options["text_field"], options["by_way"])
     with _runner(options) as run:
         scored = score_file(
@@ -72,7 +86,7 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
             source=source,
             judge=_judge(options),
             run=run,
-            **_settings(options["settings"]),
+            **settings,
         )
         emit(_written(scored, form, options, run), output)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
@@ -81,6 +95,30 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
         note(problem)
     left_over = scored.matched.unknown or scored.matched.repeated
     return int(bool(below) or bool(left_over))
+
+
+def _refuse_idle(bench: Benchmark, form: str, options: dict[str, Any]) -> None:
+    """Refuse what this benchmark has no use for, and what helps an option that was not given."""
+    from planner_eval.benchmarks.details import DETAILS
+    from planner_eval.benchmarks.registry import BENCHMARKS
+
+    executed = ", ".join(name for name, one in BENCHMARKS.items() if one.executed)
+    judged = ", ".join(name for name, one in BENCHMARKS.items() if one.judged)
+    judging = options["judge"] is not None
+    refuse_idle(
+        [
+            Applies(("tools",), bench.executed, f"to benchmarks that run answers ({executed})"),
+            Applies(("judge",), bench.judged, f"to benchmarks that ask a judge ({judged})"),
+            Applies(("isolation",), options["tools"] is not None, "with --tools SPEC"),
+            Applies(("judge_url", "judge_cache", "replay"), judging, "with --judge MODEL"),
+            Applies(("judge_url",), not options["replay"], "without --replay, which asks nobody"),
+            Applies(
+                ("details",), bench.name in DETAILS, f"to benchmarks with more tables ({', '.join(DETAILS)})"
+            ),
+            Applies(("details",), form in ("text", "md"), "to --format text and md"),
+            Applies(("only",), form != "json", "to other formats: --format json has every record"),
+        ]
+    )
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:
@@ -130,10 +168,12 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
             [
                 (row.id, "same" if row.ok else "different", row.error or "wrong", row.error or "")
                 for row in report.rows
+                if not (options["only"] and row.ok)
             ],
             suite=scored.benchmark.name,
         )
-    text = shown(scored, form="table" if form == "text" else form, rows=options["only"] is not None)
+    only = options["only"] is not None
+    text = shown(scored, form="table" if form == "text" else form, rows=only, failures=only)
     if options["details"] and form in ("text", "md"):
         from planner_eval.benchmarks.details import details
         from planner_eval.tables import table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from planner_eval.cli.options import emit, output
+from planner_eval.cli.options import Applies, emit, output, refuse_idle
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
     """
     from planner_eval.selftest import ask_command, ask_ourselves
 
+    refuse_idle(
+        [
+            Applies(("policy",), scorer is None, "without --command: another scorer has its own"),
+            Applies(("timeout",), scorer is not None, "with --command COMMAND"),
+        ]
+    )
     if scorer is None:
         answers = list(ask_ourselves(chosen_policy(policy)))
     else:

@@ -184,6 +184,22 @@ def _read_datasets(
     return found
 
 
+def refuse_idle_places(sources: Sequence[Source]) -> None:
+    """Refuse options on where data sets lie where no data set was named, and on reading files likewise."""
+    from planner_eval.cli.options import Applies, refuse_idle
+
+    files = any(source.file is not None for source in sources)
+    datasets = any(source.dataset is not None for source in sources)
+    refuse_idle(
+        [
+            Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
+            Applies(
+                ("dialect", "id_field", "text_field"), files, "to files, and what was named is a data set"
+            ),
+        ]
+    )
+
+
 def short_names(names: Sequence[str]) -> list[str]:
     """The last part of each path, with as many parts in front as tell all of them apart.
 

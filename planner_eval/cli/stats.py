@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import Decorator, emit, note, output, reading
-from planner_eval.cli.sources import dataset_places
+from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle
+from planner_eval.cli.sources import dataset_places, refuse_idle_places
 
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read, Source
@@ -63,6 +63,9 @@ def command(
     pictures = Pictures({kind: file for kind, file in asked.items() if file})
     fields = {key: options[key] for key in ("id_field", "text_field", "cache", "folder")}
     sources = open_sources(names, **fields)
+    refuse_idle_places(sources)
+    published = any(source.dataset is not None for source in sources)
+    refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])
     read = [_read(source, options["dialect"], pictures) for source in sources]
     _say(sources, read)
     if each or (len(sources) == 1 and not sources[0].many):

@@ -46,18 +46,33 @@ def _came_to(call: CallTrace) -> str:
     return f"gives {text if len(text) <= 100 else text[:99] + '…'}"
 
 
+_CUT_SHORT = (
+    "timeout",
+    "worker-died",
+    "worker-lied",
+    "output-limit",
+    "disk-limit",
+    "not-run",
+    "not-recorded",
+)
+"""Failures that say nothing of what the call would have given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
     """Whether two plans agree in effect.
 
     Args:
-        results_same: The values that come out are the same: the named answers, where both plans
-            have one, else the values that no call uses, each
-            counted once; and nothing failed.
-        state_same: The tools are left in the same state; None where they say nothing of their state.
+        results_same: The values that come out are known to be the same: the named answers, where both
+            plans have one, else the values that no call uses, each counted once. Where calls failed:
+            the plans mean the same and failed at the same calls for the same reasons.
+        state_same: The tools are left in the same state; None where they say nothing of their state, or
+            a run did not come to saying it.
         first: The first call, in gold's order, whose value differs; None where none does.
         pred: The prediction's run.
         gold: Gold's run.
+        known: Whether the two runs tell; False where both failed and what they did until then does not
+            differ, or one was cut short.
     """
 
     results_same: bool
@@ -65,11 +80,29 @@ class Effects:
     first: Parting | None
     pred: Trace
     gold: Trace
+    known: bool = True
 
     @property
     def same(self) -> bool:
-        """Whether the plans agree in results and state."""
+        """Whether the plans are known to agree in results and state."""
         return self.results_same and self.state_same is not False
+
+    @property
+    def failure(self) -> CallTrace | None:
+        """The first call that failed: gold's, else the prediction's; None where none did."""
+        return next((call for trace in (self.gold, self.pred) for call in trace.failed), None)
+
+    def __str__(self) -> str:
+        """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
+        failed = self.failure
+        both = self.pred.failed and self.gold.failed
+        how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both and failed else ""
+        if self.same:
+            return f"the same; {how}" if how else "the same"
+        where = str(self.first) if self.first is not None else how
+        if not self.known:
+            return f"unknown: {where or 'a run was cut short'}"
+        return f"different; {where}" if where else "different"
 
 
 def compare_effects(
@@ -106,13 +139,31 @@ def compare_effects(
     ours, theirs = execute_many([pred, gold], tools, isolation=isolation, options=wanted)
     same = _comparison(policy)
     first = _parting(pred, gold, (ours, theirs), policy, same)
-    state = None if theirs.state is None else ours.state == theirs.state
-    return Effects(_results_same((pred, gold), (ours, theirs), same), state, first, ours, theirs)
+    state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
+    alike = _results_same((pred, gold), (ours, theirs), first, same)
+    known = alike or state is False or _tells((ours, theirs), first)
+    return Effects(alike, state, first, ours, theirs, known)
 
 
-def _results_same(plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], same: Same) -> bool:
-    if not all(trace.ok for trace in traces):
+def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
+    """Whether runs that do not agree are known to differ, and not only in how far they came."""
+    if all(trace.ok for trace in traces):
+        return True
+    if first is None:
         return False
+    failing = any(call is not None and call.error is not None for call in (first.pred, first.gold))
+    cut = any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
+    return not (failing and cut)
+
+
+def _results_same(
+    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Parting | None, same: Same
+) -> bool:
+    if not all(trace.ok for trace in traces):
+        from planner_eval.canonical import same as same_plan
+
+        both = all(trace.failed or trace.ended for trace in traces)
+        return both and first is None and same_plan(*plans)
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")
@@ -141,10 +192,20 @@ def _parting(
             alone = alone or Parting(None, wanted)
             continue
         found = ours.calls[partner[position]]
-        if found.status != wanted.status or not same(gold.calls[position], found.value, wanted.value):
+        alike = found.status == wanted.status and _fail_alike(found, wanted)
+        if not alike or not same(gold.calls[position], found.value, wanted.value):
             return Parting(found, wanted)
     extra: Sequence[int] = alignment.extra
     return alone or (Parting(ours.calls[extra[0]], None) if extra else None)
+
+
+def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
+    """Whether two calls fail for one reason, or neither fails.
+
+    Only the class of an error is looked at: its message may name the plan's own labels, addresses in
+    memory or the time of day.
+    """
+    return (pred.error and pred.error.kind) == (gold.error and gold.error.kind)
 
 
 def _comparison(policy: Policy | None) -> Same:
