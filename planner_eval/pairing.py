@@ -70,6 +70,12 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
 
 def _some(file: PlanFile) -> str:
     ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
+    alone = file.records[0]
+    if not ids and not file.many and alone.error is not None:
+        return f"{file.name} cannot be read: {alone.error.reason}"
+    if not ids and not file.many:
+        empty = isinstance(alone.source, str) and not alone.source.strip()
+        return f"{file.name} is {'empty' if empty else 'one plan without an id'}"
     if not ids:
         return f"{file.name} has none"
     more = ", …" if len(ids) > 3 else ""
