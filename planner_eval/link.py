@@ -31,7 +31,12 @@ from planner_eval.model import (
 MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
-_LEAVES = frozenset({str, int, float, bool, type(None)})
+MAX_DIGITS = 4_300
+"""How many decimal digits an integer may have: Python writes no longer one, in no notation, so a plan
+that held one could be neither printed nor compared."""
+
+_PAST = 10**MAX_DIGITS
+_LEAVES = frozenset({str, float, bool, type(None)})
 
 
 def link(
@@ -49,7 +54,7 @@ def link(
         The plan; everything doubtful is one of its diagnostics, never an exception.
 
     Raises:
-        LimitError: a value nests deeper than `depth`.
+        LimitError: a value nests deeper than `depth`, or is an integer of more than `MAX_DIGITS` digits.
 
     >>> producer = RawCall("search", binds=(("v1", ()),))
     >>> link(RawPlan((producer, RawCall("book", (("id", RawRef("v1", ("id",))),))))).edges
@@ -129,6 +134,11 @@ class _Linker:
         kind = type(value)
         if kind in _LEAVES:
             return value
+        if kind is int:
+            if -_PAST < value < _PAST:
+                return value
+            long = f"an integer of more than {MAX_DIGITS:,} digits, which is the limit"
+            raise LimitError(f"argument {argument!r} of call {i + 1} is {long}")
         if len(at) > self.depth:
             raise LimitError(f"argument {argument!r} of call {i + 1} nests deeper than {self.depth} levels")
         if kind is RawRef:

@@ -45,7 +45,7 @@ WORDS = {
 LARK_CHARS = 256_000
 
 _WORD = r"[^\W\d]\w*+"
-_APP = re.compile(r"\s*+([^\W\d][\w.\- ]*+):\s*+\[\s*+")
+_APP = re.compile(r"\s*+([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[\s*+")
 _HEAD = re.compile(
     rf"(?:({_WORD}(?:\s*+,\s*+{_WORD})*+)\s*+=\s*+)?+([^\W\d][\w.\-]*+)\s*+\(\s*+"
 )  # fmt: skip
@@ -110,23 +110,30 @@ def read_fast(text: str) -> RawPlan | None:
     at = len(text) - len(text.lstrip())
     while at < end:
         section = _APP.match(text, at)
-        app = section[1].strip() if section else None
-        at = _fast_call(text, section.end() if section else at, app, calls, notes)
-        while at >= 0 and section:
-            more = _SEPARATOR.match(text, at)
-            if more is None:
-                break
-            at = _fast_call(text, more.end(), app, calls, notes)
-        if at < 0:
-            return None
-        stop = (_SECTION_END if section else _LINE_END).match(text, at)
+        if section:
+            at = fast_section(text, section.end(), section[1].strip(), calls, notes)
+        else:
+            at = fast_call(text, at, None, calls, notes)
+        stop = _LINE_END.match(text, at) if at >= 0 else None
         if stop is None:
             return None
         at = stop.end()
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 
-def _fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+def fast_section(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+    """Append the calls of an app's brackets from the first on; gives the place after, or -1."""
+    while True:
+        at = fast_call(text, at, app, calls, notes)
+        more = _SEPARATOR.match(text, at) if at >= 0 else None
+        if more is None:
+            break
+        at = more.end()
+    closing = _CLOSING.match(text, at) if at >= 0 else None
+    return closing.end() if closing else -1
+
+
+def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Append the call that starts at `at`; gives the place after it, or -1 where none is read."""
     head = _HEAD.match(text, at)
     if head is None:
@@ -161,7 +168,7 @@ def _fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes:
 
 _SEPARATOR = re.compile(r"\s*+,\s*+")
 _LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
-_SECTION_END = re.compile(r"\s*+\][ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
+_CLOSING = re.compile(r"\s*+\]")
 _REFUSED = object()
 
 
@@ -175,6 +182,11 @@ def _bare(word: str) -> Any:
         first, *rest = word.split(".")
         return RawRef(first, tuple(rest))
     return _REFUSED
+
+
+def _refused(value: Any) -> bool:
+    """Whether a value is no word of the notation, or a list that holds one."""
+    return any(map(_refused, value)) if isinstance(value, list) else value is _REFUSED
 
 
 def _note_number(value: Value, argument: str, call: int, span: Span, notes: list[Diagnostic]) -> None:
@@ -223,7 +235,7 @@ def read_grammar(text: str) -> RawPlan:
     notes: list[Diagnostic] = []
     for app, name, returned, arguments, span in items:
         for argument, value, place in arguments:
-            if value is _REFUSED:
+            if _refused(value):
                 start = place[0] + re.match(r"#\w+\s*=\s*", text[place[0] : place[1]]).end()  # type: ignore[union-attr]
                 raise ParseError(
                     f"found {text[start : place[1]][:40]!r}, expected a quoted value, "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.errors import LimitError
+from planner_eval.link import MAX_DIGITS
 from planner_eval.model import Plan, RawPlan
 
 if TYPE_CHECKING:
@@ -55,6 +57,33 @@ class Dialect(NamedTuple):
 AFTER = ""
 """The argument that holds a dependency which a notation states and no argument says: an edge of a
 list of links, for instance. Its value is a reference, or a list of them."""
+
+
+_LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
+_LONG_INTEGER = re.compile(_LONG)
+_LONG_UNQUOTED = re.compile(rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}", re.S)
+
+
+def long_integers(text: str) -> bool:
+    """Whether a text holds an integer near the limit or past it, in quotes or not.
+
+    >>> long_integers("f(a=0x" + "f" * 4000 + ")"), long_integers("f(a=0xff)")
+    (True, False)
+    """
+    return _LONG_INTEGER.search(text) is not None
+
+
+def refuse_integer(text: str, at: int | None = None) -> LimitError:
+    """The error of a text with an integer of more digits than a plan may hold.
+
+    Args:
+        text: The text.
+        at: The integer's place; when left out, that of the first long one outside of quotes.
+    """
+    reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
+    if at is None:
+        at = next((match.start(1) for match in _LONG_UNQUOTED.finditer(text) if match[1]), 0)
+    return LimitError(reason, text=text, offset=at)
 
 
 def check_calls(count: int, limits: Limits) -> None:

@@ -131,8 +131,17 @@ class PieceReader:
         refuse_pairs(texts, view.text)
         read: list[Read] = []
         for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
-            inner = unescaped(view.cut(*match.span(1)))
+            from planner_eval.dialects import appbench_prose
             from planner_eval.dialects.find import split
+
+            inner = unescaped(view.cut(*match.span(1)))
+            try:
+                lines = appbench_prose.find(inner, self.limits)
+            except ParseError as error:
+                raise placed(error, inner, self.source) from None
+            if lines is not None:
+                read += lines[0]
+                inner = lines[1]
 
             for block in split(inner):
                 read += self.block(block)

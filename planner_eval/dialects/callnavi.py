@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.base import Dialect, Limits, check_calls, refuse_integer
 from planner_eval.dialects.jsontext import Places, check_depth, loads
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.table import Row
@@ -130,12 +130,16 @@ def read_yaml(text: str, limits: Limits) -> RawPlan:
             reason, text=text, offset=mark.index if mark else 0, dialect="callnavi-yaml"
         ) from None
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        if "integer string conversion" in str(error):
+            raise refuse_integer(text) from None
         raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
     try:
         return read_data(_plain(data), limits)
     except ParseError as error:
         error.text = error.text or text
         raise
+    except ValueError:  # an integer, as a key or as a value, that Python cannot write
+        raise refuse_integer(text) from None
 
 
 def _plain(value: Any) -> Any:
@@ -146,6 +150,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, (datetime.date, datetime.datetime)):
         return value.isoformat()
+    if type(value) is int:
+        str(value)  # a ValueError where it is too long
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 

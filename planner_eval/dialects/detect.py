@@ -11,11 +11,11 @@ from planner_eval.dialects.table import Row, literal, table
 from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
 
 _APPBENCH = re.compile(
-    r"\s*+(?:[^\W\d][\w.\- ]*+:\s*+\[\s*+)?+"
+    r"\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
     r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
 )
 _APPBENCH_SECTION = re.compile(
-    r"\s*+[^\W\d][\w.\- ]*+:\s*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
+    r"\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
     r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\))"
 )
 _SHAPES = (

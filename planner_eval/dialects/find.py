@@ -11,17 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from typing import Any
 
 from planner_eval import dialects
+from planner_eval.dialects import restated
 from planner_eval.dialects.base import Dialect, Limits
 from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
 from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Block, Nothing, Read
+from planner_eval.dialects.pieces import Block, Nothing, Read, placed
 from planner_eval.dialects.views import View
 from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, RawCall, RawPlan, RawRef, RawTemplate, Span
+from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
 
 THOUGHT = re.compile(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
@@ -101,7 +100,9 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
         if whole is not None:
             return _finish(search, [whole])
     text = _blanked(source, search)
-    read = _tokens(text, search) or _sections(text, search) or _shaped(text, search)
+    read = (
+        _tokens(text, search) or _sections(text, search) or _appbench(text, search) or _shaped(text, search)
+    )
     return _finish(search, read if read is not None else _blocks(View(text), search))
 
 
@@ -158,7 +159,7 @@ def _tokens(text: str, search: _Search) -> list[Read] | None:
             good.append(Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text))))
     if good:
         for other in good[1:]:
-            if _signature(other.raw) != _signature(good[0].raw):
+            if restated.signature(other.raw) != restated.signature(good[0].raw):
                 taken = good[0].dialect
                 message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
                 search.notes.append(Diagnostic("dialect.ambiguous", message))
@@ -201,15 +202,62 @@ def _sections(text: str, search: _Search) -> list[Read] | None:
     return None
 
 
+# ---------------------------------------------------------------- AppBench's lines
+def _appbench(text: str, search: _Search) -> list[Read] | None:
+    """Read a text of AppBench's lines, else the lines that stand in prose, with what else calls a tool."""
+    first: ParseError | None = None
+    if _APPBENCH.match(text) or _APPBENCH_SECTION.match(text):
+        try:
+            raw = dialects.get("appbench").read(text, search.reader.limits)
+        except LimitError:
+            raise
+        except ParseError as error:
+            first = placed(error, View(text), search.reader.source)
+        else:
+            start = len(text) - len(text.lstrip())
+            return [Read("appbench", raw, "calls with #name= arguments", (start, len(text)))]
+    found = _in_prose(text, search)
+    if found is None:
+        if first is not None and "```" not in text:
+            raise first
+        return None
+    runs, rest = found
+    try:
+        others = _blocks(rest, search)
+    except ParseError as error:
+        raise first or error from None
+    if others and first is not None:
+        raise first
+    return sorted([*runs, *others], key=lambda item: item.span)
+
+
+def _in_prose(text: str, search: _Search) -> tuple[list[Read], View] | None:
+    """The runs of AppBench's lines in a text, each said once, and the rest of the text."""
+    from planner_eval.dialects import appbench_prose
+
+    try:
+        found = appbench_prose.find(View(text), search.reader.limits)
+    except ParseError as error:
+        error.dialect = "appbench"
+        raise placed(error, View(text), search.reader.source) from None
+    if found is None:
+        return None
+    kept = []
+    for run, again in zip(found[0], restated.repeats([run.raw for run in found[0]]), strict=True):
+        if again:
+            search.notes.append(restated.note(len(run.raw.calls), run.span))
+        else:
+            kept.append(run)
+    return kept, found[1]
+
+
 # ---------------------------------------------------------------- notations known by their shape
 def _shaped(text: str, search: _Search) -> list[Read] | None:
     """Read a text that begins in a notation which its form gives away."""
     start = len(text) - len(text.lstrip())
-    names = [("appbench", "calls with #name= arguments")] if _is_appbench(text) else []
-    names += [
-        (name, reason) for name, pattern, reason in _SHAPES if pattern.search(text, start, start + 20_000)
-    ]
-    for name, reason in names:
+    for name, pattern, reason in _SHAPES:
+        if not pattern.search(text, start, start + 20_000):
+            continue
         try:
             raw = dialects.get(name).read(text, search.reader.limits)
         except LimitError:
@@ -229,10 +277,6 @@ _WEAK = frozenset({"llmcompiler", "callnavi-yaml", "worfbench"})
 """Shapes that prose may begin with, too."""
 
 
-def _is_appbench(text: str) -> bool:
-    return bool(_APPBENCH.match(text) or _APPBENCH_SECTION.match(text))
-
-
 # ---------------------------------------------------------------- fences and lines
 def _blocks(view: View, search: _Search) -> list[Read]:
     """Read fences and the text between them, in order."""
@@ -240,8 +284,8 @@ def _blocks(view: View, search: _Search) -> list[Read]:
     read: list[Read] = []
     for block in split(view):
         for found in reader.block(block):
-            placed = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
-            read += _once([placed], search)
+            shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
+            read += _once([shown], search)
     return read
 
 
@@ -266,50 +310,13 @@ def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Rea
     """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
     kept = []
     for item in read:
-        signature = _signature(item.raw)
-        again = signature and (set(signature) == search.seen if whole else set(signature) <= search.seen)
-        if again:
-            count = len(signature)
-            message = (
-                f"{count} calls were read before and count once"
-                if count > 1
-                else "a call was read before and counts once"
-            )
-            search.notes.append(Diagnostic("find.restated", message, "info", None, None, item.span))
+        own = restated.signature(item.raw)
+        if own and (set(own) == search.seen if whole else set(own) <= search.seen):
+            search.notes.append(restated.note(len(own), item.span))
             continue
-        search.seen.update(signature)
+        search.seen.update(own)
         kept.append(item)
     return kept
-
-
-def _digest(text: str) -> str:
-    """A short text for a long one: nested calls would double it at each level."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _signature(raw: RawPlan) -> list[str]:
-    """A text for each call that is equal for equal calls, nested ones included."""
-    made: dict[str, str] = {}
-    found = []
-    for call in raw.calls:
-        given = sorted(f"{key!r}={_shown(value, made)}" for key, value in call.arguments)
-        text = _digest(f"{call.app}.{call.name}({','.join(given)})")
-        for name, path in call.binds:
-            made[name] = f"{text}{path}"
-        found.append(text)
-    return found
-
-
-def _shown(value: Any, made: dict[str, str]) -> str:
-    if isinstance(value, RawRef):
-        return f"<{made.get(value.name, value.name)}{value.path}>"
-    if isinstance(value, RawTemplate):
-        return "+".join(_shown(part, made) for part in value.parts)
-    if isinstance(value, list):
-        return f"[{','.join(_shown(item, made) for item in value)}]"
-    if isinstance(value, dict):
-        return f"{{{','.join(f'{key!r}:{_shown(item, made)}' for key, item in sorted(value.items()))}}}"
-    return repr(value)
 
 
 # ---------------------------------------------------------------- the result
@@ -367,6 +374,9 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
     search = _Search(Reader(source, limits, repair=repair, located=False))
     text = _blanked(source, search)
+    if dialect.name == "appbench":
+        lines = _in_prose(text, search)
+        return _finish(search, lines[0]).raw if lines else None
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]
     blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
@@ -393,6 +403,6 @@ def _read_named(dialect: Dialect, view: View, limits: Limits, *, repair: bool) -
             raw = dialect.read(repaired.text, limits)
         except ParseError:
             continue
-        placed = repaired.place(raw)
-        return RawPlan(placed.calls, placed.answer, (*placed.notes, *notes))
+        there = repaired.place(raw)
+        return RawPlan(there.calls, there.answer, (*there.notes, *notes))
     return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.base import Limits
+from planner_eval.dialects.base import Limits, refuse_integer
 from planner_eval.dialects.jsontext import LARK_CHARS, check_depth, decode
 from planner_eval.dialects.jsontext import WORDS as JSON_WORDS
 from planner_eval.dialects.table import Row, literal
@@ -62,12 +63,13 @@ def explain(
         terminals: The row's tokens as regular expressions.
         start: Where the broken call's opening token is; what stands before it was read.
     """
-    at = getattr(error, "pos", 0)
-    message = str(getattr(error, "msg", error)).split(";")[0]
+    if not isinstance(error, json.JSONDecodeError):  # an integer of more digits than Python converts
+        return refuse_integer(text)
+    at, message = error.pos, error.msg
     reason = f"{message[0].lower()}{message[1:]}".removesuffix(" at").removesuffix(" starting")
     try:
         check_depth(text, limits)
-        if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid", "exceeds")):
+        if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid")):
             grammar_error(row, text[start:], terminals)
     except LimitError as limit:
         return limit

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import resources
+from planner_eval.dialects.base import refuse_integer
 from planner_eval.errors import LimitError, ParseError
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
         if isinstance(error.orig_exc, ParseError):
             raise error.orig_exc from None
         if isinstance(error.orig_exc, ValueError):  # an integer of more digits than Python converts
-            raise LimitError(str(error.orig_exc).split(";")[0].lower(), text=text) from None
+            raise refuse_integer(text) from None
         raise
-    except ValueError as error:
-        raise LimitError(str(error).split(";")[0].lower(), text=text) from None
+    except ValueError:
+        raise refuse_integer(text) from None
     except RecursionError:
         raise LimitError("the text nests too deeply", text=text) from None
     except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from planner_eval.dialects.base import Limits
+from planner_eval.dialects.base import Limits, refuse_integer
 from planner_eval.errors import LimitError, ParseError
 from planner_eval.model import Span
 
@@ -72,8 +72,8 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     except RecursionError:
         check_depth(text, limits)
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
-    except ValueError as error:  # an integer of more digits than Python converts
-        raise LimitError(str(error).split(";")[0].lower(), text=text) from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise refuse_integer(text) from None
 
 
 def decode(text: str, at: int) -> tuple[Any, int]:

@@ -125,7 +125,9 @@ def _from_text(text: str) -> str | RawRef | RawTemplate:
 
 
 def _path(text: str) -> Path:
-    return tuple(int(index) if index else field for field, index in _STEP.findall(text)) if text else ()
+    """The fields and positions of a way; a position that no list has is a field of that name."""
+    steps = _STEP.findall(text) if text else ()
+    return tuple((int(index) if len(index) < 10 else index) if index else field for field, index in steps)
 
 
 def write(plan: Plan) -> str:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from planner_eval.dialects.base import long_integers, refuse_integer
 from planner_eval.dialects.program import (
     UNKNOWN,
     CallNode,
@@ -22,6 +23,7 @@ from planner_eval.dialects.program import (
     TextNode,
 )
 from planner_eval.errors import LimitError
+from planner_eval.link import MAX_DIGITS
 from planner_eval.model import RawPlan, Span
 
 AST_CHARS = 256_000
@@ -63,6 +65,7 @@ def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
 
     Raises:
         ParseError: an argument of a tool's call cannot be known.
+        LimitError: an integer has more digits than a plan may hold, or the program nests too deeply.
 
     >>> text = "x = f(a=1)\ng(b=x['y'])"
     >>> follow(syntax(text), text).calls[1].arguments
@@ -70,6 +73,8 @@ def follow(tree: ast.Module, text: str, defined: Iterable[str] = ()) -> RawPlan:
     """
     machine = Machine(text, defined)
     reader = _Reader(text, machine)
+    if long_integers(text):
+        reader.refuse_long_integers(tree)
     try:
         reader.define(tree.body)
         reader.body(tree.body)
@@ -105,6 +110,16 @@ class _Reader:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+
+    def refuse_long_integers(self, tree: ast.Module) -> None:
+        """Refuse integers that Python reads, for they are hexadecimal, and could not write.
+
+        Raises:
+            LimitError: with the place of the first.
+        """
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 10**MAX_DIGITS:
+                raise refuse_integer(self.text, self.span(node)[0])
 
     # ------------------------------------------------------------ statements
     def define(self, body: list[ast.stmt]) -> None:

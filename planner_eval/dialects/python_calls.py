@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.dialects.base import Dialect, Limits, check_calls, refuse_integer
 from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.program import Machine, shift_names
@@ -121,6 +121,8 @@ def _check_depth(text: str, limits: Limits) -> None:
 
 
 def _python_error(error: SyntaxError, text: str) -> ParseError:
+    if "integer string conversion" in (error.msg or ""):
+        return refuse_integer(text)
     lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
     line = min(max(error.lineno or 1, 1), len(lines))
     reason = (error.msg or "this is no Python").split("(<")[0].strip()

@@ -87,7 +87,7 @@ def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if items and all(isinstance(s, str) for s in starts):
             return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
         if items and all(isinstance(s, (int, float)) for s in starts):
-            return sorted(items, key=lambda item: float(item[key]))
+            return sorted(items, key=lambda item: item[key])
     return items
 
 

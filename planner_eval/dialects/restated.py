@@ -1,0 +1,61 @@
+"""When calls are the same calls once more: a model states its plan, and states it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from planner_eval.model import Diagnostic, RawPlan, RawRef, RawTemplate, Span
+
+
+def _digest(text: str) -> str:
+    """A short text for a long one: nested calls would double it at each level."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def signature(raw: RawPlan) -> list[str]:
+    """A text for each call that is equal for equal calls, nested ones included."""
+    made: dict[str, str] = {}
+    found = []
+    for call in raw.calls:
+        given = sorted(f"{key!r}={_shown(value, made)}" for key, value in call.arguments)
+        text = _digest(f"{call.app}.{call.name}({','.join(given)})")
+        for name, path in call.binds:
+            made[name] = f"{text}{path}"
+        found.append(text)
+    return found
+
+
+def repeats(runs: Sequence[RawPlan]) -> list[bool]:
+    """For each run of one plan's calls, whether each of its calls, under its names, was made before."""
+    names = iter(signature(RawPlan(tuple(call for run in runs for call in run.calls))))
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    found = []
+    for run in runs:
+        own = {(next(names), call.returns) for call in run.calls}
+        found.append(own <= seen)
+        seen |= own
+    return found
+
+
+def note(count: int, span: Span) -> Diagnostic:
+    """What is said of calls that count once."""
+    message = (
+        f"{count} calls were read before and count once"
+        if count > 1
+        else "a call was read before and counts once"
+    )
+    return Diagnostic("find.restated", message, "info", None, None, span)
+
+
+def _shown(value: Any, made: dict[str, str]) -> str:
+    if isinstance(value, RawRef):
+        return f"<{made.get(value.name, value.name)}{value.path}>"
+    if isinstance(value, RawTemplate):
+        return "+".join(_shown(part, made) for part in value.parts)
+    if isinstance(value, list):
+        return f"[{','.join(_shown(item, made) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key!r}:{_shown(item, made)}' for key, item in sorted(value.items()))}}}"
+    return repr(value)

@@ -1,0 +1,168 @@
+"""AppBench lines in a model's prose: after bullets and numbers, in bold, in fences, inside sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from planner_eval.canonical import same
+from planner_eval.errors import ParseError, PlanevalError
+from planner_eval.read import parse, write
+from tests.test_cli import planeval
+
+PLAN = """Hotels: [h, price = search(#city='Lyon', #name='Ann's Inn')]
+Trips: [t = book(#hotel=h, #price=price), pay(#for=t)]
+Hotels: [review(#hotel=h, #guests=['Ann', t])]"""
+
+
+def bold(plan: str) -> str:
+    """Each app in bold, what follows as code, an empty line between."""
+    return "\n\n".join(f"* **{line.replace(': [', '**: `[', 1)}`" for line in plan.split("\n"))
+
+
+DRESSED: dict[str, Callable[[str], str]] = {
+    "prose before": lambda plan: f"Sure! Here's the plan for you (in order):\n\n{plan}",
+    "prose after": lambda plan: f"{plan}\n\nThis plan books (one) hotel, as you said.",
+    "bullets": lambda plan: "\n".join(f"- {line}" for line in plan.split("\n")),
+    "stars": lambda plan: "The plan:\n" + "\n\n".join(f"  * {line}" for line in plan.split("\n")),
+    "numbers": lambda plan: "\n".join(f"{i}. {line}" for i, line in enumerate(plan.split("\n"), 1)),
+    "parentheses": lambda plan: "\n".join(f"{i}) {line}" for i, line in enumerate(plan.split("\n"), 1)),
+    "fence": lambda plan: f"Here is the plan:\n\n```text\n{plan}\n```\n\nIt's done.",
+    "quoted text": json.dumps,
+}
+SECTIONS = {
+    "bold": bold,
+    "no spaces": lambda plan: "Plan:\n\n" + plan.replace(": [", ":[").replace(" = ", "="),
+    "explained": lambda plan: "\n".join(f"- {line} - does (something)" for line in plan.split("\n")),
+    "a sentence": lambda plan: "First. " + ", and then ".join(plan.split("\n")) + ".",
+    "the same line": lambda plan: f"Here is the plan: {plan}",
+    "tags": lambda plan: f"<answer>{plan}</answer>",
+    "said twice": lambda plan: f"```\n{plan}\n```\nOnce more:\n- " + plan.replace("\n", "\n- "),
+}
+
+
+@pytest.mark.parametrize("how", [*DRESSED, *SECTIONS])
+def test_a_dressed_plan_is_the_bare_plan(how: str, tmp_path: Path) -> None:
+    (tmp_path / "bare.txt").write_text(PLAN, encoding="utf-8")
+    text = (DRESSED | SECTIONS)[how](PLAN)
+    (tmp_path / "dressed.txt").write_text(text, encoding="utf-8")
+    found = json.loads(planeval("parse", "--format", "json", str(tmp_path / "dressed.txt")).stdout)
+    bare = json.loads(planeval("parse", "--format", "json", str(tmp_path / "bare.txt")).stdout)
+    assert found["dialect"] == "appbench"
+    assert found["plan"] == bare["plan"]
+    assert [call["app"] for call in found["plan"]["calls"]] == ["Hotels", "Trips", "Trips", "Hotels"]
+    compared = planeval("diff", str(tmp_path / "dressed.txt"), str(tmp_path / "bare.txt"))
+    assert (compared.returncode, compared.stdout.split("\n")[0]) == (0, "same")
+
+
+def test_a_named_dialect_reads_prose_too() -> None:
+    done = planeval("parse", "--from", "appbench", "--format", "json", "-", text=DRESSED["bullets"](PLAN))
+    assert done.returncode == 0
+    assert [call["name"] for call in json.loads(done.stdout)["plan"]["calls"]] == [
+        "search", "book", "pay", "review",
+    ]  # fmt: skip
+
+
+def test_the_places_are_those_of_the_text() -> None:
+    text = DRESSED["numbers"](PLAN)
+    calls = parse(text).calls
+    assert [text[slice(*call.span)].split("(")[0] for call in calls if call.span] == [
+        "h, price = search", "t = book", "pay", "review",
+    ]  # fmt: skip
+    assert text[slice(*calls[1].spans[1])] == "#price=price"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Movies: we should buy tickets (two)",
+        "Note: [see appendix (#3)]",
+        "Plan:\nNote: [see(#3)], as above",
+        "I would use buy(#city='Reno') here.",
+        "Well,\nbuy(#city='Reno') is what I would use.",
+    ],
+)
+def test_prose_calls_nothing(text: str) -> None:
+    done = planeval("parse", "--format", "json", "-", text=text)
+    assert json.loads(done.stdout)["plan"]["calls"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "found '#seats=...'"),
+        ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
+        ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
+        ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),
+        ("Plan:\n[x = buy(#city='Reno')]", 2, "an app's name"),
+        ("Movies: x = buy(#city='Reno')", 1, "an app's name"),
+        ("Plan:\n- x = buy(#city='Reno') y = pay(#for=x)", 2, "expected a new line"),
+        ("Plan:\nMovies: [x = buy(#city='Reno')] Hotels - [b(#movie=x)]", 2, "found 'Hotels -"),
+    ],
+)
+def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
+    done = planeval("parse", "-", text=text)
+    assert done.returncode != 0
+    assert f"line {line}, column " in done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
+
+
+def test_lines_beside_other_notations_are_read_in_order() -> None:
+    text = '- Hotels: [h = search(#city=\'Lyon\')]\n\nand\n\n[{"name": "f", "arguments": {"a": 1}}]'
+    plan = parse(text)
+    assert [call.tool for call in plan.calls] == ["Hotels.search", "f"]
+    assert "dialect.mixed" in [note.code for note in plan.diagnostics]
+
+
+def test_the_end_of_a_sentence_is_no_part_of_an_app() -> None:
+    assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A: [x = f(#a='b )]\n",
+        "Hi A: [x = f(#a='1' and ",
+        "- f(#a='1') is a\n",
+        "A: [f() and\n",
+        "a: [x, ",
+        "(#a=",
+        "Hi\n[x = f(#a='1')]\n",
+    ],
+)
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        with contextlib.suppress(PlanevalError):
+            parse(f"Hi\n{text * times}\nA: [x = f(#a='1')]")
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(40_000) < 20 * seconds(4_000) + 0.5
+
+
+@pytest.mark.parametrize("part", ["ss", "sm", "ms", "mm"])
+def test_every_gold_plan_in_prose_is_the_gold_plan(reference: Path, part: str) -> None:
+    records = json.loads((reference / f"datasets/appbench/test_{part}.json").read_text(encoding="utf-8"))
+    assert len(records) == (201 if part == "ms" else 200)
+    for record in records:
+        gold = parse(record["output"], dialect="appbench")
+        for bare in ("\n".join(record["output"]["api_results"]), write(gold, "appbench")):
+            wanted = parse(bare)
+            for how, dress in DRESSED.items():
+                found = parse(dress(bare))
+                assert found.dialect == "appbench", (how, bare)
+                assert same(wanted, found), (how, bare)
+                assert [c.returns for c in found.calls] == [c.returns for c in wanted.calls], (how, bare)
+        dressed = parse(SECTIONS["bold"](write(gold, "appbench")))
+        assert same(gold, dressed), record
+
+
+def test_a_broken_line_in_a_quoted_text_is_an_error() -> None:
+    with pytest.raises(ParseError, match="expected"):
+        parse(json.dumps("Plan:\nMovies: [x = buy(#city='Reno' #b=..."))
