@@ -2,7 +2,7 @@
 
 A `Sandbox` belongs to one set of tools and one level:
 
-* ``strict``: each plan in a fresh confined process, forked from a lean server;
+* ``strict``: each plan in a fresh confined process, forked from a lean one that has seen no plan;
 * ``process``: one confined process for many plans, for tools that we ship and that are pure;
 * ``inline``: no isolation, in this process, for one's own tools.
 """
@@ -220,7 +220,7 @@ class Sandbox:
             "parent": os.getpid(),
             "source": self.source.data,
             "limits": kernel,
-            "read": [*self.source.read, *map(os.path.abspath, limits.read)],
+            "read": [*self.source.read, *map(os.path.realpath, limits.read)],
             "names": list(self.source.names),
             "required": list(REQUIRED[self.level]),
             "threads": self.threads,

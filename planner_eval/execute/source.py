@@ -115,7 +115,8 @@ def _reads(*more: str) -> tuple[str, ...]:
     """What each worker may read: Python, the system's libraries, this package, and what is named."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__)}
     own = sorted(prefix for prefix in prefixes if os.path.realpath(prefix) != "/")
-    return (*own, *_installed(), *_SYSTEM, _PACKAGE, *more)
+    places = (*own, *_installed(), *_SYSTEM, _PACKAGE, *more)
+    return tuple(dict.fromkeys(map(os.path.realpath, places)))
 
 
 def _installed() -> list[str]:
@@ -199,13 +200,28 @@ def factory_source(name: str, module: str, attribute: str, arguments: dict[str, 
 
 # ---------------------------------------------------------------- what users bring
 def _neighbours(folder: Path) -> tuple[str, ...]:
-    """What a tool's file may import from beside itself: Python files and packages, not other files."""
+    """What a tool's file may import from beside itself: Python files and packages, not other files.
+
+    A link opens nothing that lies elsewhere: it counts as the file that it leads to, and only where that
+    is a Python file in the same folder or below.
+
+    Args:
+        folder: Where the tool's file lies, links resolved.
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError:
         return ()
     beside = [os.path.join(folder, name) for name in names]
-    return tuple(p for p in beside if p.endswith(".py") or os.path.isfile(os.path.join(p, "__init__.py")))
+    return tuple(dict.fromkeys(filter(None, (_importable(path, folder) for path in beside))))
+
+
+def _importable(path: str, folder: Path) -> str:
+    """The real place of a Python file or a package in the folder; "" for anything else."""
+    real = os.path.realpath(path)
+    if real.endswith(".py") and os.path.isfile(real):
+        return real if Path(real).is_relative_to(folder) else ""
+    return path if real == path and os.path.isfile(os.path.join(path, "__init__.py")) else ""
 
 
 def _file(name: str, path: Path, attribute: str) -> ToolSource:
