@@ -141,12 +141,12 @@ class _Pipe:
 
 
 class Server:
-    """The fork server of level strict."""
+    """The supervisor of level strict."""
 
     def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
         self.limits = limits
         self.ahead = setup["jobs"] + 1
-        self.folder = tempfile.mkdtemp(prefix="planeval-") if setup["writes"] else None
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="planeval-")) if setup["writes"] else None
         if self.folder is not None:
             os.chmod(self.folder, 0o300)  # a plan cannot list where the others' folders lie
         self.pipe = _Pipe({**setup, "mode": "server", "folder": self.folder})
@@ -156,7 +156,8 @@ class Server:
 
     def send(self, request: dict[str, Any]) -> None:
         """Hand over one plan."""
-        self.pipe.unsent.extend(_framed({**request, "number": self.sent}))
+        plan = _framed(request)  # for the child alone: the supervisor hands it on unread
+        self.pipe.unsent.extend(_framed({"number": self.sent, "seconds": request["seconds"], "plan": plan}))
         self.sent += 1
         self.pipe.pump(0)
 

@@ -1,30 +1,34 @@
-"""The server of level strict: forks a confined child for each plan, watches it, ends it, tidies up.
+"""The supervisor of level strict: has a confined child forked for each plan, watches it, ends it, tidies up.
 
-It runs none of the tools itself. What a child wrote it hands on unread, as one frame a plan; it is the
-parent that reads it, and trusts none of it.
+It runs none of the tools itself. It holds every plan's data, folder and output, so it forks no child
+either, which would inherit them: `zygote` does. What a child wrote it hands on unread, as one frame a
+plan; it is the parent that reads it, and trusts none of it.
 """
 
 from __future__ import annotations
 
-import gc
+import math
 import os
 import select
-import sys
-from time import monotonic, sleep
+from _socket import socketpair
+from time import monotonic
 
 from planner_eval.execute import load, lockdown
 from planner_eval.execute.folders import remove_tree, tree_size
 from planner_eval.execute.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MUCH_OUTPUT
-from planner_eval.execute.worker import all_hold, answer, receive, refuse, settle_in, writer
+from planner_eval.execute.worker import receive, settle_in
+from planner_eval.execute.zygote import FORKED, Zygote
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _socket import socket
     from typing import Any
 
-_OWN_LIMITS = ("CPU", "NPROC")
-"""Limits that hold for each child and not for the server."""
+_OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
+"""Limits that hold for each child and not for the supervisor and the zygote."""
 _WATCH_EVERY = 0.1
+_LEAVES_WITHIN = 0.5
+"""Seconds in which a child that has closed its pipe should be gone."""
 
 
 class _Child:
@@ -33,208 +37,247 @@ class _Child:
     __slots__ = (
         "deadline",
         "folder",
+        "into",
         "number",
         "output",
         "pid",
         "pipe",
+        "seconds",
         "size",
         "started",
         "status",
+        "unsent",
     )
 
-    def __init__(self, number: int, pid: int, pipe: int, folder: str | None, seconds: float) -> None:
-        self.number, self.pid, self.pipe, self.folder = number, pid, pipe, folder
-        self.started = monotonic()
-        self.deadline = self.started + seconds
+    def __init__(self, request: dict[str, Any], folder: str | None, into: int, pipe: int) -> None:
+        self.number, self.folder, self.into, self.pipe = request["number"], folder, into, pipe
+        self.seconds: float = request["seconds"]
+        self.started, self.deadline = monotonic(), math.inf
+        name = os.fsencode(folder or "")
+        self.unsent = memoryview(len(name).to_bytes(4, "little") + name + request["plan"])
         self.output: list[bytes] = []
         self.size = 0
         self.status: int | None = None
+        self.pid = -1
+
+    def begin(self, pid: int) -> None:
+        """The process is there: its time runs from now on."""
+        self.pid = pid
+        self.started = monotonic()
+        self.deadline = self.started + self.seconds
+
+    def take(self, most: int) -> None:
+        """Read what the child has written; `most` bytes are allowed."""
+        if self.status is not None:
+            return  # it is about to be let go
+        data = os.read(self.pipe, 1 << 16)
+        self.output.append(data)
+        self.size += len(data)
+        if not data:
+            self.status = ENDED
+        elif self.size > most:
+            self.status = TOO_MUCH_OUTPUT
 
 
 def server(setup: dict[str, Any]) -> None:
-    """Fork a confined child for each plan that comes in, until the parent closes the pipe or dies.
+    """Have a confined child run each plan that comes in, until the parent closes the pipe or dies.
 
-    The server confines itself first, as far as its work allows: its children inherit that, and each
-    needs only the rest.
+    This process confines itself first, as far as its work allows: the zygote and its children inherit
+    that, and each child needs only the rest.
     """
     load.preload(setup["source"])
     settle_in(setup["folder"] or "/")
-    lock = _confined(setup)
-    gc.disable()
-    gc.freeze()  # a collection in a child would copy every page of it
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    children: dict[int, _Child] = {}
-    cleaners: list[int] = []
+    ends = socketpair()  # once confined, nobody here can make one
+    supervisor = _Supervisor(setup, _confined(setup, ends))
     try:
-        while True:
-            room = len(children) < setup["jobs"]
-            poll.modify(0, select.POLLIN if room else 0)
-            for file, _ in poll.poll(int(1000 * _patience(children)) + 1):
-                if file == 0 and room:
-                    request = receive(0)
-                    if request is None:
-                        return
-                    child = _fork(request, setup, lock)
-                    children[child.pipe] = child
-                    poll.register(child.pipe, select.POLLIN)
-                elif file == 0:
-                    return  # nothing was asked of 0 but errors: the parent is gone
-                else:
-                    _take(children[file], setup)
-            _watch(children, setup)
-            for child in [c for c in children.values() if c.status is not None]:
-                poll.unregister(child.pipe)
-                del children[child.pipe]
-                _finish(child, cleaners)
-            cleaners = [pid for pid in cleaners if not os.waitpid(pid, os.WNOHANG)[0]]
-            if os.getppid() != setup["parent"]:
-                return
+        while supervisor.turn():
+            continue
     finally:
-        for child in children.values():
-            _end(child)
-        for cleaner in cleaners:
-            os.waitpid(cleaner, 0)
-        if setup["folder"] is not None:
-            remove_tree(setup["folder"])
+        supervisor.close()
 
 
-def _confined(setup: dict[str, Any]) -> lockdown.SecondLock:
-    """Lock the server down, and prepare what its children add."""
-    limits: dict[str, int] = {}
-    own: dict[str, int] = {}
-    for name, value in setup["limits"].items():
-        (own if name in _OWN_LIMITS else limits)[name] = value
-    rules = {"read": setup["read"], "names": setup["names"], "folder": setup["folder"]}
+def _confined(setup: dict[str, Any], ends: tuple[socket, socket]) -> Zygote:
+    """Lock this process down, and start the zygote."""
+    own = {name: value for name, value in setup["limits"].items() if name in _OWN_LIMITS}
+    limits = {name: value for name, value in setup["limits"].items() if name not in _OWN_LIMITS}
+    rules = {name: setup[name] for name in ("read", "names", "folder")}
     base = lockdown.lock_down(limits, rules, lockdown.prepared_filter("server", threads=True))
-    return lockdown.SecondLock(own, base, lockdown.prepared_filter("child", threads=setup["threads"]))
+    return Zygote(ends, setup, own, base, rules)
 
 
-def _patience(children: dict[int, _Child]) -> float:
-    if not children:
-        return 1.0
-    return max(0.0, min(_WATCH_EVERY, min(child.deadline for child in children.values()) - monotonic()))
+class _Supervisor:
+    """The children at work, and what is known of each."""
 
+    def __init__(self, setup: dict[str, Any], zygote: Zygote) -> None:
+        self.setup, self.zygote = setup, zygote
+        self.poll = select.poll()
+        self.poll.register(0, select.POLLIN)
+        self.poll.register(zygote.file, select.POLLIN)
+        self.children: dict[int, _Child] = {}
+        self.fed: dict[int, _Child] = {}
+        self.unborn: list[_Child] = []
+        self.leaving: list[_Child] = []
+        self.cleaners: list[int] = []
 
-def _fork(request: dict[str, Any], setup: dict[str, Any], lock: lockdown.SecondLock) -> _Child:
-    folder = None
-    if setup["folder"] is not None:
-        folder = f"{setup['folder']}/{os.urandom(16).hex()}"  # no plan can guess where another one's lies
-        os.mkdir(folder, 0o700)
-    read_end, write_end = os.pipe()
-    parent = os.getpid()
-    pid = os.fork()
-    if pid == 0:
+    def turn(self) -> bool:
+        """Wait for what happens next and see to it; False where nothing will be asked any more."""
+        room = len(self.children) + len(self.leaving) < self.setup["jobs"]
+        self.poll.modify(0, select.POLLIN if room else 0)
+        for file, _ in self.poll.poll(int(1000 * self._patience()) + 1):
+            if file in self.children:
+                self.children[file].take(self.setup["output_size"])
+            elif file in self.fed:
+                self._feed(self.fed[file])
+            elif file == self.zygote.file:
+                self._finish(self._hear())
+            elif not room:
+                return False  # nothing was asked of 0 but errors: the parent is gone
+            else:
+                request = receive(0)
+                if request is None:
+                    return False
+                self._begin(request)
+        self._watch()
+        for child in [child for child in self.children.values() if child.status is not None]:
+            self._let_go(child)
+        self.cleaners = [pid for pid in self.cleaners if not os.waitpid(pid, os.WNOHANG)[0]]
+        return bool(os.getppid() == self.setup["parent"])
+
+    def _patience(self) -> float:
+        waited_for = (*self.children.values(), *self.leaving)
+        if not waited_for:
+            return 1.0
+        deadline: float = min(child.deadline for child in waited_for)
+        return max(0.0, min(_WATCH_EVERY, deadline - monotonic()))
+
+    # ------------------------------------------------------------ one child
+    def _begin(self, request: dict[str, Any]) -> None:
+        folder = None
+        if self.setup["folder"] is not None:
+            folder = f"{self.setup['folder']}/{os.urandom(16).hex()}"  # no plan can guess another one's
+            os.mkdir(folder, 0o700)
+        plan, into = os.pipe()
+        pipe, out = os.pipe()
+        os.set_blocking(into, False)
+        child = _Child(request, folder, into, pipe)
+        self.zygote.fork(plan, out)
+        os.close(plan)
+        os.close(out)
+        self.unborn.append(child)
+        self.children[pipe] = child
+        self.poll.register(pipe, select.POLLIN)
+        self.fed[into] = child
+        self.poll.register(into, select.POLLOUT)
+        self._feed(child)
+
+    def _feed(self, child: _Child) -> None:
+        """Send what fits of the plan's data; once all is sent, or nobody reads it, close the pipe."""
         try:
-            os.setsid()
-            lockdown.die_with_parent(parent)
-            _be_child(request, setup, lock, folder, writer(only_keep(write_end)))
+            child.unsent = child.unsent[os.write(child.into, child.unsent) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            child.unsent = child.unsent[:0]
+        if not child.unsent:
+            self._stop_feeding(child)
+
+    def _stop_feeding(self, child: _Child) -> None:
+        if self.fed.pop(child.into, None) is not None:
+            self.poll.unregister(child.into)
+            os.close(child.into)
+
+    def _watch(self) -> None:
+        now = monotonic()
+        for child in self.children.values():
+            if child.status is not None:
+                continue
+            if now >= child.deadline:
+                child.status = TIMED_OUT
+            elif child.folder is not None and now - child.started > _WATCH_EVERY:
+                full = tree_size(child.folder) > self.setup["disk_size"]
+                child.status = DISK_FULL if full else None
+        for child in self.leaving:
+            if now >= child.deadline:
+                _kill(child.pid)
+
+    def _let_go(self, child: _Child) -> None:
+        """See that a child leaves whose status is clear, as soon as its process number is known."""
+        if child.pid < 0:
+            return
+        if child.status != ENDED:
+            _kill(child.pid)
+        child.deadline = monotonic() + _LEAVES_WITHIN  # it closed its pipe: so that a signal can be told
+        self._stop_feeding(child)
+        self.poll.unregister(child.pipe)
+        del self.children[child.pipe]
+        os.close(child.pipe)
+        self.leaving.append(child)
+        self.zygote.wait(child.pid)
+
+    def _hear(self) -> _Child | None:
+        """Take in one thing that the zygote tells; the child that has left, if that is it."""
+        kind, value = self.zygote.reply()
+        if kind == FORKED:
+            self.unborn.pop(0).begin(value)
+            return None
+        child = self.leaving.pop(0)
+        if child.status == ENDED and os.WIFSIGNALED(value):
+            child.status = 1000 + os.WTERMSIG(value)
+        return child
+
+    def _finish(self, child: _Child | None) -> None:
+        if child is None:
+            return
+        if child.folder is not None:
+            try:
+                os.rmdir(child.folder)
+            except OSError:
+                self.cleaners.append(_cleaner(child.folder))
+        _hand_on(child)
+
+    def close(self) -> None:
+        """End every child and the zygote, and remove every folder."""
+        try:
+            while self.unborn:
+                self._hear()
+            for child in list(self.children.values()):
+                child.status = TIMED_OUT
+                self._let_go(child)
+            for child in self.leaving:
+                _kill(child.pid)
+            while self.leaving:
+                self._hear()
         finally:
-            os._exit(1)
-    os.close(write_end)
-    return _Child(request["number"], pid, read_end, folder, request["seconds"])
+            self.zygote.close()
+            for cleaner in self.cleaners:
+                os.waitpid(cleaner, 0)
+            if self.setup["folder"] is not None:
+                remove_tree(self.setup["folder"])
 
 
-def _be_child(
-    request: dict[str, Any],
-    setup: dict[str, Any],
-    lock: lockdown.SecondLock,
-    folder: str | None,
-    write: Callable[[str], object],
-) -> None:
-    gc.enable()
-    if folder is not None:
-        os.environ["HOME"] = os.environ["TMPDIR"] = folder
-        os.chdir(folder)
-    report = lock.apply(folder)
-    if "planner_eval" in sys.modules and not hasattr(sys.modules["planner_eval"], "__version__"):
-        del sys.modules["planner_eval"]  # the stand-in; tools that import the package get all of it
-    if all_hold(setup, report, write, say=request["layers"]):
+def _kill(pid: int) -> None:
+    """Kill a child that was not waited for yet, with all that it may have started."""
+    for kill in (os.killpg, os.kill):
         try:
-            tools = load.load(setup["source"])
-        except load.LoadError as error:
-            refuse("tools", str(error), write)
-        else:
-            answer(request, tools, write)
-    os._exit(0)
+            kill(pid, 9)
+        except OSError:
+            continue
 
 
 def _cleaner(folder: str) -> int:
     """Start removing a folder in a process of its own: the next plan shall not wait for a million files."""
-    server = os.getpid()
+    supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            lockdown.die_with_parent(server)
+            lockdown.die_with_parent(supervisor)
             remove_tree(folder)
         finally:
             os._exit(0)  # what could not be removed, the parent finds when everything is over
     return pid
 
 
-def only_keep(out: int) -> int:
-    """Keep `out` as descriptor 3 and /dev/null, which the parent gives as 2, as 0, 1 and 2; no others."""
-    os.dup2(out, 3)
-    os.dup2(2, 0)
-    os.dup2(2, 1)
-    os.closerange(4, 1 << 16)
-    return 3
-
-
-def _take(child: _Child, setup: dict[str, Any]) -> None:
-    data = os.read(child.pipe, 1 << 16)
-    child.output.append(data)
-    child.size += len(data)
-    if not data:
-        child.status = ENDED
-    elif child.size > setup["output_size"]:
-        child.status = TOO_MUCH_OUTPUT
-
-
-def _watch(children: dict[int, _Child], setup: dict[str, Any]) -> None:
-    now = monotonic()
-    for child in children.values():
-        if child.status is not None:
-            continue
-        if now >= child.deadline:
-            child.status = TIMED_OUT
-        elif child.folder is not None and now - child.started > _WATCH_EVERY:
-            full = tree_size(child.folder) > setup["disk_size"]
-            child.status = DISK_FULL if full else None
-
-
-def _end(child: _Child) -> int:
-    """Kill a child with all that it may have started, wait for it, and give its status."""
-    for kill in (os.killpg, os.kill):
-        try:
-            kill(child.pid, 9)
-        except OSError:
-            continue
-    _, status = os.waitpid(child.pid, 0)
-    os.close(child.pipe)
-    return status
-
-
-def _finish(child: _Child, cleaners: list[int]) -> None:
-    if child.status == ENDED:  # it closed its pipe: let it leave by itself, so that a signal can be told
-        gone, status = os.waitpid(child.pid, os.WNOHANG)
-        patience = monotonic() + 0.5
-        while not gone and monotonic() < patience:
-            sleep(0.00005)
-            gone, status = os.waitpid(child.pid, os.WNOHANG)
-        if gone:
-            os.close(child.pipe)
-        else:
-            status = _end(child)
-        if os.WIFSIGNALED(status):
-            child.status = 1000 + os.WTERMSIG(status)
-    else:
-        _end(child)
-    if child.folder is not None:
-        try:
-            os.rmdir(child.folder)
-        except OSError:
-            cleaners.append(_cleaner(child.folder))
+def _hand_on(child: _Child) -> None:
     output = b"".join(child.output)
     seconds = int((monotonic() - child.started) * 1e6)
     fields = ((child.number, 4), (child.status or 0, 4), (seconds, 8), (len(output), 8))

@@ -44,9 +44,9 @@ prlimit64 302 261
 _SERVER_ONLY = """
 clone 56 220, prctl 157 167, wait4 61 260, kill 62 129, setsid 112 157, chmod 90 -, fchmodat 268 53,
 seccomp 317 277, landlock_create_ruleset 444 444, landlock_add_rule 445 445,
-landlock_restrict_self 446 446
+landlock_restrict_self 446 446, sendmsg 46 211, recvmsg 47 212
 """
-"""What the server that forks workers does besides; its children give it up."""
+"""What the supervisor and the zygote, which forks, do besides; the children give it up."""
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Machine name → column of the tables above and the kernel's audit number."""
 NEWEST_KNOWN = 450
@@ -124,8 +124,9 @@ def seccomp_filter(machine: str, role: str, *, threads: bool) -> bytes:
     Args:
         machine: ``"x86_64"`` or ``"aarch64"``.
         role: ``"worker"``: everything a confined process may do; ``"server"``: the same and what
-            starting and ending children takes; ``"child"``: short, on top of the server's, takes
-            the difference away (the kernel needs 0.3 ms for the long one).
+            starting and ending children takes, passing descriptors on included;
+            ``"child"``: short, on top of the server's, takes the difference away (the kernel
+            needs 0.3 ms for the long one).
         threads: Whether a worker or child may start threads.
 
     Raises:

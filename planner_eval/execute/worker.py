@@ -1,7 +1,7 @@
 """The worker's side of isolation: runs plans, and speaks with the parent.
 
 A process started by `channel` becomes either the one confined worker of level process, which is here,
-or the server of level strict, which forks a confined child for each plan (`server`).
+or the supervisor of level strict (`server`), which has a confined child forked for each plan (`zygote`).
 
 Messages in: 4 bytes of length, then a `marshal` dict (from the parent, which is trusted; never the
 other way round). Messages out: JSON lines, one a call, then one that ends the plan.
@@ -74,11 +74,14 @@ def writer(out: int) -> Callable[[str], object]:
 
 def receive(file: int) -> dict[str, Any] | None:
     """The next message; None where there is none any more."""
+    data = receive_bytes(file)
+    return None if data is None else marshal.loads(data)
+
+
+def receive_bytes(file: int) -> bytes | None:
+    """What follows its length; None where there is nothing any more."""
     head = _read(file, 4)
-    if len(head) < 4:
-        return None
-    data = _read(file, int.from_bytes(head, "little"))
-    return marshal.loads(data)  # type: ignore[no-any-return]
+    return _read(file, int.from_bytes(head, "little")) if len(head) == 4 else None
 
 
 def _read(file: int, size: int) -> bytes:

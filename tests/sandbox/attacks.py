@@ -5,13 +5,17 @@ Run as a script (``attacks.py NAME [JSON arguments]``) an attack meets no confin
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
+import re
 import socket
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -163,6 +167,120 @@ def limit_process(pid: int) -> str:
 
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
     return "limited"
+
+
+# ---------------------------------------------------------------- the plans beside
+def keep(secret: str) -> str:
+    """What the plan does that the others spy on; no attack."""
+    with open("kept.txt", "w") as file:
+        file.write(secret)
+    return secret
+
+
+def wait(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def _reachable(roots: list[Any]) -> Iterator[Any]:
+    """Everything that can be reached from some objects."""
+    seen: set[int] = {id(roots)}
+    waiting = list(roots)
+    while waiting:
+        found = waiting.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            waiting += gc.get_referents(found)
+
+
+def _frames() -> list[Any]:
+    """The frames up to the outermost one, and what they hold."""
+    frame, held = sys._getframe(), []
+    while frame is not None:
+        held += [frame, frame.f_locals, frame.f_globals]
+        frame = frame.f_back
+    return held
+
+
+def _secret(head: str, objects: Iterator[Any]) -> str:
+    """The secret among some objects; its head alone, which the plan that spies was given, is none."""
+    pattern = re.compile(head.encode() + b"[0-9a-f]{32}")
+    for found in objects:
+        data = found.encode(errors="replace") if isinstance(found, str) else found
+        if isinstance(data, (bytes, bytearray)) and (hit := pattern.search(data)):
+            return hit[0].decode()
+    raise PermissionError("there is no secret")
+
+
+def spy_in_frames(head: str) -> str:
+    return _secret(head, _reachable(_frames()))
+
+
+def spy_in_objects(head: str) -> str:
+    return _secret(head, _reachable(gc.get_objects()))
+
+
+def spy_in_folders(head: str) -> str:
+    """Try every path that is known here, and what lies beside the own folder."""
+    known = {found for found in _reachable([*_frames(), *gc.get_objects()]) if type(found) is str}
+    known |= {os.getcwd()}
+    with contextlib.suppress(OSError):
+        known |= {os.path.join("..", name) for name in os.listdir("..")}
+    kept = []
+    for folder in known:
+        with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, "kept.txt"), "rb") as file:
+            kept.append(file.read(1000))
+    return _secret(head, iter(kept))
+
+
+def _told_of(process: str) -> Iterator[Any]:
+    """What /proc tells of a process: its start, its working folder, its descriptors, its memory."""
+    place = f"/proc/{process}"
+    for name in ("environ", "cmdline", "cwd/kept.txt"):
+        with contextlib.suppress(OSError), open(f"{place}/{name}", "rb") as file:
+            yield file.read(1 << 20)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"{place}/fd"):
+            with contextlib.suppress(OSError):
+                opened = os.open(f"{place}/fd/{name}", os.O_RDONLY | os.O_NONBLOCK)
+                yield os.read(opened, 1 << 16)
+    with contextlib.suppress(OSError), open(f"{place}/maps") as maps, open(f"{place}/mem", "rb", 0) as memory:
+        for line in maps.readlines():
+            first, last = (int(end, 16) for end in line.split()[0].split("-"))
+            with contextlib.suppress(OSError, ValueError, OverflowError):
+                for start in range(first, last if "rw" in line else first, 1 << 20):
+                    memory.seek(start)
+                    yield memory.read(min(last - start, (1 << 20) + 100))
+
+
+def spy_in_own_process(head: str) -> str:
+    return _secret(head, _told_of("self"))
+
+
+def _parent_of(process: str) -> str:
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat") as file:
+        return file.read().rpartition(")")[2].split()[1]
+    return ""
+
+
+def spy_in_other_processes(head: str) -> str:
+    """Look into the nearest ancestors and into all that they started."""
+    above = [str(os.getppid())]
+    above += filter(None, [_parent_of(above[0])])
+    own = str(os.getpid())
+    found = [name for name in os.listdir("/proc") if name.isdecimal() and name != own]
+    near = [name for name in found if name in above or _parent_of(name) in above]
+    return _secret(head, (piece for process in near for piece in _told_of(process)))
+
+
+def descriptors() -> list[int]:
+    """The open ones; no attack."""
+    found = []
+    for number in range(1 << 10):
+        with contextlib.suppress(OSError):
+            os.fstat(number)
+            found.append(number)
+    return found
 
 
 # ---------------------------------------------------------------- resources
