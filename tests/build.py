@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.model import Call, Edge, Plan, Ref, Template, Unresolved, references
+from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references
 
 
 def value(raw: Any, positions: dict[str, int]) -> Any:

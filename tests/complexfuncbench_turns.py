@@ -10,13 +10,7 @@ from unittest.mock import patch
 
 from planner_eval.benchmarks.complexfuncbench import turn
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, free_key
-from planner_eval.benchmarks.complexfuncbench.embedding import (
-    Embedding,
-    Trigrams,
-    assign,
-    similarities,
-    tied,
-)
+from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, Trigrams, assign, similarities, tied
 
 if TYPE_CHECKING:
     from tests.test_benchmark_complexfuncbench import Vectors

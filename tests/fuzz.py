@@ -48,8 +48,8 @@ def seeds() -> list[str]:
 
 def once(text: str) -> None:
     """Parse one text in every way; only the package's own errors may come out."""
-    from planner_eval.errors import ParseError, PlanevalError
-    from planner_eval.read import locate, parse
+    from planner_eval.base.errors import ParseError, PlanevalError
+    from planner_eval.dialects.read import locate, parse
 
     for repair in (False, True):
         try:
@@ -159,31 +159,7 @@ def guided(seconds: float, folder: Path) -> int:
     import atheris  # type: ignore[import-not-found,unused-ignore]
 
     with atheris.instrument_imports(include=["planner_eval"]):
-        import planner_eval.read  # noqa: F401
-        from planner_eval.dialects import (  # noqa: F401
-            blocks,
-            callnavi,
-            detect,
-            find,
-            framed,
-            gemma,
-            javascript,
-            messages,
-            named,
-            nodes,
-            numbered,
-            program,
-            python_ast,
-            python_calls,
-            python_tree,
-            react,
-            repair,
-            sections,
-            traces,
-            views,
-            worfbench,
-            xml_calls,
-        )  # fmt: skip
+        import planner_eval.dialects.read  # noqa: F401
     corpus = folder.parent / "fuzz_corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(seeds()):

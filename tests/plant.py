@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from planner_eval.canonical import Numbered
-from planner_eval.model import Call, Edge, Plan, Ref, Template, Unresolved, references
+from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from planner_eval.model import Call, Plan, Ref, Unresolved
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.plant import rebuild, users, with_call
 
 

@@ -6,9 +6,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from planner_eval.files import read_file
-from planner_eval.model import Plan
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import read_file
 
 
 @cache

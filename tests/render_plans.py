@@ -6,10 +6,10 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from planner_eval.diff import Diff, diff
-from planner_eval.errors import ParseError
-from planner_eval.model import Call, Edge, Plan, Ref, Unresolved
-from planner_eval.read import parse
+from planner_eval.base.errors import ParseError
+from planner_eval.comparison.diff import Diff, diff
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from tests.conftest import ROOT
 
 HOSTILE = [

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from planner_eval.align import Alignment, align, match
-from planner_eval.canonical import Numbered
-from planner_eval.matching.assignment import assign
-from planner_eval.matching.blocks import Block, solve
-from planner_eval.matching.pairing import Pairing, Side
-from planner_eval.model import Call, Plan, Ref
+from planner_eval.comparison.align import Alignment, align, match
+from planner_eval.comparison.matching.assignment import assign
+from planner_eval.comparison.matching.blocks import Block, solve
+from planner_eval.comparison.matching.pairing import Pairing, Side
+from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
 
 
@@ -38,7 +38,7 @@ def test_assignment_is_optimal(seed: int) -> None:
 def test_large_assignment_agrees_with_the_small_one() -> None:
     random = Random(5)
     costs = [[random.randint(0, 99) for _ in range(60)] for _ in range(60)]
-    from planner_eval.matching.assignment import _augment
+    from planner_eval.comparison.matching.assignment import _augment
 
     pure = sum(costs[r][c] for r, c in _augment(costs))
     assert sum(costs[r][c] for r, c in assign(costs)) == pure

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.canonical import same
-from planner_eval.errors import ParseError, PlanevalError
-from planner_eval.read import parse, write
+from planner_eval.base.errors import ParseError, PlanevalError
+from planner_eval.dialects.read import parse, write
+from planner_eval.plan.canonical import same
 from tests.test_cli import planeval
 
 PLAN = """Hotels: [h, price = search(#city='Lyon', #name='Ann's Inn')]

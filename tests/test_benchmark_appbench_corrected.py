@@ -16,7 +16,7 @@ from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
 from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
 
 NAMES = (
     "app_hit_f1",

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_official
 from planner_eval.benchmarks.callnavi.stability import edit_distance, election, levenshtein_score
 from planner_eval.benchmarks.callnavi.tables import table1, table2
@@ -22,8 +23,7 @@ from planner_eval.benchmarks.callnavi.washing import wash_json, wash_yaml
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.callnavi import read_callnavi
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, DatasetError, JudgeError
-from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 
 HALF = {"callnavi.gpt_score": "[[0.5]]", "callnavi.repair": "I cannot."}
 VERDICTS = ("order", "structure", "ast")

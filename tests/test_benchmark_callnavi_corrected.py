@@ -11,14 +11,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected
 from planner_eval.benchmarks.callnavi.corrected import compare
 from planner_eval.benchmarks.callnavi.reading import read_answer, read_route
 from planner_eval.benchmarks.callnavi.verdicts import Verdict
 from planner_eval.datasets.callnavi import read_callnavi
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import JudgeError
-from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 
 names = st.sampled_from(["findFlight", "payFlight", "listCards", "getRate"])
 leaves = st.one_of(

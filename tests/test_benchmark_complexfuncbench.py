@@ -12,13 +12,8 @@ from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.complexfuncbench import (
-    Settings,
-    official,
-    score_corrected,
-    score_official,
-)
-from planner_eval.benchmarks.complexfuncbench.api import Answer, Api
+from planner_eval.benchmarks.complexfuncbench import Settings, official, score_corrected, score_official
+from planner_eval.benchmarks.complexfuncbench.api import Api, ApiResponse
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, steps_of
 from planner_eval.benchmarks.complexfuncbench.matching import (
     Matcher,
@@ -34,7 +29,7 @@ from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
 from planner_eval.benchmarks.complexfuncbench.responses import Scores
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.datasets.sample import Sample
-from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 from tests.complexfuncbench_turns import normal, possible, published, with_normal
 
 DEFAULT_ARGUMENTS = {
@@ -55,20 +50,20 @@ class StubApi:
     def __init__(self, urls: dict[str, str]) -> None:
         self.urls = urls
 
-    def __call__(self, call: Any) -> Answer:
+    def __call__(self, call: Any) -> ApiResponse:
         sent = {k: json.dumps(v) if k == "legs" else str(v) for k, v in call["arguments"].items()}
         url = self.urls[call["name"]]
         values = set(sent.values())
         if values & {"RAISE", "-1004"}:
             raise ConnectionError
         if values & {"HTTP500", "-1003"}:
-            return Answer(None, 500)
+            return ApiResponse(None, 500)
         if values & {"FALSE", "-1002"}:
-            return Answer({"status": False, "message": "no", "timestamp": 1})
+            return ApiResponse({"status": False, "message": "no", "timestamp": 1})
         if values & {"EMPTY", "-1001"}:
-            return Answer({"status": True, "data": {}, "timestamp": 2})
+            return ApiResponse({"status": True, "data": {}, "timestamp": 2})
         kept = {k: v for k, v in sorted(sent.items()) if DEFAULT_ARGUMENTS.get(k) != v}
-        return Answer({"status": True, "data": [url.rsplit("/", 1)[-1], kept], "timestamp": 3})
+        return ApiResponse({"status": True, "data": [url.rsplit("/", 1)[-1], kept], "timestamp": 3})
 
 
 class Vectors:

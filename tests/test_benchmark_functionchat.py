@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.functionchat import score_official, tsv
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import Judged, judge_record, part_scores
@@ -19,8 +20,7 @@ from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.datasets.functionchat import read_functionchat
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, DatasetError, JudgeError
-from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 
 Case = dict[str, Any]
 

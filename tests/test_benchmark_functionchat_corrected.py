@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.functionchat import score_corrected
 from planner_eval.benchmarks.functionchat.corrected import Decided, decide, read_last_word
 from planner_eval.datasets.functionchat import read_functionchat
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import JudgeError
-from planner_eval.judge import JudgeRequest, ScriptedJudge
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 
 TYPES = {"place": "string", "guests": "integer", "price": "number", "inside": "boolean"}
 TOOLS = [

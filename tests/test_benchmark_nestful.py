@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.nestful.align import align, partial
 from planner_eval.benchmarks.nestful.f1 import macro
@@ -19,8 +20,7 @@ from planner_eval.benchmarks.nestful.formats import READERS, read_answer
 from planner_eval.benchmarks.nestful.win import Run, is_win, official_run
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import InputError
-from planner_eval.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
 PLAIN = "granite-3.1-8b-instruct"
 

@@ -18,7 +18,7 @@ from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
-from planner_eval.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
 RATIOS = (
     "p_intent",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.registry import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.replay import gold_text
 from planner_eval.datasets.published import published
-from planner_eval.errors import InputError
 from tests.conftest import ROOT
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.details import details
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.benchmarks.replay import gold_text
 from planner_eval.benchmarks.score import Scored, Source, figure_rows, score_file, shown
-from planner_eval.errors import InputError, PlanevalError
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -236,7 +236,7 @@ def test_figures_stand_in_the_order_of_both_variants() -> None:
 
 
 def test_nestful_answers_that_are_run_have_figure_6() -> None:
-    from planner_eval.execute import NestfulRunner
+    from planner_eval.execution import NestfulRunner
 
     with NestfulRunner(level="inline") as run:
         gold = str(SAMPLES / "nestful" / "v2" / "nestful_data.jsonl")

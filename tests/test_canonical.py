@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from planner_eval import resources
-from planner_eval.canonical import compare, same
-from planner_eval.digest import digest
-from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.base import resources
+from planner_eval.plan.canonical import compare, same
+from planner_eval.plan.digest import digest
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from tests.build import edges, plan
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
@@ -234,7 +234,7 @@ def test_many_equal_calls_in_another_order(count: int) -> None:
 
 def test_digest_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from planner_eval.digest import digest; from planner_eval.model import Call, Plan, Ref; "
+        "from planner_eval.plan.digest import digest; from planner_eval.plan.model import Call, Plan, Ref; "
         "print(digest(Plan((Call('a', 'f', (('x', {'b': [1.5, True], 'a': None}),)), "
         "Call('b', 'g', (('y', Ref(0, ('k', 0))),))))))"
     )
@@ -259,7 +259,7 @@ def test_digest_of_a_shape_leaves_literals_out() -> None:
 
 def test_stays_light() -> None:
     code = (
-        "import sys; import planner_eval.canonical; "
+        "import sys; import planner_eval.plan.canonical; "
         "print([m for m in ('scipy', 'numpy', 'networkx', 'lark', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type, as_catalog, read_catalog
-from planner_eval.catalogs import FORMATS, WRITABLE, to_data
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.formats import FORMATS, WRITABLE, as_catalog, read_catalog, to_data
 from planner_eval.catalogs.schema import schema_of, type_of
 from planner_eval.catalogs.values import fits, problem
 from planner_eval.catalogs.words import type_of_words
-from planner_eval.errors import CatalogError
 from tests.conftest import ROOT
 
 CASES = ROOT / "tests" / "cases" / "catalogs"

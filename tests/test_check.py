@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from planner_eval.catalog import Catalog, as_catalog, read_catalog
-from planner_eval.check import check
-from planner_eval.errors import CODES
-from planner_eval.files import read_file
-from planner_eval.model import Call, Plan
-from planner_eval.read import locate, parse
+from planner_eval.base.errors import CODES
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import check
+from planner_eval.catalogs.formats import as_catalog, read_catalog
+from planner_eval.dialects.read import locate, parse
+from planner_eval.plan.model import Call, Plan
+from planner_eval.records.files import read_file
 
 TOOLS = as_catalog(
     {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner_eval.classes import CLASSES, UNREADABLE
-from planner_eval.edits import EDITS
+from planner_eval.comparison.edits import EDITS
 from planner_eval.metrics import METRICS
 from planner_eval.policy import COMPARE, ORDERS
 from tests.conftest import ROOT
@@ -24,16 +23,6 @@ def test_metrics_are_there() -> None:
         m.name for m in METRICS.values() if f"| `{m.name}` | {m.group} |" not in PAGE or m.title not in PAGE
     ]
     assert missing == []
-
-
-def test_classes_of_others_are_there_and_map_to_codes() -> None:
-    for benchmark, rows in CLASSES.items():
-        for theirs, ours in rows:
-            assert set(ours) <= {*EDITS, UNREADABLE}
-            line = next(
-                line for line in PAGE.splitlines() if line.startswith(f"| {benchmark} | `{theirs}` |")
-            )
-            assert all(code in line for code in ours)
 
 
 def test_presets_answers_are_there() -> None:

@@ -10,8 +10,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from planner_eval.base.resources import folder
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign, similarities, tied
-from planner_eval.resources import folder
 from tests.complexfuncbench_turns import exchanged
 from tests.conftest import ROOT
 

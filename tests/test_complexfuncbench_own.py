@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.resources import folder
 from planner_eval.benchmarks.complexfuncbench import (
     Settings,
     analysis,
@@ -17,23 +19,17 @@ from planner_eval.benchmarks.complexfuncbench import (
     score_corrected,
     score_official,
 )
-from planner_eval.benchmarks.complexfuncbench.api import Answer, replay, response, successful
+from planner_eval.benchmarks.complexfuncbench.api import ApiResponse, replay, response, successful
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure, free_key
 from planner_eval.benchmarks.complexfuncbench.embedding import SentenceTransformer, Trigrams, assign
-from planner_eval.benchmarks.complexfuncbench.matching import (
-    Matcher,
-    response_match,
-    value_check,
-)
+from planner_eval.benchmarks.complexfuncbench.matching import Matcher, response_match, value_check
 from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.scoring import prepare
 from planner_eval.benchmarks.complexfuncbench.turn import Rules, drop_called, judge_turn
 from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import InputError, ParseError
-from planner_eval.judge import JudgeRequest, ScriptedJudge
-from planner_eval.resources import folder
+from planner_eval.llm import JudgeRequest, ScriptedJudge
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +177,14 @@ def test_published_oddities(samples: list[Sample]) -> None:
 
 
 def test_api_failures_match_officially_and_not_in_the_paper() -> None:
-    def refuses(call: Any) -> Answer:
-        return Answer({"status": False, "message": "no such hotel", "timestamp": call["arguments"]["n"]})
+    def refuses(call: Any) -> ApiResponse:
+        return ApiResponse({"status": False, "message": "no such hotel", "timestamp": call["arguments"]["n"]})
 
     one, two = ({"name": "f", "arguments": {"n": n}} for n in (1, 2))
     assert response_match(one, two, refuses)
     assert successful(refuses, one) is None
-    assert response(lambda call: Answer("x", 404), one) is None
-    assert response(lambda call: Answer(["x"]), one) == ["x"]
+    assert response(lambda call: ApiResponse("x", 404), one) is None
+    assert response(lambda call: ApiResponse(["x"]), one) == ["x"]
 
 
 def test_figures_4_to_6(samples: list[Sample]) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.fetch import Fetched, Options, fetch
 from planner_eval.datasets.published import Dataset, File, find, published, read
 from planner_eval.datasets.store import accepted, cache_folder, place, verify
-from planner_eval.errors import DatasetError
 from tests.dataserver import Files, serving
 
 BODY = b"".join(b"line %d of a file that is long enough to break\n" % n for n in range(20_000))

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from planner_eval.base.errors import CODES, DatasetError
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.nestful import decode_answer, read_nestful
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, DatasetError
 
 LINE = "shop, class = findshop(#name='Tom's #1')"
 

@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.complexfuncbench import (
-    table3,
-)
+from planner_eval.base.errors import CODES, DatasetError
+from planner_eval.base.resources import folder
+from planner_eval.benchmarks.complexfuncbench import table3
 from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, DatasetError
-from planner_eval.resources import folder
 
 
 @pytest.fixture(scope="module")

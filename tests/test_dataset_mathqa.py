@@ -12,17 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import parse
-from planner_eval.datasets.formulas import (
-    Node,
-    compute,
-    plan_of_steps,
-    plan_of_tree,
-    read_steps,
-    read_tree,
-)
+from planner_eval.base.errors import CODES, DatasetError
+from planner_eval.datasets.formulas import Node, compute, plan_of_steps, plan_of_tree, read_steps, read_tree
 from planner_eval.datasets.mathqa import read_mathqa
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, DatasetError
 
 COUNTS = {
     # records, operations, records with the commonest number of operations (3), records by finding

@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 
 from planner_eval import dialects
-from planner_eval.canonical import same
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.table import table
 from planner_eval.dialects.types import types_of
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, Ref, Template, Unresolved
-from planner_eval.read import parse, write
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(FOLDER.glob("*/*.txt"))
@@ -126,6 +126,6 @@ def test_every_dialect_has_an_example_that_parses_and_two_cases(name: str) -> No
     assert len(dialect.title) <= 90
 
 
-def test_all_rows_of_the_specification_are_there() -> None:
+def test_all_numbers_of_notations_are_there() -> None:
     rows = {number for row in table().values() for number in row.rows} | {40, 41}
     assert rows == set(range(1, 58))

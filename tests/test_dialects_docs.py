@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from planner_eval import dialects
+from planner_eval.base.errors import CODES, InputError
 from planner_eval.dialects import table as rows
 from planner_eval.dialects.listing import page
-from planner_eval.errors import CODES, InputError
-from planner_eval.read import parse, write
+from planner_eval.dialects.read import parse, write
 from tests.conftest import ROOT
 
 OWN = """

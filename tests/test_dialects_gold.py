@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner_eval.canonical import same
-from planner_eval.model import Plan
-from planner_eval.read import parse, write
+from planner_eval.dialects.read import parse, write
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
 
 
 def appbench(reference: Path, part: str) -> list[Plan]:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from planner_eval import dialects
-from planner_eval.canonical import same
+from planner_eval.base.errors import WriteError
+from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.types import types_of
-from planner_eval.errors import WriteError
-from planner_eval.model import Plan
-from planner_eval.read import parse, write
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
 from tests.real_plans import real_plans
 
 PLANS: dict[str, tuple[Any, int]] = {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.dialects.base import Limits
+from planner_eval.base.limits import Limits
 from planner_eval.dialects.find import find
 from planner_eval.dialects.whole import read_whole
-from planner_eval.link import link
+from planner_eval.plan.link import link
 from tests.conftest import ROOT
 
 LIMITS = Limits()

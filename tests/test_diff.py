@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from planner_eval import resources
-from planner_eval.canonical import Numbered
-from planner_eval.diff import EDITS, Diff, diff
-from planner_eval.evaluate import diff_data
-from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.base import resources
+from planner_eval.comparison.diff import EDITS, Diff, diff
+from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.records.rows import diff_data
 from tests.build import edges, plan
 from tests.plant import KINDS, Planted
 from tests.plant_roots import ROOTS

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from planner_eval.edit_distance import edit_distance
-from planner_eval.model import Call, Plan
+from planner_eval.metrics.edit_distance import edit_distance
+from planner_eval.plan.model import Call, Plan
 from tests.build import edges, plan
 from tests.conftest import ROOT
 from tests.test_align import changed, random_plan

@@ -19,12 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.errors import ExecutionError
-from planner_eval.execute import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
-from planner_eval.execute.record import record_lines
-from planner_eval.execute.run import program_for
-from planner_eval.execute.wire import decode, encode
-from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
+from planner_eval.execution.record import record_lines
+from planner_eval.execution.run import program_for
+from planner_eval.execution.wire import decode, encode
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 
 TOOLS = """
 import asyncio, time
@@ -641,7 +641,7 @@ def test_every_call_is_accounted_for_and_failures_spread_only_forward(one: Plan)
 
 
 def _refs(call: Call) -> list[Ref]:
-    from planner_eval.model import references
+    from planner_eval.plan.model import references
 
     return [ref for _, item in call.arguments for _, ref in references(item) if isinstance(ref, Ref)]
 
@@ -664,7 +664,7 @@ def _close_shared() -> Iterator[None]:
 def test_traces_do_not_depend_on_the_hash_seed(tools_file: str) -> None:
     code = (
         "import sys, json; sys.path.insert(0, sys.argv[1]); import planner_eval as pe\n"
-        "from planner_eval.execute import execute\n"
+        "from planner_eval.execution import execute\n"
         'plan = pe.parse(\'[{"name": "anything", "arguments": {"b": 1, "a": 2}}]\')\n'
         "data = execute(plan, sys.argv[2], isolation='process').to_dict()\n"
         "print(json.dumps([call['value'] for call in data['calls']]))\n"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.execute import compare_effects, pass_k, same_meaning, symbolic, tool_source
-from planner_eval.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.execution import compare_effects, pass_k, same_meaning, symbolic, tool_source
+from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.policy import Policy, Rule
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.base.errors import ExecutionError
 from planner_eval.benchmarks.nestful import score_official
 from planner_eval.benchmarks.nestful.win import is_win, official_run
 from planner_eval.datasets.mathqa import read_mathqa
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import ExecutionError
-from planner_eval.execute import NestfulRunner, execute_many
-from planner_eval.tools.nestful_basic import OFFICIAL
+from planner_eval.execution import NestfulRunner, execute_many
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
 TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL]
 SAMPLE = SimpleNamespace(tools=[*TOOLS, {"name": "pair", "output_parameters": {"a": {}, "b": {}}}])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.errors import InputError, PairingError, ParseError
-from planner_eval.files import PlanFile, Record, read_file
-from planner_eval.pairing import pair
+from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.records.files import PlanFile, Record, read_file
+from planner_eval.records.pairing import pair
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from planner_eval.errors import InputError, JudgeError
-from planner_eval.judge import Judge, JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
-from planner_eval.judge.cache import Cache
-from planner_eval.judge.endpoint import Endpoint, Prices
+from planner_eval.base.errors import InputError, JudgeError
+from planner_eval.llm import Judge, JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
+from planner_eval.llm.cache import Cache
+from planner_eval.llm.endpoint import Endpoint, Prices
 
 ASK = JudgeRequest("test.task", (("system", "Judge."), ("user", "서울 ok?")), temperature=0.1)
 
@@ -346,7 +346,7 @@ def test_the_interface_imports_nothing_heavy() -> None:
     import subprocess
     import sys
 
-    code = "import sys, planner_eval.judge; print(sorted({'openai', 'sqlite3', 'httpx'} & set(sys.modules)))"
+    code = "import sys, planner_eval.llm; print(sorted({'openai', 'sqlite3', 'httpx'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner_eval.errors import LimitError
-from planner_eval.link import link
-from planner_eval.model import (
+from planner_eval.base.errors import LimitError
+from planner_eval.plan.link import link
+from planner_eval.plan.model import (
     Edge,
     Plan,
     RawCall,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.errors import LimitError, ParseError, PlanevalError
-from planner_eval.link import MAX_DIGITS
-from planner_eval.read import parse, write
+from planner_eval.base.errors import LimitError, ParseError, PlanevalError
+from planner_eval.base.limits import MAX_DIGITS
+from planner_eval.dialects.read import parse, write
 from tests.test_cli import planeval
 
 HEX = f"0x{'f' * 4_000}"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval import resources
-from planner_eval.align import match
-from planner_eval.errors import InputError
-from planner_eval.metrics import DEFAULT, METRICS, Counts, Facts, Share, choose, measure
+from planner_eval.base import resources
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.align import match
+from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure
 from planner_eval.metrics.order import ordered_calls
-from planner_eval.model import Call, Plan, Ref
+from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import Policy, Rule, Terms
 from tests.build import edges, plan
 from tests.plant import in_order, topological
@@ -90,7 +90,7 @@ def test_by_hand(number: str, name: str, wanted: Counts | Share) -> None:
 
 
 def test_nothing_to_count_is_none_not_zero() -> None:
-    both_empty = measure(match(Plan(), Plan()), DEFAULT)
+    both_empty = measure(match(Plan(), Plan()), DEFAULT_METRICS)
     assert both_empty["exact"] == Share(1, 1)
     for name in ("calls", "argument_values", "references", "order_tau", "similarity", "generations"):
         tally = both_empty[name]
@@ -112,7 +112,7 @@ def test_policy_and_terms_reach_the_counts() -> None:
     gold = Plan(gold.calls, edges(gold.calls))
     pred = Plan((Call("a", "f", (("x", "a"), ("note", 2))),))
     policy = Policy(rules=(Rule(compare=("casefold",)), Rule(argument="note", compare=("ignore",))))
-    found = measure(match(pred, gold, policy, Terms(optional=frozenset({"b"}))), DEFAULT)
+    found = measure(match(pred, gold, policy, Terms(optional=frozenset({"b"}))), DEFAULT_METRICS)
     assert found["exact"] == Share(1, 1)
     assert found["calls"] == Counts(1, 1, 1)
     assert found["argument_values"] == Counts(1, 1, 1)
@@ -129,11 +129,11 @@ def test_a_rule_for_pairs_decides_exactness() -> None:
     assert measure(match(pred, gold), ["exact"]) == {"exact": Share(0, 1)}
 
 
-PERFECT = [name for name in DEFAULT if not METRICS[name].lower]
+PERFECT = [name for name in DEFAULT_METRICS if not METRICS[name].lower]
 
 
 def perfect(pred: Plan, gold: Plan) -> None:
-    for name, tally in measure(match(pred, gold), DEFAULT).items():
+    for name, tally in measure(match(pred, gold), DEFAULT_METRICS).items():
         if tally is not None and tally.value is not None:
             assert tally.value == (0.0 if METRICS[name].lower else 1.0), name
 
@@ -150,9 +150,9 @@ def test_the_same_plan_is_perfect_in_any_order(one: Plan, seed: int) -> None:
 @settings(deadline=None)
 @given(plans(), plans())
 def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None:
-    found = measure(match(one, other), DEFAULT)
-    turned = measure(match(other, one), DEFAULT)
-    for name in DEFAULT:
+    found = measure(match(one, other), DEFAULT_METRICS)
+    turned = measure(match(other, one), DEFAULT_METRICS)
+    for name in DEFAULT_METRICS:
         tally, back = found[name], turned[name]
         if isinstance(tally, Counts):
             assert 0 <= tally.hit <= min(tally.pred, tally.gold), name
@@ -168,8 +168,8 @@ def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None
 @given(plans(5), plans(5))
 def test_an_extra_call_changes_no_recall_denominator(one: Plan, other: Plan) -> None:
     more = Plan((*one.calls, Call("extra", "unasked", (("x", 1),))), one.edges, one.answer)
-    before, after = measure(match(one, other), DEFAULT), measure(match(more, other), DEFAULT)
-    for name in DEFAULT:
+    before, after = measure(match(one, other), DEFAULT_METRICS), measure(match(more, other), DEFAULT_METRICS)
+    for name in DEFAULT_METRICS:
         if isinstance(before[name], Counts):
             assert before[name].gold == after[name].gold, name  # type: ignore[union-attr]
 

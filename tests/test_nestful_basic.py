@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner_eval.tools.nestful_basic import OFFICIAL, SANE
+from planner_eval.execution.tools.nestful_basic import OFFICIAL, SANE
 
 ODDITIES = [
     ("add", ("a", "b"), "ab"),

@@ -79,7 +79,7 @@ def test_the_installed_wheel_diffs_parses_by_grammar_and_renders(built: Path, tm
 
 def test_the_editable_install_finds_its_folders() -> None:
     code = (
-        "import json; from planner_eval import resources as r;"
+        "import json; from planner_eval.base import resources as r;"
         "print(json.dumps([str(r.folder(n)) for n in ('grammars', 'data', 'viz')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval import resources
-from planner_eval.diff import diff
-from planner_eval.errors import InputError
-from planner_eval.model import Call, Plan
-from planner_eval.patch import SCHEMA, apply_patch, make_patch
+from planner_eval.base import resources
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
+from planner_eval.plan.model import Call, Plan
 from tests.build import plan
 from tests.plant import KINDS
 from tests.plant_roots import ROOTS

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval import resources
-from planner_eval.diff import diff, diff_any
-from planner_eval.errors import InputError, PolicyError
-from planner_eval.evaluate import evaluate
-from planner_eval.files import Record
-from planner_eval.gold import read_gold, terms_of
-from planner_eval.model import Call, Plan, Ref
+from planner_eval.base import resources
+from planner_eval.base.errors import InputError, PolicyError
+from planner_eval.comparison.diff import diff, diff_any
+from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import COMPARE, NO_TERMS, Policy, Rule, Terms
 from planner_eval.policy.file import find_policy, load_policy, policy_of, presets
 from planner_eval.policy.values import LEAVES, dates, times
+from planner_eval.records.files import Record
+from planner_eval.records.gold import read_gold, terms_of
+from planner_eval.records.rows import evaluate
 from tests.build import edges, plan
 from tests.test_cli import planeval
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from planner_eval.errors import ParseError
-from planner_eval.model import Plan, Ref, references
-from planner_eval.read import parse
+from planner_eval.base.errors import ParseError
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan, Ref, references
 
 EXPECTED: dict[str, Any] = json.loads(
     (Path(__file__).parent / "cases" / "raw_outputs.json").read_text(encoding="utf-8")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.diff import diff
-from planner_eval.execute.trace import CallTrace, Failure, Trace
-from planner_eval.model import Call, Edge, Plan, Ref
-from planner_eval.read import parse
-from planner_eval.render import Drawable, render
-from planner_eval.render.runs import run_scene
+from planner_eval.comparison.diff import diff
+from planner_eval.dialects.read import parse
+from planner_eval.drawing import Drawable, render
+from planner_eval.drawing.runs import run_scene
+from planner_eval.execution.trace import CallTrace, Failure, Trace
+from planner_eval.plan.model import Call, Edge, Plan, Ref
 from tests.conftest import ROOT
 from tests.render_plans import demo
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval.model import Plan
-from planner_eval.render import Drawable, render, render_many
-from planner_eval.render.dot import MAX_BYTES, fit
-from planner_eval.render.labels import visible
-from planner_eval.render.mermaid import WIDE, escaped
+from planner_eval.drawing import Drawable, render, render_many
+from planner_eval.drawing.dot import MAX_BYTES, fit
+from planner_eval.drawing.labels import visible
+from planner_eval.drawing.mermaid import WIDE, escaped
+from planner_eval.plan.model import Plan
 from tests.render_plans import HOSTILE, hostile_plan
 
 SVG = "{http://www.w3.org/2000/svg}"

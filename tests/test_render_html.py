@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.diff import diff
-from planner_eval.evaluate import Row, evaluate
-from planner_eval.files import read_file
-from planner_eval.pairing import pair
-from planner_eval.render import layout
-from planner_eval.render.html import report
-from planner_eval.render.layout import Drawing
+from planner_eval.comparison.diff import diff
+from planner_eval.drawing import layout
+from planner_eval.drawing.html import report
+from planner_eval.drawing.layout import Drawing
+from planner_eval.records.files import read_file
+from planner_eval.records.pairing import pair
+from planner_eval.records.rows import Row, evaluate
 from tests.conftest import ROOT
 from tests.render_plans import HOSTILE, hostile_plan
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.errors import InputError, RenderError
-from planner_eval.model import Call, Plan
-from planner_eval.render import layout, render, render_many
-from planner_eval.render.layout import Child, draw_many
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.drawing import layout, render, render_many
+from planner_eval.drawing.layout import Child, draw_many
+from planner_eval.plan.model import Call, Plan
 from tests.conftest import ROOT
 from tests.render_plans import demo, dense
 
@@ -180,7 +180,7 @@ def test_the_real_program_dot_draws_a_diff() -> None:
 def test_the_same_bytes_whatever_the_hash_seed() -> None:
     code = (
         "import sys; sys.path.insert(0, '.'); from tests.render_plans import demo; "
-        "from planner_eval.render import render; "
+        "from planner_eval.drawing import render; "
         "sys.stdout.buffer.write(b''.join(render(d, format=f) for d in demo().values() "
         "for f in ('dot', 'mermaid', 'text')))"
     )

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from planner_eval.errors import InputError, RenderError
-from planner_eval.render.plots import FORMATS, Panel, plot, values_of
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.drawing.plots import FORMATS, Panel, plot, values_of
 
 PANELS = [
     Panel("depth", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}}),

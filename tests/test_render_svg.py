@@ -8,12 +8,12 @@ from itertools import combinations
 
 import pytest
 
-from planner_eval.diff import Diff
-from planner_eval.render import render, render_many
-from planner_eval.render.labels import shorten
-from planner_eval.render.overlay import DIFF_ROLES, diff_scene
-from planner_eval.render.scene import Scene
-from planner_eval.render.themes import names, theme
+from planner_eval.comparison.diff import Diff
+from planner_eval.drawing import render, render_many
+from planner_eval.drawing.labels import shorten
+from planner_eval.drawing.overlay import DIFF_ROLES, diff_scene
+from planner_eval.drawing.scene import Scene
+from planner_eval.drawing.themes import names, theme
 from tests.render_plans import demo
 
 pytest.importorskip("pygraphviz")

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from planner_eval.errors import ExecutionError
-from planner_eval.execute import Limits, Sandbox, execute, execute_many, tool_source
-from planner_eval.model import Call, Plan, Ref
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution import Limits, Sandbox, execute, execute_many, tool_source
+from planner_eval.plan.model import Call, Plan, Ref
 
 HERE = Path(__file__).parent / "sandbox"
 ATTACKS_FILE = HERE / "attacks.py"
@@ -124,7 +124,7 @@ def scene() -> Iterator[Scene]:
 def python_for(user: int) -> str | None:
     """A Python that the user may start, new enough for the package; None where there is none."""
     for candidate in (sys.executable, "/usr/local/bin/python3", "/usr/bin/python3"):
-        check = "import sys; sys.path.insert(0, sys.argv[1]); import planner_eval.execute.sandbox"
+        check = "import sys; sys.path.insert(0, sys.argv[1]); import planner_eval.execution.sandbox"
         command = [candidate, "-c", check, str(HERE.parents[1])]
         with contextlib.suppress(OSError):
             if (
@@ -321,9 +321,9 @@ def test_process_replaces_a_worker_that_a_plan_killed() -> None:
 STARTER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from planner_eval.execute import Limits, Sandbox, tool_source
-from planner_eval.execute.run import Options, program_for
-from planner_eval.model import Call, Plan
+from planner_eval.execution import Limits, Sandbox, tool_source
+from planner_eval.execution.run import Options, program_for
+from planner_eval.plan.model import Call, Plan
 box = Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60))
 backend = box._started()
 backend.send(box._request(program_for(Plan((Call("c1", "sleep_forever"),)), Options())))
@@ -373,7 +373,7 @@ def test_a_worker_outlives_the_thread_that_started_it() -> None:
 
 
 def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Scene) -> None:
-    from planner_eval.execute.lockdown import prepared_filter, restrict_syscalls
+    from planner_eval.execution.lockdown import prepared_filter, restrict_syscalls
 
     without_landlock = _filter_without(444)
     if not prepared_filter("worker", threads=False):
@@ -404,7 +404,7 @@ def test_objects_of_this_process_run_inline_and_only_when_that_is_said() -> None
 
 
 def test_the_server_stays_lean() -> None:
-    from planner_eval.execute import channel
+    from planner_eval.execution import channel
 
     probe = channel._START.replace("main()", "print(*sorted(sys.modules))")
     root = str(HERE.parents[1])
@@ -417,7 +417,7 @@ def test_the_server_stays_lean() -> None:
 
 
 def test_system_call_numbers_agree_with_this_machines_headers() -> None:
-    from planner_eval.execute import syscalls
+    from planner_eval.execution import syscalls
 
     headers = {
         0: ["/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm/unistd_64.h"],

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from planner_eval.execute import Sandbox, execute, tool_source
-from planner_eval.model import Call, Plan
+from planner_eval.execution import Sandbox, execute, tool_source
+from planner_eval.plan.model import Call, Plan
 from tests.sandbox.run_beside import SECONDS
 from tests.test_cli import planeval
 from tests.test_sandbox import ATTACKS_FILE, HERE, NOBODY, processes_in, python_for
@@ -36,10 +36,10 @@ HEAD = f"SECRET-{secrets.token_hex(4)}-"
 STARTER = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from planner_eval.errors import ExecutionError
-from planner_eval.execute import Limits, Sandbox, tool_source
-from planner_eval.execute.run import Options, program_for
-from planner_eval.model import Call, Plan
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution import Limits, Sandbox, tool_source
+from planner_eval.execution.run import Options, program_for
+from planner_eval.plan.model import Call, Plan
 with Sandbox(tool_source(sys.argv[2]), limits=Limits(seconds=60)) as box:
     ticket = box._send(program_for(Plan((Call("c1", "sleep_forever"),)), Options()))
     print(box._backend.pipe.process.pid, flush=True)

@@ -10,21 +10,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from planner_eval import selftest
-from planner_eval.contrast import make_contrast, mistaken_scene
-from planner_eval.errors import InputError, PolicyError
-from planner_eval.evaluate import JUDGED, STATES, evaluate
-from planner_eval.files import read_file
-from planner_eval.intervals import differences, intervals, sign_test, wilson
-from planner_eval.metrics import DEFAULT
+from planner_eval.base.errors import InputError, PolicyError
+from planner_eval.dialects.read import parse
+from planner_eval.metrics import DEFAULT_METRICS
 from planner_eval.metrics.counts import Counts, Share
-from planner_eval.pairing import pair
 from planner_eval.policy import Policy, Rule
 from planner_eval.policy.unused import Names
-from planner_eval.read import parse
-from planner_eval.report import make_report, report_data, write_report
-from planner_eval.scoring import Scored, score_rows
-from planner_eval.selftest import ask_command, ask_ourselves
+from planner_eval.records.files import read_file
+from planner_eval.records.pairing import pair
+from planner_eval.records.rows import JUDGED, STATES, evaluate
+from planner_eval.scoring import selftest
+from planner_eval.scoring.compare import make_contrast, mistaken_scene
+from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
+from planner_eval.scoring.report import make_report, report_data, write_report
+from planner_eval.scoring.scored import Scored, score_rows
+from planner_eval.scoring.selftest import ask_command, ask_ourselves
 from tests.test_cli import planeval
 
 GOLD = [
@@ -81,7 +81,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
 
 
 def test_denominators_are_the_readable_gold_plans(files: tuple[str, str]) -> None:
-    report = make_report(rows(files), DEFAULT, made="test")
+    report = make_report(rows(files), DEFAULT_METRICS, made="test")
     assert report.judged == 4
     assert report.figure("exact") == 0.25
     assert report.figure("calls") == pytest.approx(2 * 2 / (2 + 5))
@@ -104,7 +104,7 @@ def test_breakdown(files: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "md", "junit"])
 def test_every_format_is_deterministic(files: tuple[str, str], form: str) -> None:
-    made = [make_report(rows(files), DEFAULT, made="test") for _ in range(2)]
+    made = [make_report(rows(files), DEFAULT_METRICS, made="test") for _ in range(2)]
     assert write_report(made[0], form) == write_report(made[1], form)
     text = write_report(made[0], form)
     if form == "json":
@@ -118,7 +118,7 @@ def test_every_format_is_deterministic(files: tuple[str, str], form: str) -> Non
 
 
 def test_only_failures(files: tuple[str, str]) -> None:
-    report = make_report(rows(files), DEFAULT, made="test")
+    report = make_report(rows(files), DEFAULT_METRICS, made="test")
     assert [
         row["id"] for row in report_data(report, [r for r in report.rows if r.state != "same"])["rows"]
     ] == [

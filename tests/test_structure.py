@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval import structure
-from planner_eval.figures import stats
-from planner_eval.model import Call, Edge, Plan, Ref
-from planner_eval.read import parse
-from planner_eval.summary import summarise
+from planner_eval.dialects.read import parse
+from planner_eval.plan import structure
+from planner_eval.plan.model import Call, Edge, Plan, Ref
+from planner_eval.plan.statistics import stats
+from planner_eval.plan.summary import summarise
 
 #    0 → 2 → 3      4 → 5
 #    1 ↗   ↘ 6

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval.execute import execute
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.execution import execute
 from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
 from planner_eval.worlds.definition import NotFound, Refused, UnknownApi, WrongType
 from tests.conftest import ROOT
@@ -269,7 +269,7 @@ def test_the_order_of_independent_calls_leaves_no_trace(bank: World) -> None:
 
 def test_the_same_seed_and_facts_give_the_same_bytes_in_any_process() -> None:
     code = (
-        "import hashlib, sys; from planner_eval.read import parse\n"
+        "import hashlib, sys; from planner_eval.dialects.read import parse\n"
         "from planner_eval.worlds import World, facts_of\n"
         f"facts = facts_of([parse({PLAN!r}, dialect='appbench')])\n"
         "print([hashlib.sha256(World(n, seed=s, facts=facts).dump().encode()).hexdigest()"

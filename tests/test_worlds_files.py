@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from planner_eval.catalog import as_catalog
-from planner_eval.errors import ExecutionError, InputError
-from planner_eval.execute import execute
-from planner_eval.model import Call, Plan
-from planner_eval.read import parse
+from planner_eval.base.errors import ExecutionError, InputError
+from planner_eval.catalogs.formats import as_catalog
+from planner_eval.dialects.read import parse
+from planner_eval.execution import execute
+from planner_eval.plan.model import Call, Plan
 from planner_eval.worlds import Replay, World, facts_of, load, read, world_source
 from planner_eval.worlds.definition import MissingArgument, NotFound, Refused, UnknownApi
 from tests.conftest import ROOT

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from planner_eval.execute import execute, execute_many
-from planner_eval.files import read_file
-from planner_eval.model import Call, Plan, Ref, references
+from planner_eval.execution import execute, execute_many
+from planner_eval.plan.model import Call, Plan, Ref, references
+from planner_eval.records.files import read_file
 from planner_eval.worlds import CallError, World, facts_of, load, world_source
 from planner_eval.worlds.database import quoted
 from planner_eval.worlds.definition import Api
@@ -189,7 +189,7 @@ def others(world: World, api: Api, given: dict[str, Any]) -> int:
 
 # ---------------------------------------------------------------- the catalogue and the world agree
 def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
-    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs.formats import read_catalog
 
     catalogue = read_catalog(reference / "datasets/appbench/catalogue.json")
     world = load("appbench")
@@ -217,7 +217,7 @@ def test_the_world_offers_what_the_catalogue_lists(reference: Path) -> None:
 
 # ---------------------------------------------------------------- CallNavi's bank
 def test_the_bank_answers_all_80_functions_of_gold(reference: Path) -> None:
-    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs.formats import read_catalog
 
     catalogue = read_catalog(reference / "datasets/callnavi/APIs/bank.json")
     bank = load("bank")
@@ -283,7 +283,7 @@ def leaves(value: Any) -> Any:
 # ---------------------------------------------------------------- the generic table world, the recorded world
 def test_all_of_callnavi_as_generic_worlds(reference: Path) -> None:
     """All 1,084 gold calls against worlds derived from the catalogues alone, placeholders as they stand."""
-    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs.formats import read_catalog
     from planner_eval.worlds.definition import Definition
 
     done: Counter[str] = Counter()

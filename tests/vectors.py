@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from planner_eval.base.tables import table
 from planner_eval.benchmarks.appbench.evaluation import FIGURES
 from planner_eval.benchmarks.appbench.text import read_scored_call, split_answer
 from planner_eval.benchmarks.appbench.topology import official_components
@@ -42,9 +43,8 @@ from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.datasets.sample import Sample
-from planner_eval.judge import ScriptedJudge
-from planner_eval.tables import table
-from planner_eval.tools.nestful_basic import OFFICIAL
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from planner_eval.llm import ScriptedJudge
 from tests import (
     test_benchmark_appbench as appbench_tests,
 )

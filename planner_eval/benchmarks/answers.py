@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.errors import InputError, PairingError, ParseError
+from planner_eval.base.errors import InputError, PairingError, ParseError
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
-    from planner_eval.files import Record
+    from planner_eval.records.files import Record
 
 GOLD_BESIDE = {"appbench": ("output",), "nestful": ("output",)}
 """Fields in which a benchmark's own result files keep gold beside the answer."""
@@ -92,7 +92,7 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     never = GOLD_BESIDE.get(benchmark, ())
     file = read_file(path, id_field=id_field, text_field=text_field, role="answer", never=never)

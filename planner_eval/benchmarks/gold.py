@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.errors import DatasetError, InputError
+from planner_eval.base.errors import DatasetError, InputError
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.registry import Benchmark

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from planner_eval.align import align
-from planner_eval.canonical import Key, value_key
-from planner_eval.model import Arguments, Plan
+from planner_eval.comparison.align import align
+from planner_eval.plan.canonical import Key, value_key
+from planner_eval.plan.model import Arguments, Plan
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
 """What stands for each argument, by its name and which of that name it is."""
@@ -42,7 +42,7 @@ class Match:
 def matches(pred: Plan, gold: Plan) -> Iterator[Match]:
     r"""The calls that stand for one another, by position in gold; calls of another name do not.
 
-    >>> from planner_eval.read import parse
+    >>> from planner_eval.dialects.read import parse
     >>> pred, gold = parse("a = f(#x='1')\nb = g(#y=a)"), parse("a = f(#x='2')\nb = g(#y=a)")
     >>> [match.equal for match in matches(pred, gold)]
     [False, True]

@@ -17,13 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.nestful.win import Run
     from planner_eval.benchmarks.report import Cell, Records, Report
     from planner_eval.datasets.sample import Sample
-    from planner_eval.judge import Judge
+    from planner_eval.llm import Judge
 
 VARIANTS = ("official", "corrected")
 """As the published code computes it; as the paper defines it."""

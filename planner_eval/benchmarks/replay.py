@@ -12,7 +12,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
-from planner_eval.benchmarks.report import Report, Row
+from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.datasets.sample import Sample
 
 VARIANTS = ("official", "corrected")
@@ -29,7 +29,7 @@ class Replayed:
     """
 
     report: Report
-    imperfect: tuple[Row, ...]
+    imperfect: tuple[SampleScore, ...]
     skipped: int = 0
 
 

@@ -44,7 +44,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SampleScore:
     """What became of one prediction; none is ever left out.
 
     Args:
@@ -71,7 +71,7 @@ class Report:
         figures: The figures of the whole set.
         rows: One row a record, in the order in which they came.
 
-    >>> report = Report("appbench", "official", 1, (ratio("Succ", 1, 1),), (Row("a", True),))
+    >>> report = Report("appbench", "official", 1, (ratio("Succ", 1, 1),), (SampleScore("a", True),))
     >>> report.value("Succ")
     1.0
     """
@@ -80,7 +80,7 @@ class Report:
     variant: str
     n: int
     figures: tuple[Figure, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SampleScore, ...] = ()
 
     def figure(self, name: str) -> Figure:
         """The figure called `name`; KeyError where the report has none of that name."""

@@ -13,15 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
-from planner_eval.tables import table
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.nestful.win import Run
     from planner_eval.benchmarks.report import Figure, Report
-    from planner_eval.judge import Judge
+    from planner_eval.llm import Judge
 
 _SHOWN = 5
 _NAMED = 3
@@ -141,7 +141,7 @@ def shown(scored: Scored, *, form: str = "table", rows: bool = False, failures: 
 
     Args:
         scored: The score.
-        form: A format of :mod:`planner_eval.tables`.
+        form: A format of :mod:`planner_eval.base.tables`.
         rows: A row a record as well; in ``"json"`` they are always there.
         failures: Of these rows only those of records that a variant does not count as solved.
     """

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type, union
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.schema import type_of
 from planner_eval.catalogs.words import type_of_words
-from planner_eval.errors import CatalogError
 
 _CHOICE = re.compile(r"value can only be (?:one of follows:? ?)?(.+)$")
 

@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.schema import type_of
 from planner_eval.catalogs.words import type_of_annotation
-from planner_eval.errors import CatalogError
 
 _EMPTY = inspect.Parameter.empty
 

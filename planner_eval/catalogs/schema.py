@@ -1,4 +1,4 @@
-"""JSON Schema to and from :class:`planner_eval.catalog.Type`.
+"""JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
 
 Read: type (name or list), enum, const, nullable, anyOf, oneOf, allOf (merged), local ``$ref``, format,
 number and size limits, items, properties, required, additionalProperties. An object that lists
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from planner_eval.catalog import ANY, KINDS, Parameter, Type
-from planner_eval.errors import CatalogError
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Type
 
 Schema: TypeAlias = Mapping[str, Any]
 _DEPTH = 64

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from planner_eval.catalog import ANY, Catalog, Tool
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool
 from planner_eval.catalogs.schema import fields_of, is_open, object_schema, schema_of, type_of
-from planner_eval.errors import CatalogError
 
 OWN = "planeval-catalog/1"
 """The value of ``format`` in catalogs that planeval writes itself."""

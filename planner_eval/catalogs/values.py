@@ -6,8 +6,8 @@ import json
 import re
 from datetime import date, datetime
 
-from planner_eval.catalog import Type
-from planner_eval.model import Ref, Template, Unresolved, Value
+from planner_eval.catalogs.catalog import Type
+from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
 _FORMATS = {"date": "a date (yyyy-mm-dd)", "time": "a time (hh:mm)", "date-time": "a date and time"}

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from planner_eval.catalog import ANY, Type
+from planner_eval.catalogs.catalog import ANY, Type
 
 _WORDS: dict[str, Type] = {
     **dict.fromkeys(("str", "string", "text", "bytes", "path", "file"), Type(("string",))),

@@ -78,7 +78,7 @@ def cli() -> None:
 
 def run() -> int:
     """Run the command line and give the exit code; an error for people never becomes a traceback."""
-    from planner_eval.errors import PlanevalError
+    from planner_eval.base.errors import PlanevalError
 
     for stream in (sys.stdout, sys.stderr):
         # A lone surrogate out of a plan must not end the program on its way to the terminal.
@@ -95,7 +95,7 @@ def run() -> int:
         click.echo("interrupted", err=True)
         return 130
     except PlanevalError as error:
-        from planner_eval.text import printable
+        from planner_eval.base.text import printable
 
         click.echo(f"planeval: {printable(str(error))}", err=True)
         return error.exit_code

@@ -12,8 +12,8 @@ from planner_eval.cli.options import emit, note, output, reading, repairing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.files import PlanFile, Record
-    from planner_eval.patches import Patches
+    from planner_eval.records.files import PlanFile, Record
+    from planner_eval.records.patches import Patches
 
 
 @click.command("apply")
@@ -35,7 +35,7 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     not or a patch without its plan, 2 usage, 3 none.
     """
     from planner_eval import dialects
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     dialects.get(target)
     patches = _read(patch)
@@ -58,8 +58,8 @@ def _read(name: str) -> Patches:
     import sys
     from pathlib import Path
 
-    from planner_eval.errors import InputError
-    from planner_eval.patches import read_patches
+    from planner_eval.base.errors import InputError
+    from planner_eval.records.patches import read_patches
 
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -75,8 +75,8 @@ def _read(name: str) -> Patches:
 
 
 def _chosen(source: PlanFile, wanted: str | None) -> list[Record]:
-    from planner_eval.errors import InputError
-    from planner_eval.patches import name_of
+    from planner_eval.base.errors import InputError
+    from planner_eval.records.patches import name_of
 
     chosen = [record for record in source.records if wanted is None or name_of(record) == wanted]
     if wanted is not None and len(chosen) != 1:
@@ -107,8 +107,8 @@ def _single(patches: Patches, source: PlanFile) -> bool:
 
 def _refuse_strangers(patches: Patches, source: PlanFile) -> None:
     """Patches of which none is for any of the plans are those of another file."""
-    from planner_eval.errors import InputError
-    from planner_eval.patches import name_of
+    from planner_eval.base.errors import InputError
+    from planner_eval.records.patches import name_of
 
     if len(patches.unknown(source.records)) == len(patches.by_id):
         one, other = next(iter(patches.by_id)), name_of(source.records[0])
@@ -120,9 +120,9 @@ def _refuse_strangers(patches: Patches, source: PlanFile) -> None:
 
 def _repaired(patches: Patches, record: Record, target: str, read_as: dict[str, Any], *, alone: bool) -> str:
     """One plan, repaired by the only patch or, where plans and patches have ids, by that of its id."""
-    from planner_eval.errors import InputError
-    from planner_eval.patches import apply_one, name_of
-    from planner_eval.read import write
+    from planner_eval.base.errors import InputError
+    from planner_eval.dialects.read import write
+    from planner_eval.records.patches import apply_one, name_of
 
     name = name_of(record)
     if alone or not patches.by_id:
@@ -138,9 +138,9 @@ def _repaired(patches: Patches, record: Record, target: str, read_as: dict[str, 
 def _rows(
     records: list[Record], patches: Patches, target: str, read_as: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    from planner_eval.errors import WriteError
-    from planner_eval.patches import apply_patches
-    from planner_eval.read import write
+    from planner_eval.base.errors import WriteError
+    from planner_eval.dialects.read import write
+    from planner_eval.records.patches import apply_patches
 
     for record, one in zip(records, apply_patches(records, patches, **read_as), strict=True):
         if one.plan is None:

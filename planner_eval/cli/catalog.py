@@ -10,7 +10,7 @@ import click
 from planner_eval.cli.options import emit, output
 
 if TYPE_CHECKING:
-    from planner_eval.catalog import Catalog, Tool
+    from planner_eval.catalogs.catalog import Catalog, Tool
 
 _FORMAT = click.option(
     "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
@@ -42,10 +42,10 @@ def command() -> None:
 @output
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""
-    from planner_eval.catalog import read_catalog
-    from planner_eval.errors import CatalogError
-    from planner_eval.tables import table
-    from planner_eval.text import printable
+    from planner_eval.base.errors import CatalogError
+    from planner_eval.base.tables import table
+    from planner_eval.base.text import printable
+    from planner_eval.catalogs.formats import read_catalog
 
     catalog = read_catalog(file, catalog_format)
     tools = catalog.tools
@@ -75,8 +75,7 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
 @output
 def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
     """Write a catalog in another format, as JSON."""
-    from planner_eval.catalog import read_catalog
-    from planner_eval.catalogs import to_data
+    from planner_eval.catalogs.formats import read_catalog, to_data
 
     data = to_data(read_catalog(file, catalog_format), target)
     emit(json.dumps(data, ensure_ascii=False, indent=1), output)

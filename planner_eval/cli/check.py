@@ -11,9 +11,9 @@ from planner_eval.cli.options import emit, note, output, reading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.catalog import Catalog
-    from planner_eval.files import Record
-    from planner_eval.model import Diagnostic, Plan
+    from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.plan.model import Diagnostic, Plan
+    from planner_eval.records.files import Record
 
 _LEVELS = ("error", "warning", "info")
 
@@ -55,7 +55,7 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     outputs that a tool does not have or that do not fit, unused results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     catalog = _catalog(catalogs, options["catalog_format"])
     source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
@@ -78,7 +78,7 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
 
 
 def _catalog(sources: tuple[str, ...], format: str | None) -> Catalog:
-    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs.formats import read_catalog
 
     found = [read_catalog(each, format) for each in sources]
     joined = found[0]
@@ -89,9 +89,9 @@ def _catalog(sources: tuple[str, ...], format: str | None) -> Catalog:
 
 def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.check import check
-    from planner_eval.errors import ParseError
-    from planner_eval.read import locate
+    from planner_eval.base.errors import ParseError
+    from planner_eval.catalogs.check import check
+    from planner_eval.dialects.read import locate
 
     name = record.id if record.id is not None else str(record.position + 1)
     try:
@@ -138,8 +138,8 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
 
 
 def _written(rows: list[dict[str, Any]], form: str) -> str:
-    from planner_eval.tables import table
-    from planner_eval.text import printable
+    from planner_eval.base.tables import table
+    from planner_eval.base.text import printable
 
     if form != "text":
         return table(rows, form)

@@ -10,7 +10,7 @@ from planner_eval.cli.options import emit, note, output, pairing, read_answers, 
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
-    from planner_eval.contrast import Contrast
+    from planner_eval.scoring.compare import Contrast
 
 
 @click.command("compare")
@@ -50,7 +50,7 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing could be
     compared.
     """
-    from planner_eval.contrast import write_contrast
+    from planner_eval.scoring.compare import write_contrast
 
     found = _contrast((first, second), gold, options)
     emit(write_contrast(found, form), output)
@@ -68,12 +68,12 @@ def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Con
     from dataclasses import replace
 
     from planner_eval.cli.score import refuse_unknown_keys, scored
-    from planner_eval.contrast import make_contrast
-    from planner_eval.metrics import DEFAULT, choose
-    from planner_eval.report import signature
-    from planner_eval.scoring import FIELDS, STRUCTURE
+    from planner_eval.metrics import DEFAULT_METRICS, choose
+    from planner_eval.scoring.compare import make_contrast
+    from planner_eval.scoring.report import signature
+    from planner_eval.scoring.scored import FIELDS, STRUCTURE
 
-    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
+    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT_METRICS
     policy = chosen_policy(options["policy"])
     given = options["by"]
     options = options | {"by": given or (*STRUCTURE, *FIELDS)}
@@ -130,8 +130,8 @@ def _names(files: tuple[str, str]) -> tuple[str, str]:
 def _draw(found: Contrast, file: str) -> None:
     from pathlib import Path
 
-    from planner_eval.contrast import mistaken_scene
-    from planner_eval.render import render
+    from planner_eval.drawing import render
+    from planner_eval.scoring.compare import mistaken_scene
 
     form = {"mmd": "mermaid", "gv": "dot"}.get(Path(file).suffix[1:], Path(file).suffix[1:] or "svg")
     Path(file).write_bytes(render(mistaken_scene(found), format=form))

@@ -10,7 +10,7 @@ import click
 from planner_eval.cli.options import emit, note, output, reading
 
 if TYPE_CHECKING:
-    from planner_eval.files import Record
+    from planner_eval.records.files import Record
 
 
 @click.command("convert")
@@ -41,9 +41,9 @@ def command(
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
+    from planner_eval.base.errors import ParseError, WriteError
     from planner_eval.cli.parse import tool_types
-    from planner_eval.errors import ParseError, WriteError
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     dialects.get(target)
     source = read_file(file, id_field=id_field, text_field=text_field)
@@ -89,8 +89,8 @@ def _summary(written: int, unreadable: int, unwritten: int, target: str) -> str:
 
 def _written(plan: object, target: str, loss: bool, where: str) -> str:
     from planner_eval.dialects.loss import write_lossy
-    from planner_eval.model import Plan
-    from planner_eval.read import write
+    from planner_eval.dialects.read import write
+    from planner_eval.plan.model import Plan
 
     assert isinstance(plan, Plan)
     if not loss:

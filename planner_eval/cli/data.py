@@ -53,9 +53,9 @@ def _form(*forms: str) -> Decorator:
 @_form("table", "md", "csv", "json", "jsonl")
 def list_(cache: str | None, source: str | None, form: str) -> int:
     """List the data sets, and which of their files are there."""
+    from planner_eval.base.tables import table
     from planner_eval.datasets.published import published
     from planner_eval.datasets.store import place
-    from planner_eval.tables import table
 
     rows = []
     for dataset in published().values():
@@ -142,10 +142,10 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
     Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
     """
+    from planner_eval.base.tables import table
     from planner_eval.datasets.published import find
     from planner_eval.datasets.store import place
     from planner_eval.datasets.store import verify as verify_files
-    from planner_eval.tables import table
 
     dataset = find(name)
     folder = place(dataset, cache=cache, source=source)
@@ -160,7 +160,7 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
 def _there(dataset: Dataset, folder: Path) -> Path:
     """The folder, if any file of the data set is in it; or the one file that was named."""
-    from planner_eval.errors import DatasetError
+    from planner_eval.base.errors import DatasetError
 
     if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
         raise DatasetError(
@@ -179,9 +179,9 @@ def show(name: str, cache: str | None, source: str | None, samples: int, identif
     """Say what a data set is and where it lies, or show samples as JSON."""
     from itertools import islice
 
+    from planner_eval.base.errors import DatasetError
     from planner_eval.datasets.published import find, read
     from planner_eval.datasets.store import place
-    from planner_eval.errors import DatasetError
 
     refuse_idle([Applies(("samples",), identifier is None, "without --id, which names one sample")])
     dataset = find(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.replay import Replayed
-    from planner_eval.benchmarks.report import Row
+    from planner_eval.benchmarks.report import SampleScore
     from planner_eval.datasets.check import Checked
     from planner_eval.datasets.published import Dataset
     from planner_eval.datasets.sample import Sample
@@ -55,7 +55,7 @@ def _same(checked: Checked) -> str:
 
 
 def _findings(checked: Checked, form: str) -> str:
-    from planner_eval.tables import table
+    from planner_eval.base.tables import table
 
     if not checked.findings:
         return "no irregularities"
@@ -90,7 +90,7 @@ def _replayed(one: Replayed, examples: int) -> str:
     return "\n".join(lines)
 
 
-def _why(row: Row) -> str:
+def _why(row: SampleScore) -> str:
     if row.error:
         return row.error
     below = [f"{f.name} {f.value}" for f in row.figures if f.error is None and f.value is not None]

@@ -22,8 +22,8 @@ from planner_eval.cli.options import emit, output, wrappers
 def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects, or show one with its example."""
     from planner_eval import dialects
+    from planner_eval.base.tables import table
     from planner_eval.dialects.listing import entries, page
-    from planner_eval.tables import table
 
     if name is not None:
         dialects.get(name)  # names the closest one where there is none

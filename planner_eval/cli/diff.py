@@ -23,9 +23,9 @@ from planner_eval.cli.options import (
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
-    from planner_eval.evaluate import Row
-    from planner_eval.files import Record
-    from planner_eval.pairing import Pairing
+    from planner_eval.records.files import Record
+    from planner_eval.records.pairing import Pairing
+    from planner_eval.records.rows import Row
 
     Pairs = tuple[tuple[Record | None, Record | None], ...]
 
@@ -71,8 +71,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     """
     from dataclasses import replace
 
-    from planner_eval.evaluate import JUDGED, evaluate
-    from planner_eval.pairing import pair, refuse_repeated_gold
+    from planner_eval.records.pairing import pair, refuse_repeated_gold
+    from planner_eval.records.rows import JUDGED, evaluate
 
     form = form or _by_suffix(output)
     dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
@@ -138,8 +138,8 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
 
 def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
-    from planner_eval.evaluate import STATES
-    from planner_eval.execute import compare_effects, tool_source
+    from planner_eval.execution import compare_effects, tool_source
+    from planner_eval.records.rows import STATES
 
     if spec.startswith("world:"):
         from planner_eval.worlds import world_source
@@ -170,13 +170,13 @@ def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:
     chosen = tuple(p for p in pairing.pairs if any(r is not None and r.id == wanted for r in p))
     if chosen:
         return chosen
-    from planner_eval.errors import InputError
+    from planner_eval.base.errors import InputError
 
     raise InputError(f"no record has the id {wanted!r}")
 
 
 def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
-    from planner_eval.errors import InputError
+    from planner_eval.base.errors import InputError
 
     found = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
@@ -187,7 +187,7 @@ def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
 
 
 def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
-    from planner_eval.render.html import report
+    from planner_eval.drawing.html import report
 
     shown = [row for row in rows if row.state != "same"] if options["only"] else rows
     return "".join(report(shown, title=title, theme=options["theme"], deadline=options["deadline"]))
@@ -197,8 +197,8 @@ def _patches(rows: list[Row], *, many: bool) -> str:
     """The repairs as JSON: one, or a line a pair with its id; where there is none, why."""
     import json
 
-    from planner_eval.evaluate import STATES
-    from planner_eval.patch import make_patch
+    from planner_eval.comparison.patch import make_patch
+    from planner_eval.records.rows import STATES
 
     made: list[dict[str, Any]] = [
         make_patch(row.diff)
@@ -214,7 +214,7 @@ def _patches(rows: list[Row], *, many: bool) -> str:
 
 def _measure(rows: list[Row], seconds: float) -> None:
     """Say the graph edit distance of one pair."""
-    from planner_eval.edit_distance import edit_distance
+    from planner_eval.metrics.edit_distance import edit_distance
 
     if rows[0].diff is not None:
         found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
@@ -223,7 +223,7 @@ def _measure(rows: list[Row], seconds: float) -> None:
 
 
 def _written(rows: list[Row], form: str, *, many: bool, only: str | None, places: bool) -> str:
-    from planner_eval.rows import summary, write_rows
+    from planner_eval.scoring.row_formats import summary, write_rows
 
     shown = [row for row in rows if row.state != "same"] if only and many else rows
     text = write_rows(shown, form, many=many, places=places)

@@ -26,7 +26,7 @@ def command(form: str, output: str | None) -> int:
 
     Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
     """
-    from planner_eval.tables import table
+    from planner_eval.base.tables import table
 
     rows = [*_versions(), *_isolation(), *_packages()]
     emit(table(rows, form, width=100), output)
@@ -46,7 +46,7 @@ def _versions() -> list[dict[str, Any]]:
 
 
 def _isolation() -> list[dict[str, Any]]:
-    from planner_eval.execute.doctor import examine
+    from planner_eval.execution.doctor import examine
 
     rows = []
     for level in ("strict", "process"):

@@ -45,9 +45,9 @@ def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
     Raises:
         RenderError: it cannot be drawn.
     """
+    from planner_eval.base.errors import RenderError
     from planner_eval.cli.options import note
-    from planner_eval.errors import RenderError
-    from planner_eval.render import render_many
+    from planner_eval.drawing import render_many
 
     look = {name: options[name] for name in ("theme", "deadline", "force")}
     color = options.get("output") is None and colorful()

@@ -13,10 +13,10 @@ from planner_eval.cli.options import Applies, emit, note, output, reading, refus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execute import Options, Trace
-    from planner_eval.execute.source import ToolSource
-    from planner_eval.files import Record
-    from planner_eval.model import Plan
+    from planner_eval.execution import Options, Trace
+    from planner_eval.execution.source import ToolSource
+    from planner_eval.plan.model import Plan
+    from planner_eval.records.files import Record
 
     Ran = tuple[Record, Trace | None, str | None]
     """A record with its trace, or with why there is none."""
@@ -105,8 +105,8 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     that need it. Tools run in a worker process that can reach neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    from planner_eval.errors import InputError
-    from planner_eval.files import read_file
+    from planner_eval.base.errors import InputError
+    from planner_eval.records.files import read_file
 
     _refuse_idle(spec, form, options)
     source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
@@ -160,9 +160,9 @@ def _refuse_idle(spec: str, form: str, options: dict[str, Any]) -> None:
 
 def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes:
     """The plan of one record with what became of each call."""
+    from planner_eval.base.errors import InputError
     from planner_eval.cli.drawing import draw_one
-    from planner_eval.errors import InputError
-    from planner_eval.render.runs import run_scene
+    from planner_eval.drawing.runs import run_scene
 
     record, trace, error = one
     if many:
@@ -182,8 +182,8 @@ def _progress(done: int, total: int) -> None:
 
 # ---------------------------------------------------------------- running
 def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[Ran]:
-    from planner_eval.errors import ParseError
-    from planner_eval.execute import Limits, Options, Sandbox, tool_source
+    from planner_eval.base.errors import ParseError
+    from planner_eval.execution import Limits, Options, Sandbox, tool_source
 
     tools = _world(spec, options) if spec.startswith("world:") else tool_source(spec)
     plans: list[tuple[Record, Plan | None, str | None]] = []
@@ -222,7 +222,7 @@ def _world(spec: str, options: dict[str, Any]) -> ToolSource:
 def _traced(
     plans: list[tuple[Record, Plan | None, str | None]], box: Any, options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
-    from planner_eval.execute import execute_many
+    from planner_eval.execution import execute_many
 
     traces = execute_many((plan for _, plan, _ in plans if plan is not None), box, options=options)
     for record, plan, error in plans:
@@ -238,14 +238,14 @@ class _Recorder:
     def __init__(self, path: str | None, tools: ToolSource) -> None:
         from pathlib import Path
 
-        from planner_eval.execute.record import read_record, recorded_over
+        from planner_eval.execution.record import read_record, recorded_over
 
         self.path = None if path is None else Path(path)
         self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
         self.tools = tools if self.path is None else recorded_over(tools, self.entries)
 
     def add(self, trace: Trace) -> None:
-        from planner_eval.execute.record import record_lines
+        from planner_eval.execution.record import record_lines
 
         if self.path is None:
             return
@@ -256,7 +256,7 @@ class _Recorder:
 
 # ---------------------------------------------------------------- writing
 def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
-    from planner_eval.tables import table
+    from planner_eval.base.tables import table
 
     if form == "json":
         data = [_data(*one) for one in ran]
@@ -319,8 +319,8 @@ def _row(record: Record, call: str, tool: str, status: str, value: str, **more: 
 
 
 def _shown(value: Any, width: int = 60) -> str:
-    from planner_eval.execute.wire import Opaque, bounded_text
-    from planner_eval.text import one_line
+    from planner_eval.base.text import one_line
+    from planner_eval.execution.wire import Opaque, bounded_text
 
     return one_line(
         f"<{value.type}> {value.text}" if isinstance(value, Opaque) else bounded_text(value, 4 * width), width

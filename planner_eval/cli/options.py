@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from planner_eval.files import PlanFile
+    from planner_eval.records.files import PlanFile
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -49,14 +49,14 @@ def pairing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_answers(pred: str, options: Mapping[str, Any]) -> PlanFile:
     """Read a file of predictions under the options of :func:`reading`."""
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     return read_file(pred, id_field=options["id_field"], text_field=options["text_field"], role="answer")
 
 
 def read_golds(gold: str, options: Mapping[str, Any]) -> PlanFile:
     """Read a file of gold plans under the options of :func:`pairing`."""
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     fields = {"id_field": options["gold_id_field"], "text_field": options["gold_text_field"]}
     return read_file(gold, **fields, role="gold", spare=(options["id_field"], options["text_field"]))
@@ -158,6 +158,6 @@ def emit(data: str | bytes, output: str | None) -> None:
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
-    from planner_eval.text import printable
+    from planner_eval.base.text import printable
 
     click.echo(printable(text), err=True)

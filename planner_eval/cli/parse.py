@@ -9,8 +9,8 @@ import click
 from planner_eval.cli.options import emit, output, reading
 
 if TYPE_CHECKING:
-    from planner_eval.files import Record
-    from planner_eval.model import Diagnostic, Plan
+    from planner_eval.plan.model import Diagnostic, Plan
+    from planner_eval.records.files import Record
 
 
 @click.command("parse")
@@ -45,8 +45,8 @@ def command(
 
     FILE is a plan, a model's output with a plan in it, or an array or lines of records; - is standard input.
     """
-    from planner_eval.errors import ParseError
-    from planner_eval.files import read_file
+    from planner_eval.base.errors import ParseError
+    from planner_eval.records.files import read_file
 
     options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": tool_types(catalog)}
     parts: list[str] = []
@@ -71,7 +71,7 @@ def tool_types(catalog: str | None) -> dict[str, dict[str, str]] | None:
     """Tool → parameter → JSON type, out of a catalog file."""
     if catalog is None:
         return None
-    from planner_eval.catalog import read_catalog
+    from planner_eval.catalogs.formats import read_catalog
 
     found: dict[str, dict[str, str]] = {}
     for tool in read_catalog(catalog).tools:
@@ -89,7 +89,7 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
         from planner_eval.dialects.detect import detect_data
 
         return detect_data(record.source).reason
-    from planner_eval.dialects.base import DEFAULT_LIMITS
+    from planner_eval.base.limits import DEFAULT_LIMITS
     from planner_eval.dialects.find import find
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
@@ -97,7 +97,7 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
 
 
 def _text(record: Record, plan: Plan, dialect: str | None) -> str:
-    from planner_eval.text import one_line, printable
+    from planner_eval.base.text import one_line, printable
 
     lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}"] if plan.calls else []
     for call in plan.calls:
@@ -134,7 +134,7 @@ def _shown(value: Any, plan: Plan) -> str:
     import json
 
     from planner_eval.dialects.plan import value_data
-    from planner_eval.model import Ref, Template, Unresolved
+    from planner_eval.plan.model import Ref, Template, Unresolved
 
     if isinstance(value, (Ref, Unresolved)):
         name = plan.calls[value.call].id if isinstance(value, Ref) else f"?{value.name}"
@@ -160,7 +160,7 @@ def _json(record: Record, plan: Plan) -> str:
 
 
 def _failed(record: Record, error: Any, form: str, head: str) -> str:
-    from planner_eval.text import printable
+    from planner_eval.base.text import printable
 
     if form == "text":
         return printable(f"{head}unreadable: {error}")

@@ -26,21 +26,21 @@ def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen_policy(name: str | None) -> Policy:
     """The policy that the option names, or the project's own, or the default."""
-    from planner_eval.policy import DEFAULT
+    from planner_eval.policy import DEFAULT_POLICY
 
     if name is not None:
         from planner_eval.policy.file import load_policy
 
         return load_policy(name)
     if not os.path.isfile("planeval.toml") and not _speaks_of_us("pyproject.toml"):
-        return DEFAULT
+        return DEFAULT_POLICY
     from pathlib import Path
 
     from planner_eval.policy.file import find_policy
 
     found = find_policy(Path())
     if found is None:
-        return DEFAULT
+        return DEFAULT_POLICY
     note(f"policy of {found[1]}")
     return found[0]
 

@@ -19,8 +19,8 @@ from planner_eval.cli.sources import dataset_places, refuse_idle_places
 
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read
-    from planner_eval.model import Plan
-    from planner_eval.render.layout import Drawing
+    from planner_eval.drawing.layout import Drawing
+    from planner_eval.plan.model import Plan
 
 FORMATS = ("text", "boxes", "svg", "png", "pdf", "dot", "mermaid")
 SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid"}
@@ -123,8 +123,8 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
 
 def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[tuple[Read, Drawing]]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
-    from planner_eval.render import render_many
-    from planner_eval.render.layout import Drawing
+    from planner_eval.drawing import render_many
+    from planner_eval.drawing.layout import Drawing
 
     waiting: deque[Read] = deque()
 
@@ -147,7 +147,7 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[t
 
 def _write_one(drawn: Iterator[tuple[Read, Drawing]], output: str | None, count: int) -> int:
     """Write all drawings one after another; how many failed."""
-    from planner_eval.text import printable
+    from planner_eval.base.text import printable
 
     failed = 0
     parts = []

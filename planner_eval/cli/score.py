@@ -24,10 +24,10 @@ from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options
 
 if TYPE_CHECKING:
-    from planner_eval.files import PlanFile
-    from planner_eval.pairing import Pairing
-    from planner_eval.report import Report
-    from planner_eval.scoring import Scored
+    from planner_eval.records.files import PlanFile
+    from planner_eval.records.pairing import Pairing
+    from planner_eval.scoring.report import Report
+    from planner_eval.scoring.scored import Scored
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 OWN = (
@@ -96,7 +96,7 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     files = read_answers(pred, options), read_golds(gold, options)
     made, pairing = report_of(files, options)
     strict = report_of(files, options | {"repair": False})[0] if options["repair"] else None
-    from planner_eval.report import write_report
+    from planner_eval.scoring.report import write_report
 
     below = [problem for name, least in limits if (problem := _below(made, name, least))]
     emit(write_report(made, form, failures=options["only"] is not None), output)
@@ -128,10 +128,10 @@ class Run(NamedTuple):
 
 def report_of(files: tuple[PlanFile, PlanFile], options: dict[str, Any]) -> tuple[Report, Pairing]:
     """The report of a file of predictions and a file of gold plans."""
-    from planner_eval.metrics import DEFAULT, choose
-    from planner_eval.report import make_report, signature
+    from planner_eval.metrics import DEFAULT_METRICS, choose
+    from planner_eval.scoring.report import make_report, signature
 
-    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT
+    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT_METRICS
     policy = chosen_policy(options["policy"])
     run = scored(files, metrics, policy, options)
     refuse_unknown_keys(options["by"], run.rows)
@@ -157,9 +157,9 @@ def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
     Raises:
         InputError: names the key and what there is.
     """
-    from planner_eval.errors import InputError
-    from planner_eval.evaluate import JUDGED
-    from planner_eval.scoring import STRUCTURE
+    from planner_eval.base.errors import InputError
+    from planner_eval.records.rows import JUDGED
+    from planner_eval.scoring.scored import STRUCTURE
 
     judged = [row for row in rows if row.state in JUDGED]
     for key in by:
@@ -172,10 +172,10 @@ def scored(
     files: tuple[PlanFile, PlanFile], metrics: tuple[str, ...], policy: Any, options: dict[str, Any]
 ) -> Run:
     """The scored pairs of two files, how they were paired, and the notations that were read."""
-    from planner_eval.evaluate import evaluate
-    from planner_eval.pairing import pair, refuse_repeated_gold
     from planner_eval.policy.unused import Names
-    from planner_eval.scoring import score_rows
+    from planner_eval.records.pairing import pair, refuse_repeated_gold
+    from planner_eval.records.rows import evaluate
+    from planner_eval.scoring.scored import score_rows
 
     left, right = files
     pairing = pair(left, right, by=options["by_way"])
@@ -218,7 +218,7 @@ def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
 
 
 def _threshold(text: str) -> tuple[str, float]:
-    from planner_eval.errors import InputError
+    from planner_eval.base.errors import InputError
 
     name, _, value = text.partition("=")
     try:

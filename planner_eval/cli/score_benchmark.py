@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from planner_eval.benchmarks.registry import Benchmark
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.judge import Judge
+    from planner_eval.llm import Judge
 
 
 OPTIONS = (
@@ -122,7 +122,7 @@ def _refuse_idle(bench: Benchmark, form: str, options: dict[str, Any]) -> None:
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:
-    from planner_eval.errors import InputError
+    from planner_eval.base.errors import InputError
 
     found = {}
     for text in texts:
@@ -138,7 +138,7 @@ def _judge(options: dict[str, Any]) -> Judge | None:
         return None
     from pathlib import Path
 
-    from planner_eval.judge import open_judge
+    from planner_eval.llm import open_judge
 
     cache = options["judge_cache"]
     return open_judge(
@@ -152,7 +152,7 @@ def _judge(options: dict[str, Any]) -> Judge | None:
 def _runner(options: dict[str, Any]) -> AbstractContextManager[Any]:
     if options["tools"] is None:
         return nullcontext()
-    from planner_eval.execute import NestfulRunner
+    from planner_eval.execution import NestfulRunner
 
     return NestfulRunner(options["tools"], level=options["isolation"])
 
@@ -161,7 +161,7 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
     from planner_eval.benchmarks.score import shown
 
     if form == "junit":
-        from planner_eval.rows import junit
+        from planner_eval.scoring.row_formats import junit
 
         report = list(scored.reports.values())[-1]
         return junit(
@@ -175,8 +175,8 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
     only = options["only"] is not None
     text = shown(scored, form="table" if form == "text" else form, rows=only, failures=only)
     if options["details"] and form in ("text", "md"):
+        from planner_eval.base.tables import table
         from planner_eval.benchmarks.details import details
-        from planner_eval.tables import table
 
         for title, rows in details(scored, run=run):
             text += f"\n\n{title}\n\n" + table(rows, "md" if form == "md" else "table")
@@ -185,7 +185,7 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
 
 def _below(scored: Scored, text: str) -> str | None:
     """What is below a threshold: the corrected figure where there is one, else the official one."""
-    from planner_eval.errors import InputError
+    from planner_eval.base.errors import InputError
 
     name, _, limit = text.partition("=")
     variant, report = list(scored.reports.items())[-1]

@@ -11,7 +11,7 @@ from planner_eval.cli.options import Applies, emit, output, refuse_idle
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
-    from planner_eval.selftest import Answer
+    from planner_eval.scoring.selftest import PairVerdict
 
 
 @click.command("selftest")
@@ -38,7 +38,7 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
 
     30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
     """
-    from planner_eval.selftest import ask_command, ask_ourselves
+    from planner_eval.scoring.selftest import ask_command, ask_ourselves
 
     refuse_idle(
         [
@@ -54,8 +54,8 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
     return int(not all(answer.right for answer in answers if not answer.disputed))
 
 
-def _written(answers: list[Answer], form: str) -> str:
-    from planner_eval.tables import table
+def _written(answers: list[PairVerdict], form: str) -> str:
+    from planner_eval.base.tables import table
 
     rows = [
         {

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.errors import DatasetError, InputError, ParseError
+from planner_eval.base.errors import DatasetError, InputError, ParseError
 
 if TYPE_CHECKING:
     from planner_eval.datasets.published import Dataset
     from planner_eval.datasets.sample import Sample
-    from planner_eval.files import PlanFile
-    from planner_eval.model import Plan
+    from planner_eval.plan.model import Plan
+    from planner_eval.records.files import PlanFile
 
 PREFIX = "dataset:"
 
@@ -106,7 +106,7 @@ def open_sources(
     Raises:
         InputError: there is no such file or data set, or it cannot be read.
     """
-    from planner_eval.files import read_file
+    from planner_eval.records.files import read_file
 
     found: list[Source] = []
     for name in names:

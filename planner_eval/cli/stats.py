@@ -14,7 +14,7 @@ from planner_eval.cli.sources import dataset_places, refuse_idle_places
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read, Source
     from planner_eval.cli.stats_pictures import Pictures
-    from planner_eval.figures import Stats
+    from planner_eval.plan.statistics import Stats
 
 
 def _picture(flag: str, help: str) -> Decorator:
@@ -84,7 +84,7 @@ def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple
     """The records of a source with the figures of their plans; records that hold none are left out."""
     from dataclasses import replace
 
-    from planner_eval.figures import stats
+    from planner_eval.plan.statistics import stats
 
     rows: list[tuple[Read, Stats | None]] = []
     for one in _counted(source.read(dialect), source):
@@ -121,7 +121,7 @@ def _summary(
     only: str | None,
 ) -> str:
     from planner_eval.cli.stats_tables import paper_blocks, summaries_json, summary_blocks
-    from planner_eval.summary import summarise
+    from planner_eval.plan.summary import summarise
 
     cells = [_cells(source) if only != "structure" else [] for source in sources]
     summaries = [summarise(_figures(rows), unread=sum(stats is None for _, stats in rows)) for rows in read]

@@ -10,11 +10,11 @@ import click
 from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
-    from planner_eval.figures import Stats
-    from planner_eval.model import Plan
-    from planner_eval.render.graphs import Shapes, ToolGraph
-    from planner_eval.render.plots import Panel
-    from planner_eval.summary import Summary
+    from planner_eval.drawing.graphs import Shapes, ToolGraph
+    from planner_eval.drawing.plots import Panel
+    from planner_eval.plan.model import Plan
+    from planner_eval.plan.statistics import Stats
+    from planner_eval.plan.summary import Summary
 
 _PLOTTED = ("svg", "png", "pdf")
 _DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
@@ -36,7 +36,7 @@ class Pictures:
         }
         self.drawn: dict[str, Shapes | ToolGraph] = {}
         if files.keys() - {"plot"}:
-            from planner_eval.render.graphs import Shapes, ToolGraph
+            from planner_eval.drawing.graphs import Shapes, ToolGraph
 
             made: dict[str, Shapes | ToolGraph]
             made = {"shapes": Shapes(), "tool_graph": ToolGraph(), "app_graph": ToolGraph("app")}
@@ -59,13 +59,13 @@ class Pictures:
         """
         for kind, file in self.files.items():
             if kind == "plot":
-                from planner_eval.render.plots import plot
-                from planner_eval.summary import summarise
+                from planner_eval.drawing.plots import plot
+                from planner_eval.plan.summary import summarise
 
                 summaries = dict(zip(titles, map(summarise, figures), strict=True))
                 emit(plot(panels(summaries), format=self.forms[kind]), file)
             else:
-                from planner_eval.render import render
+                from planner_eval.drawing import render
 
                 scene = self.drawn[kind].scene()
                 emit(render(scene, format=self.forms[kind], deadline=_SECONDS, force=True), file)
@@ -87,7 +87,7 @@ def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
     Args:
         summaries: Source → its figures.
     """
-    from planner_eval.render.plots import Panel
+    from planner_eval.drawing.plots import Panel
 
     def figure(title: str, name: str) -> Panel:
         return Panel(title, "plans", {key: s.figure(name).distribution for key, s in summaries.items()})

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.tables import table
+from planner_eval.base.tables import table
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell
     from planner_eval.cli.sources import Read, Source
-    from planner_eval.figures import Stats
-    from planner_eval.summary import Summary
+    from planner_eval.plan.statistics import Stats
+    from planner_eval.plan.summary import Summary
 
     Rows = Sequence[tuple[Read, Stats | None]]
 
@@ -28,7 +28,7 @@ def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) ->
     Args:
         sources: What was read.
         rows_of: The records of each source with their figures.
-        form: A format of :mod:`planner_eval.tables`.
+        form: A format of :mod:`planner_eval.base.tables`.
     """
     rows: list[dict[str, Any]] = []
     for source, found in zip(sources, rows_of, strict=True):
@@ -152,7 +152,7 @@ def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
     Args:
         source: A data set.
         cells: The cells of its tables.
-        form: A format of :mod:`planner_eval.tables`; other than for people, a row a cell.
+        form: A format of :mod:`planner_eval.base.tables`; other than for people, a row a cell.
     """
     assert source.dataset is not None
     if form not in ("table", "md"):

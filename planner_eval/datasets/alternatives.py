@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_eval.model import Diagnostic
+from planner_eval.plan.model import Diagnostic
 
 
 def read_alternatives(acceptable: Any) -> dict[str, Any] | str | None:

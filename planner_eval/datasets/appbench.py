@@ -15,13 +15,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from planner_eval.catalog import Catalog, as_catalog
-from planner_eval.check import check
+from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import check
+from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.files import load_json
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CatalogError, DatasetError, ParseError
-from planner_eval.model import Diagnostic, Plan, Ref, Unresolved
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Diagnostic, Plan, Ref, Unresolved
 
 PARTS = ("ss", "sm", "ms", "mm")
 """Single or multiple app × single or multiple API, in the order of the paper's tables."""

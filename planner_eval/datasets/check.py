@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from planner_eval.base.errors import CODES, ParseError
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CODES, ParseError
-from planner_eval.model import Diagnostic
+from planner_eval.plan.model import Diagnostic
 
 SEVERITIES = ("error", "warning", "info")
 
@@ -109,7 +109,7 @@ def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
 
 def _plan(sample: Sample) -> str | None:
     """What is wrong with a gold plan: nothing, "unequal", or why it cannot be read; None for free text."""
-    from planner_eval.canonical import same
+    from planner_eval.plan.canonical import same
 
     try:
         plan = gold_plan(sample)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.files import load_json, load_jsonl
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import DatasetError
-from planner_eval.model import Diagnostic
+from planner_eval.plan.model import Diagnostic
 
 FILE = "ComplexFuncBench.jsonl"
 CHECKED = "exact_match_values.json"

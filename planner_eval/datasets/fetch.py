@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval._version import __version__
+from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.published import Dataset, File
 from planner_eval.datasets.store import CHUNK, accept, accepted, digest
-from planner_eval.errors import DatasetError
 
 TRIES = 4
 """How often a broken connection is taken up again before the download is given up."""

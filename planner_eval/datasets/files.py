@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from planner_eval.errors import DatasetError
+from planner_eval.base.errors import DatasetError
 
 
 def load_json(path: Path) -> Any:

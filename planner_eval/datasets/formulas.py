@@ -182,7 +182,7 @@ def compute(tree: Node) -> Any:
     >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
     270.0
     """
-    from planner_eval.tools.nestful_basic import OFFICIAL
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
     done: dict[int, Any] = {}
     for node in reversed(list(nodes(tree))):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import InputError, ParseError
-from planner_eval.model import Plan
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
 
 
 def gold_plan(sample: Sample) -> Plan | None:

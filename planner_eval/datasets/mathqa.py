@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.files import load_json
 from planner_eval.datasets.formulas import (
     LISTED,
@@ -29,8 +30,7 @@ from planner_eval.datasets.formulas import (
     value,
 )
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import DatasetError
-from planner_eval.model import Diagnostic
+from planner_eval.plan.model import Diagnostic
 
 SPLITS = ("test", "challenge_test", "train", "dev")
 _FIELDS = ("Problem", "Rationale", "options", "correct", "annotated_formula", "linear_formula", "category")
@@ -177,7 +177,7 @@ def _plain(token: str) -> Any:
 def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     from inspect import signature
 
-    from planner_eval.tools.nestful_basic import OFFICIAL
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
     if name in LISTED:
         yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")

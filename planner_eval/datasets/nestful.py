@@ -18,13 +18,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from planner_eval.catalog import Catalog, as_catalog
-from planner_eval.check import check
+from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import check
+from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.files import load_json, load_jsonl
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import CatalogError, DatasetError, ParseError
-from planner_eval.model import Diagnostic, Plan, Template, Unresolved
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Diagnostic, Plan, Template, Unresolved
 
 FIRST = {
     "executable": "executable/executable",
@@ -195,7 +196,7 @@ def _as_json(value: Any) -> Any:
 
 def _domain(gold: Any) -> str:
     """The paper's domain: mathematics where every call is one of the 40 basic functions."""
-    from planner_eval.tools.nestful_basic import OFFICIAL
+    from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
     calls = gold if isinstance(gold, list) else []
     names = [call.get("name") for call in calls if isinstance(call, dict)]

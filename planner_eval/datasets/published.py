@@ -13,9 +13,9 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from planner_eval.base.errors import DatasetError
+from planner_eval.base.resources import read as read_resource
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import DatasetError
-from planner_eval.resources import read as read_resource
 
 
 @dataclass(frozen=True, slots=True)

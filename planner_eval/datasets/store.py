@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.published import Dataset, File
-from planner_eval.errors import DatasetError
 
 ACCEPTED = "accepted.json"
 """In a data set's folder: the checksums that a user has accepted for files whose own is not known."""

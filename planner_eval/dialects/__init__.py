@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from planner_eval.dialects.base import DEFAULT_LIMITS, Dialect, Limits
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.dialect import Dialect
 
 __all__ = ["DEFAULT_LIMITS", "Dialect", "Limits", "get", "names"]
 

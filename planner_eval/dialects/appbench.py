@@ -12,21 +12,11 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import Places
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import (
-    Diagnostic,
-    Path,
-    Plan,
-    RawCall,
-    RawPlan,
-    RawRef,
-    Ref,
-    Span,
-    Unresolved,
-    Value,
-)
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import Places
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.plan.model import Diagnostic, Path, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
 
 WORDS = {
     "APP": "an app's name with ': ['",
@@ -80,7 +70,7 @@ def read(text: str, limits: Limits) -> RawPlan:
 
 def _refuse_deep(text: str, limits: Limits) -> None:
     """Keep hostile text from the grammar: it is exact about errors and slow about megabytes."""
-    from planner_eval.dialects.jsontext import check_depth
+    from planner_eval.base.jsontext import check_depth
 
     check_depth(text, limits)
     if len(text) > LARK_CHARS:
@@ -220,7 +210,7 @@ def read_grammar(text: str) -> RawPlan:
     Raises:
         ParseError: with the place and what was expected there.
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
     from planner_eval.dialects.appbench_tree import AppBenchTransformer
 
     if not text.strip():
@@ -258,7 +248,7 @@ def _explained(error: ParseError) -> ParseError:
     if error.text.startswith("'", match.end()):
         reason = f"the quoted value of #{match[1]} is never closed"
     else:
-        from planner_eval.dialects.grammar import found_at
+        from planner_eval.base.grammar import found_at
 
         found = found_at(error.text, match.end())
         reason = f"found {found}, expected a quoted value, a returned name or a number for #{match[1]}"
@@ -335,7 +325,7 @@ def write(plan: Plan) -> str:
         WriteError: a reference that the notation cannot say (it is a bare returned name, and means
             the nearest earlier call that returns it), an object as a value, a name that is no word.
 
-    >>> from planner_eval.model import Call
+    >>> from planner_eval.plan.model import Call
     >>> write(Plan((Call("c1", "search", (("city", "Rome"),), "Hotels", ("h",)),)))
     "Hotels: [h = search(#city='Rome')]"
     """

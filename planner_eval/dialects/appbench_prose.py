@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.appbench import fast_call, fast_section, read
-from planner_eval.dialects.base import Limits
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.pieces import Read
 from planner_eval.dialects.views import View
-from planner_eval.model import RawCall, RawPlan, Span
+from planner_eval.plan.model import RawCall, RawPlan
 
 _RETURNS = r"\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+"
 _TOOL = r"[^\W\d][\w.\-]*+\s*+\(\s*+"

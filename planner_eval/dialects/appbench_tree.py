@@ -7,8 +7,8 @@ from typing import Any
 
 from lark import Token, Transformer
 
+from planner_eval.base.limits import Span
 from planner_eval.dialects.appbench import _HEAD, _UNESCAPE, _bare
-from planner_eval.model import Span
 
 _SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
 

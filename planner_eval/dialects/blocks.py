@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval import dialects
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
+from planner_eval.base.limits import Limits
 from planner_eval.dialects import python_calls
-from planner_eval.dialects.base import Limits
 from planner_eval.dialects.detect import detect_data, is_schema, name_json
-from planner_eval.dialects.jsontext import LARK_CHARS, Places, decode, loads, parse_located
 from planner_eval.dialects.pieces import (
     CALLISH,
     Block,
@@ -29,10 +30,9 @@ from planner_eval.dialects.pieces import (
 )
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.repair import repairs
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import View, unescaped
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 SCRIPT_START = re.compile(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
@@ -281,7 +281,7 @@ class PieceReader:
             return Nothing("a text that calls no tool")
         raise placed(first, view, self.source) from None
 
-    def repaired_rows(self, text: str, rows: list[Row]) -> Read | None:
+    def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
         if not self.repair:
             return None

@@ -11,20 +11,21 @@ import json
 import re
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls, refuse_integer
-from planner_eval.dialects.jsontext import Places, check_depth, loads
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import Places, check_depth, loads
+from planner_eval.base.limits import Limits, check_calls, refuse_integer
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import shown
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 
 HOLE = "$$$"
 YAML_CHARS = 1_000_000
 """Longer YAML is refused: its reader takes many times the text's size."""
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``callnavi`` and ``callnavi-yaml``."""
     if row.shape == "callnavi-yaml":
         return Dialect(row.name, row.title, row.example, read_yaml, write_yaml)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from planner_eval.dialects.json_calls import is_call, is_definition
-from planner_eval.dialects.table import Row, literal, table
+from planner_eval.dialects.table import Wrapper, literal, table
 from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
 
 _APPBENCH = re.compile(
@@ -64,7 +64,7 @@ def detect(text: str) -> list[Candidate]:
     return found
 
 
-def tokens_in(text: str) -> list[tuple[Row, str]]:
+def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
     places: dict[str, int] = {}
     for match in _openers().finditer(text):
@@ -82,7 +82,7 @@ def tokens_in(text: str) -> list[tuple[Row, str]]:
     return [(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
 
 
-def signs(row: Row) -> tuple[str, ...]:
+def signs(row: Wrapper) -> tuple[str, ...]:
     """The tokens by which a row is known in a text; none for rows that are known by their shape."""
     if row.shape in ("sections", "gemma"):
         return row.open

@@ -13,14 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects import restated
-from planner_eval.dialects.base import Dialect, Limits
 from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Block, Nothing, Read, placed
 from planner_eval.dialects.views import View
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 THOUGHT = re.compile(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"

@@ -7,11 +7,11 @@ import re
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.base import Limits, refuse_integer
-from planner_eval.dialects.jsontext import LARK_CHARS, check_depth, decode
-from planner_eval.dialects.jsontext import WORDS as JSON_WORDS
-from planner_eval.dialects.table import Row, literal
-from planner_eval.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import LARK_CHARS, check_depth, decode
+from planner_eval.base.jsontext import WORDS as JSON_WORDS
+from planner_eval.base.limits import Limits, refuse_integer
+from planner_eval.dialects.table import Wrapper, literal
 
 WORDS = JSON_WORDS | {
     "OPEN": "the opening token",
@@ -29,7 +29,7 @@ def pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
     return re.compile(literal(texts) + suffix if texts else suffix)
 
 
-def prose(row: Row) -> str:
+def prose(row: Wrapper) -> str:
     """A regular expression for text up to the next opening token of a row; linear."""
     openers = literal(row.open or row.head)
     first = "".join(sorted({re.escape(text.lstrip()[0]) for text in row.open or row.head if text.strip()}))
@@ -37,7 +37,7 @@ def prose(row: Row) -> str:
 
 
 def value_at(text: str, at: int, limits: Limits) -> tuple[Any, int]:
-    """One JSON value and the place after it; see :func:`planner_eval.dialects.jsontext.decode`.
+    """One JSON value and the place after it; see :func:`planner_eval.base.jsontext.decode`.
 
     Raises:
         ValueError: it cannot be read, and the grammar should say why.
@@ -51,7 +51,7 @@ def value_at(text: str, at: int, limits: Limits) -> tuple[Any, int]:
 
 
 def explain(
-    row: Row, text: str, error: ValueError, limits: Limits, terminals: dict[str, str], start: int
+    row: Wrapper, text: str, error: ValueError, limits: Limits, terminals: dict[str, str], start: int
 ) -> ParseError:
     """The located error of a framed text that the fast path refused.
 
@@ -78,13 +78,13 @@ def explain(
     return ParseError(reason, text=text, offset=at, dialect=row.name)
 
 
-def grammar_error(row: Row, text: str, terminals: dict[str, str]) -> Any:
+def grammar_error(row: Wrapper, text: str, terminals: dict[str, str]) -> Any:
     """Read by the row's grammar: the reference for the fast path.
 
     Raises:
         ParseError: the text does not follow the grammar.
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
     from planner_eval.dialects.framed_tree import FramedTransformer
 
     parser = grammar.load(row.shape, FramedTransformer, tuple(terminals.items()))

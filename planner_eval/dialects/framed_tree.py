@@ -6,7 +6,7 @@ from typing import Any
 
 from lark import Token
 
-from planner_eval.dialects import jsontext
+from planner_eval.base import jsontext
 
 _Base: Any = jsontext.transformer()
 

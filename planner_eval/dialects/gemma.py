@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import check_depth
-from planner_eval.dialects.table import Row, literal
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import check_depth
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.table import Wrapper, literal
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, RawCall, RawPlan
+from planner_eval.plan.model import Plan, RawCall, RawPlan
 
 WORDS = {
     "OPEN": "the opening token",
@@ -32,20 +33,20 @@ _LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?")
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``gemma``."""
     return Dialect(
         row.name, row.title, row.example, lambda text, limits: read(row, text, limits), _writer(row)
     )
 
 
-def read(row: Row, text: str, limits: Limits) -> RawPlan:
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """Read the calls of a text.
 
     Raises:
         ParseError: there is none, or one cannot be read.
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     check_depth(text, limits)
     tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
@@ -55,7 +56,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(RawCall(name, tuple(pairs), span=span) for name, pairs, span in tree))
 
 
-def _terminals(row: Row) -> tuple[tuple[str, str], ...]:
+def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     quote = re.escape(row.quote)
     first = re.escape(row.quote[0])
     opening = literal(row.open)
@@ -107,7 +108,7 @@ def _bare(text: str) -> Any:
     return json.loads(text) if _NUMBER.fullmatch(text) else text
 
 
-def _writer(row: Row) -> Callable[[Plan], str]:
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         parts = []
@@ -119,7 +120,7 @@ def _writer(row: Row) -> Callable[[Plan], str]:
     return write
 
 
-def _written(row: Row, value: Any) -> str:
+def _written(row: Wrapper, value: Any) -> str:
     if isinstance(value, str):
         if row.quote in value:
             raise WriteError(f"the text {value[:40]!r} holds the quote token {row.quote!r}")

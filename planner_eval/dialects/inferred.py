@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.model import Edge, Path, Plan, Value
+from planner_eval.plan.model import Edge, Path, Plan, Value
 
 SHORT = 2
 """Texts of fewer characters, and numbers of one digit, occur everywhere and say nothing."""
@@ -21,7 +21,7 @@ def infer_edges(plan: Plan) -> Plan:
     The nearest earlier result wins. A number and its text are one value, for results hold numbers
     where calls pass texts.
 
-    >>> from planner_eval.model import Call
+    >>> from planner_eval.plan.model import Call
     >>> producer = Call("c1", "find", result={"id": "SYD"}, has_result=True)
     >>> infer_edges(Plan((producer, Call("c2", "book", (("to", "SYD"),))))).edges
     (Edge(producer=0, consumer=1, argument='to', at=(), path=('id',), inferred=True),)

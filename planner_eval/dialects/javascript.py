@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import check_depth
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import check_depth
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.program import CallNode, FieldNode, Machine, NameNode, TextNode
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import refuse_rest
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, RawPlan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, RawPlan, Ref, Template, Unresolved, Value
 
 WORDS = {
     "TARGET": "a variable with '='",
@@ -38,7 +39,7 @@ _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0":
 _DEFINES = re.compile(r"\bfunction\b\s*+(\w++)\s*+\(|\bclass\s++(\w++)")
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shape ``javascript``."""
 
     def read_text(text: str, limits: Limits) -> RawPlan:
@@ -59,7 +60,7 @@ def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
     >>> read('const r = await f({a: 1});\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
     ('b', RawRef(name='@0', path=('x',)))
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     check_depth(text, limits)
     names = {name for match in _DEFINES.finditer(text) for name in match.groups() if name}

@@ -9,10 +9,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import Places, Repeated, loads
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import Places, Repeated, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
 NAME_KEYS = (
     "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
@@ -214,7 +215,7 @@ def write(plan: Plan) -> str:
     Raises:
         WriteError: the plan has references, which this dialect cannot say.
 
-    >>> from planner_eval.model import Call
+    >>> from planner_eval.plan.model import Call
     >>> write(Plan((Call("c1", "f", (("a", 1),)),)))
     '[{"name": "f", "arguments": {"a": 1}}]'
     """

@@ -12,20 +12,21 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
-from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.messages import call_items, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError
-from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
 
 Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
     read_data, write = _KINDS[row.shape](row)
 
@@ -43,7 +44,7 @@ def dialect(row: Row) -> Dialect:
 Pair = tuple[Reader, Callable[[Plan], str]]
 
 
-def _plain(row: Row) -> Pair:
+def _plain(row: Wrapper) -> Pair:
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
         return read_values([data], limits, places=places)
 
@@ -54,7 +55,7 @@ def _plain(row: Row) -> Pair:
     return read_data, write
 
 
-def _live(row: Row) -> Pair:
+def _live(row: Wrapper) -> Pair:
     notation = NOTATIONS[row.references]
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
@@ -96,7 +97,7 @@ def _turns(data: Any) -> list[str]:
     return [f"tool{i}turn{n}" for n, size in enumerate(turns) for i in range(size)]
 
 
-def _nestools(row: Row) -> Pair:
+def _nestools(row: Wrapper) -> Pair:
     notation = NOTATIONS["api_call"]
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
@@ -138,7 +139,7 @@ def _responses(item: dict[str, Any]) -> list[str]:
     return [r for r in found if isinstance(r, str)] if isinstance(found, list) else []
 
 
-def _complexfuncbench(row: Row) -> Pair:
+def _complexfuncbench(row: Wrapper) -> Pair:
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
         if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
             data = [{"role": "assistant", "function_call": step} for step in data]
@@ -153,7 +154,7 @@ def _complexfuncbench(row: Row) -> Pair:
     return read_data, write
 
 
-def _keyed(row: Row) -> Pair:
+def _keyed(row: Wrapper) -> Pair:
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
         items = data if isinstance(data, list) else [data]
         check_calls(len(items), limits)
@@ -178,7 +179,7 @@ def _keyed(row: Row) -> Pair:
     return read_data, write
 
 
-_KINDS: dict[str, Callable[[Row], Pair]] = {
+_KINDS: dict[str, Callable[[Wrapper], Pair]] = {
     "json": _plain,
     "live": _live,
     "nestools": _nestools,
@@ -219,7 +220,7 @@ def _template(text: str) -> Any:
     return json.loads(text)
 
 
-def item_of(row: Row, call: Any) -> dict[str, Any]:
+def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
     """A call as the object that the row's template describes."""
     values = {
         "$name": call.name,
@@ -240,7 +241,7 @@ def _filled(template: Any, values: dict[str, Any]) -> Any:
     return values.get(template, template) if isinstance(template, str) else template
 
 
-def fill_all(row: Row, items: list[dict[str, Any]]) -> str:
+def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:
     """The whole text of some calls' objects, by the row's ``around``."""
     if row.around == "$each":
         return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
@@ -248,7 +249,7 @@ def fill_all(row: Row, items: list[dict[str, Any]]) -> str:
     return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
 
 
-def fit(row: Row, item: Any) -> int:
+def fit(row: Wrapper, item: Any) -> int:
     """How many keys of the row's call template an object has; 0 when it has not the row's form.
 
     >>> from planner_eval.dialects.table import table

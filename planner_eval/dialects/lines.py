@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import decode, loads
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
-from planner_eval.dialects.jsontext import decode, loads
 from planner_eval.dialects.pieces import (
     NAME,
     Block,
@@ -23,8 +24,7 @@ from planner_eval.dialects.pieces import (
 )
 from planner_eval.dialects.python_ast import syntax
 from planner_eval.dialects.views import View
-from planner_eval.errors import ParseError
-from planner_eval.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 _LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")

@@ -100,9 +100,6 @@ def page() -> str:
     parts = [_HEAD + "\n".join(lines) + "\n"]
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
-        numbers = f" Row {', '.join(map(str, entry.rows))} of the specification." if entry.rows else ""
         note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
-        parts.append(
-            f"### {entry.name}\n\n{entry.title}.{note}{numbers}\n\n{fence}text\n{entry.example}\n{fence}\n"
-        )
+        parts.append(f"### {entry.name}\n\n{entry.title}.{note}\n\n{fence}text\n{entry.example}\n{fence}\n")
     return "\n".join(parts)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from planner_eval.dialects.base import AFTER
-from planner_eval.errors import WriteError
-from planner_eval.model import Call, Diagnostic, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.base.errors import WriteError
+from planner_eval.dialects.dialect import AFTER
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template, Unresolved, Value, references
 
 
 class Simplified(NamedTuple):
@@ -24,12 +24,12 @@ def write_lossy(plan: Plan, dialect: str, write: Callable[[Plan, str], str]) -> 
     Args:
         plan: The plan.
         dialect: The target.
-        write: :func:`planner_eval.read.write`.
+        write: :func:`planner_eval.dialects.read.write`.
 
     Raises:
         WriteError: it cannot be written even so, a name that the notation has no way to say for instance.
 
-    >>> from planner_eval.read import parse, write
+    >>> from planner_eval.dialects.read import parse, write
     >>> chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
     >>> done = write_lossy(parse(chain), "json", write)
     >>> done.text, [note.code for note in done.losses]

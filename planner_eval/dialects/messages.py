@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.dialects.json_calls import is_call
-from planner_eval.errors import ParseError
-from planner_eval.model import RawCall
+from planner_eval.plan.model import RawCall
 
 CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses")
 """Keys under which a message lists its calls."""

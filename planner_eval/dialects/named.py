@@ -11,31 +11,32 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, pattern, prose, value_at
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.table import Row, literal, row_dialect
+from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, RawCall, RawPlan
+from planner_eval.plan.model import Plan, RawCall, RawPlan
 
 TO_USER = "all"
 """Functionary's recipient of a text that calls nothing."""
 _START = re.compile(r"\s*+")
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``named``."""
     return row_dialect(row, read, _writer(row))
 
 
-def entry_pattern(row: Row) -> re.Pattern[str]:
+def entry_pattern(row: Wrapper) -> re.Pattern[str]:
     """Everything before a call's JSON: the opening token, the name, the token after it."""
     start = r"(?:^|(?<=\n))[ \t]*+" if row.head == ("",) else literal(row.head)
     return re.compile(rf"{start}([^\s<>\[\]{{}}|\"'(),;]{{1,300}}?){literal(row.middle)}(?=\{{)")
 
 
-def read(row: Row, text: str, limits: Limits) -> RawPlan:
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """Read the calls of a text.
 
     Raises:
@@ -68,7 +69,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
-def _refuse_broken(row: Row, text: str, start: int, end: int) -> None:
+def _refuse_broken(row: Wrapper, text: str, start: int, end: int) -> None:
     """Refuse an opening token in [start, end) that no name and no JSON follow: a call would be lost."""
     if row.head == ("",):
         return
@@ -83,7 +84,7 @@ def _refuse_broken(row: Row, text: str, start: int, end: int) -> None:
             )
 
 
-def terminals(row: Row) -> dict[str, str]:
+def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/named.lark."""
     head = literal(row.head) if row.head != ("",) else "(?!)x"
     tail = literal(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
@@ -97,7 +98,7 @@ def terminals(row: Row) -> dict[str, str]:
     }
 
 
-def _writer(row: Row) -> Callable[[Plan], str]:
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         parts = []

@@ -11,12 +11,13 @@ import json
 import re
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import WriteError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
-from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.messages import call_items
-from planner_eval.errors import WriteError
-from planner_eval.model import (
+from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
     Path,
@@ -137,7 +138,7 @@ def write(plan: Plan) -> str:
         WriteError: a field name in a path holds '.', '$' or a bracket, or a text in the plan would
             read as a reference.
 
-    >>> from planner_eval.model import Call
+    >>> from planner_eval.plan.model import Call
     >>> text = write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
     >>> json.loads(text)[1]
     {'name': 'g', 'arguments': {'a': '$v1.x[1]$'}, 'label': 'v2'}
@@ -172,7 +173,7 @@ def labels_of(plan: Plan) -> list[str]:
 
 
 def _unresolved(plan: Plan) -> list[str]:
-    from planner_eval.model import references
+    from planner_eval.plan.model import references
 
     values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
     return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]

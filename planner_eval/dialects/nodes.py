@@ -8,14 +8,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
-from planner_eval.dialects.jsontext import Places, loads
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.notations import NOTATIONS
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import Written, refuse_rest
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, RawTemplate, Ref, Value, references
+from planner_eval.plan.model import (
+    Diagnostic,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Value,
+    references,
+)
 
 NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
@@ -23,7 +34,7 @@ _NAMES = ("task", "tool", "name", "id")
 _NODE = re.compile(r"<node-(\d{1,6}+)>((?:\.\w++)*+)")
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``taskbench`` and ``hugginggpt``."""
     read_data = read_graph if row.shape == "taskbench" else read_tasks
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.model import Path, RawCall, RawRef, RawTemplate, Value
+from planner_eval.plan.model import Path, RawCall, RawRef, RawTemplate, Value
 
 
 @dataclass(frozen=True, slots=True)

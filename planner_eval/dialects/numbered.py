@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.notations import NOTATIONS, Notation
 from planner_eval.dialects.python_calls import read_calls
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import Edit, View
 from planner_eval.dialects.writing import Written, refuse_rest
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, RawCall, RawPlan, RawRef, Ref
+from planner_eval.plan.model import Plan, RawCall, RawPlan, RawRef, Ref
 
 WORDS = {
     "STEP": "a step",
@@ -29,7 +30,7 @@ _EVIDENCE = re.compile(r"(?:Action(?:\s\d{1,6}+)?\s*+:\s*+)?+#(E\d{1,6}+)\s*+=\s
 _TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``llmcompiler``, ``rewoo`` or ``t-eval``."""
     read: Callable[[str, Limits], RawPlan] = read_numbered if row.shape == "llmcompiler" else read_evidence
     write = {"llmcompiler": write_numbered, "rewoo": write_rewoo, "t-eval": write_teval}[row.shape]
@@ -45,7 +46,7 @@ def dialect(row: Row) -> Dialect:
 
 
 def _tokens(name: str, text: str) -> list[Any]:
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     tree = grammar.run(grammar.load(name), text, WORDS, name)
     return list(tree.children)

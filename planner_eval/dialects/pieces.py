@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import Span
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
 @dataclass(frozen=True, slots=True)

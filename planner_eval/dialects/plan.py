@@ -17,12 +17,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
-from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.messages import call_items
-from planner_eval.errors import ParseError
-from planner_eval.model import (
+from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
     Plan,
@@ -122,7 +123,7 @@ def _to_raw(value: Value) -> Value:
 def write(plan: Plan) -> str:
     """Write a plan as interchange JSON, one call a line.
 
-    >>> from planner_eval.model import Call
+    >>> from planner_eval.plan.model import Call
     >>> print(write(Plan((Call("c1", "f", (("a", 1),)),))))
     {"schema": "planeval.plan/1", "calls": [
       {"id": "c1", "name": "f", "arguments": {"a": 1}}

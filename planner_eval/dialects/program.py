@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Span, Value
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Value
 
 SHOWING = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",

@@ -12,19 +12,10 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from planner_eval.dialects.base import long_integers, refuse_integer
-from planner_eval.dialects.program import (
-    UNKNOWN,
-    CallNode,
-    FieldNode,
-    Machine,
-    NameNode,
-    OtherNode,
-    TextNode,
-)
-from planner_eval.errors import LimitError
-from planner_eval.link import MAX_DIGITS
-from planner_eval.model import RawPlan, Span
+from planner_eval.base.errors import LimitError
+from planner_eval.base.limits import MAX_DIGITS, Span, long_integers, refuse_integer
+from planner_eval.dialects.program import UNKNOWN, CallNode, FieldNode, Machine, NameNode, OtherNode, TextNode
+from planner_eval.plan.model import RawPlan
 
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""

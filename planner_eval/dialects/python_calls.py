@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls, refuse_integer
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls, refuse_integer
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import tokens
-from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.program import Machine, shift_names
 from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
-from planner_eval.dialects.table import Row
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.dialects.table import Wrapper
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
 WORDS = {
     "TARGETS": "a variable with '='",
@@ -46,7 +47,7 @@ _PROGRAM = re.compile(
 )
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``python``, ``python-list``, ``code-block`` or ``call-texts``."""
     from planner_eval.dialects.python_write import write_list, write_program
 
@@ -136,7 +137,7 @@ def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
     Raises:
         ParseError: with the place and what was expected there.
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
     from planner_eval.dialects.python_tree import PythonTransformer
 
     try:
@@ -154,7 +155,7 @@ def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
 
 def _explained(error: ParseError) -> ParseError:
     """The grammar's error, said of what follows a tool's name where that is what is wrong."""
-    from planner_eval.dialects.grammar import found_at
+    from planner_eval.base.grammar import found_at
 
     if error.text[error.offset : error.offset + 1] in ("'", '"') and "a quoted value" in error.reason:
         reason = "the quoted value is never closed"
@@ -186,7 +187,7 @@ def read_texts(texts: list[str], limits: Limits) -> RawPlan | None:
     return RawPlan(tuple(calls))
 
 
-def _call_texts(row: Row) -> Dialect:
+def _call_texts(row: Wrapper) -> Dialect:
     from planner_eval.dialects.python_write import write_calls
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
@@ -231,7 +232,7 @@ def string_list(tree: Any) -> list[str] | None:
 
 
 # ---------------------------------------------------------------- Anthropic's code-execution blocks
-def _code_block(row: Row) -> Dialect:
+def _code_block(row: Wrapper) -> Dialect:
     from planner_eval.dialects.json_calls import read_values
     from planner_eval.dialects.python_write import write_program
 

@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 from lark import Token, Transformer
 
+from planner_eval.base.limits import Span
 from planner_eval.dialects.program import CallNode, FieldNode, NameNode, OtherNode
-from planner_eval.model import Path, Span
+from planner_eval.plan.model import Path
 
 _STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
 _KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")

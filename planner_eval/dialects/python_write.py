@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.dialects.base import AFTER
+from planner_eval.base.errors import WriteError
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.dialects.program import BUILTINS, SHOWING
 from planner_eval.dialects.writing import refuse_rest
-from planner_eval.errors import WriteError
-from planner_eval.model import Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _WORDS = {"true", "false", "null", "await"}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import loads
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.jsontext import loads
 from planner_eval.dialects.messages import plain
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Arguments, Plan, RawCall, RawPlan, Span
+from planner_eval.plan.model import Arguments, Plan, RawCall, RawPlan
 
 WORDS = {
     "ACTION": "'Action:'",
@@ -24,7 +25,7 @@ NO_TOOL = frozenset({"", "none", "n/a", "no action", "finish", "final answer"})
 """Actions that call nothing."""
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shape ``react``."""
     return Dialect(row.name, row.title, row.example, read, write)
 
@@ -38,7 +39,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read('Action: f\nAction Input: {"a": 1}\nObservation: 2', Limits()).calls[0].result
     '2'
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     tree = grammar.run(grammar.load("react"), text, WORDS, "react")
     calls: list[RawCall] = []

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from planner_eval.base.limits import Span
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View
-from planner_eval.model import Diagnostic, Span
+from planner_eval.plan.model import Diagnostic
 
 
 class Fix(NamedTuple):

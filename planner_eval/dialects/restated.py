@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
-from planner_eval.model import Diagnostic, RawPlan, RawRef, RawTemplate, Span
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Diagnostic, RawPlan, RawRef, RawTemplate
 
 
 def _digest(text: str) -> str:

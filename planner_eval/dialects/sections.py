@@ -13,15 +13,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, pattern, prose, value_at
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.json_rows import item_of
-from planner_eval.dialects.table import Row, literal, row_dialect
+from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError
-from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
 _GAP = re.compile(r"[\s;]*+")
 _FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
@@ -29,12 +30,12 @@ NO_CALL = frozenset({"no_function"})
 """Names by which a model says that it calls nothing."""
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``sections``."""
     return row_dialect(row, read, _writer(row))
 
 
-def read(row: Row, text: str, limits: Limits) -> RawPlan:
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """Read the sections of a text.
 
     Raises:
@@ -63,7 +64,7 @@ def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
     return shift_names(calls, done) if done else calls
 
 
-def _section(row: Row, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
+def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
     """The calls of the section whose opening token is [opened, at), and the place after it."""
     if row.inner == "python" and text[at : at + 50].lstrip()[:2] not in ("[{", '{"'):
         return _python(row, text, at, limits)
@@ -91,7 +92,7 @@ def _section(row: Row, text: str, opened: int, at: int, limits: Limits) -> tuple
     return RawPlan(calls, None, raw.notes), closing.end() if closing else at
 
 
-def _python(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
+def _python(row: Wrapper, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]:
     from planner_eval.dialects.python_calls import read_calls
 
     stop = pattern(row.open)
@@ -114,13 +115,13 @@ def _python(row: Row, text: str, at: int, limits: Limits) -> tuple[RawPlan, int]
     return view.place(raw), closed.end() if closed else end
 
 
-def terminals(row: Row) -> dict[str, str]:
+def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/sections.lark."""
     close = literal(row.close) if row.close else "(?!)x"
     return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row)}
 
 
-def _writer(row: Row) -> Callable[[Plan], str]:
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         if row.inner == "python":
             from planner_eval.dialects.python_write import write_calls, write_list

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from planner_eval.dialects.base import Dialect
-    from planner_eval.dialects.table import Row
+    from planner_eval.dialects.dialect import Dialect
+    from planner_eval.dialects.table import Wrapper
 
 SHAPES: dict[str, str] = {
     "json": "json_rows",
@@ -43,7 +43,7 @@ SHAPES: dict[str, str] = {
 """Shape → its module in this package."""
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect that a row describes.
 
     >>> from planner_eval.dialects.table import table
@@ -53,7 +53,7 @@ def dialect(row: Row) -> Dialect:
     from importlib import import_module
 
     made = import_module(f"planner_eval.dialects.{SHAPES[row.shape]}").dialect(row)
-    from planner_eval.dialects.base import Dialect
+    from planner_eval.dialects.dialect import Dialect
 
     assert isinstance(made, Dialect)
     return made

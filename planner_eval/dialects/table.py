@@ -13,16 +13,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits
-from planner_eval.errors import InputError
-from planner_eval.model import Plan, RawPlan
+from planner_eval.base.errors import InputError
+from planner_eval.base.limits import Limits
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.plan.model import Plan, RawPlan
 
 GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Wrapper:
     r"""One notation; data/wrappers.toml says what each field means.
 
     >>> table()["hermes"].open
@@ -53,27 +54,27 @@ class Row:
     tail: tuple[str, ...] = ()
 
 
-_KINDS = {field.name: str(field.type) for field in fields(Row)}
-_added: dict[str, Row] = {}
+_KINDS = {field.name: str(field.type) for field in fields(Wrapper)}
+_added: dict[str, Wrapper] = {}
 
 
-def table() -> Mapping[str, Row]:
+def table() -> Mapping[str, Wrapper]:
     """All rows by name: shipped, from entry points, added by :func:`add_file`; later ones win."""
     return {**_shipped(), **_installed(), **_added}
 
 
 @cache
-def _shipped() -> dict[str, Row]:
-    from planner_eval.resources import read
+def _shipped() -> dict[str, Wrapper]:
+    from planner_eval.base.resources import read
 
     return parse(read("data/wrappers.toml"), "data/wrappers.toml")
 
 
 @cache
-def _installed() -> dict[str, Row]:
+def _installed() -> dict[str, Wrapper]:
     from importlib.metadata import entry_points
 
-    found: dict[str, Row] = {}
+    found: dict[str, Wrapper] = {}
     for point in entry_points(group=GROUP):
         found |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
     return found
@@ -95,7 +96,7 @@ def add_file(path: str) -> tuple[str, ...]:
     return tuple(rows)
 
 
-def parse(text: str, source: str) -> dict[str, Row]:
+def parse(text: str, source: str) -> dict[str, Wrapper]:
     r"""The rows of a TOML text with ``[[dialect]]`` tables.
 
     Raises:
@@ -113,7 +114,7 @@ def parse(text: str, source: str) -> dict[str, Row]:
         raise InputError(f"{source}: {str(error)[0].lower()}{str(error)[1:]}") from None
     if not isinstance(items, list) or not items:
         raise InputError(f"{source}: no [[dialect]] rows; see data/wrappers.toml for the fields")
-    rows: dict[str, Row] = {}
+    rows: dict[str, Wrapper] = {}
     for item in items:
         row = make(item, source)
         if row.name in rows:
@@ -122,7 +123,7 @@ def parse(text: str, source: str) -> dict[str, Row]:
     return rows
 
 
-def make(item: Mapping[str, Any], source: str) -> Row:
+def make(item: Mapping[str, Any], source: str) -> Wrapper:
     """One row out of a mapping, checked.
 
     Raises:
@@ -144,7 +145,7 @@ def make(item: Mapping[str, Any], source: str) -> Row:
     for key in _NEEDED.get(item["shape"], ()):
         if not values.get(key):
             raise InputError(f"{where}: the shape {item['shape']!r} needs {key!r}")
-    return Row(**{"title": str(item["name"]), **values})
+    return Wrapper(**{"title": str(item["name"]), **values})
 
 
 _NEEDED = {
@@ -208,7 +209,7 @@ def _piece(part: str) -> str:
 
 
 def row_dialect(
-    row: Row, read: Callable[[Row, str, Limits], RawPlan], write: Callable[[Plan], str] | None
+    row: Wrapper, read: Callable[[Wrapper, str, Limits], RawPlan], write: Callable[[Plan], str] | None
 ) -> Dialect:
     """The dialect of a row whose shape reads a text by the row and writes a plan."""
     return Dialect(

@@ -6,20 +6,21 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.jsontext import Places, loads
 from planner_eval.dialects.messages import plain
-from planner_eval.dialects.table import Row
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 
 DEPTH = 12
 """How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``openai-agents``, ``opentelemetry``, ``mcp`` or ``langgraph``."""
     find, call_of, write = _KINDS[row.shape]
 

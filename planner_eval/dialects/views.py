@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner_eval.model import Diagnostic, RawCall, RawPlan, Span
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
 class Edit(NamedTuple):

@@ -11,10 +11,10 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from planner_eval.dialects.base import Limits, check_calls
-from planner_eval.dialects.jsontext import Repeated, loads
-from planner_eval.errors import LimitError, ParseError
-from planner_eval.model import RawPlan
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import Repeated, loads
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.plan.model import RawPlan
 
 
 class Candidate(NamedTuple):

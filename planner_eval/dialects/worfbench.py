@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
-from planner_eval.dialects.base import AFTER, Dialect, Limits, check_calls
-from planner_eval.dialects.table import Row
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import AFTER, Dialect
+from planner_eval.dialects.table import Wrapper
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, references
 
 WORDS = {"NODES": "'Node:'", "NODE": "a numbered node", "EDGES": "'Edges:'", "EDGE": "an edge such as (1,2)"}
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shape ``worfbench``."""
     return Dialect(row.name, row.title, row.example, read, write)
 
@@ -26,7 +27,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
     nodes: dict[str, tuple[str, tuple[int, int]]] = {}

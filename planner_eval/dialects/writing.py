@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.dialects.base import AFTER
+from planner_eval.base.errors import WriteError
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.dialects.notations import Notation
-from planner_eval.errors import WriteError
-from planner_eval.model import Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape, unescape
 
-from planner_eval.dialects.base import Dialect, Limits, check_calls
-from planner_eval.dialects.table import Row, literal, row_dialect
+from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.errors import ParseError, WriteError
-from planner_eval.model import Plan, RawCall, RawPlan, Span, Value
+from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 _PLACES = {
@@ -28,18 +29,18 @@ _PLACES = {
 }
 
 
-def dialect(row: Row) -> Dialect:
+def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``xml``."""
     return row_dialect(row, read, _writer(row))
 
 
-def read(row: Row, text: str, limits: Limits) -> RawPlan:
+def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """Read the calls of a text.
 
     Raises:
         ParseError: there is none, or one cannot be read.
     """
-    from planner_eval.dialects import grammar
+    from planner_eval.base import grammar
 
     words = {
         "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
@@ -59,7 +60,7 @@ def read(row: Row, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
-def _call(row: Row, tokens: list[Any], text: str, limits: Limits) -> RawCall:
+def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall:
     head, *parameters, end = tokens
     name = _pattern(row.call[0]).match(head)
     assert name is not None
@@ -77,14 +78,14 @@ def _call(row: Row, tokens: list[Any], text: str, limits: Limits) -> RawCall:
     )
 
 
-def _value(row: Row, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:
+def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:
     value: str = given["value"]
     if "$type" in "".join(row.parameter):
         value = unescape(value, _ENTITIES)
         kind = given.get("type") or "string"
         return value if kind in ("string", "str") else _typed(value.strip(), kind)
     if given.get("string") == "false":
-        from planner_eval.dialects.jsontext import loads
+        from planner_eval.base.jsontext import loads
 
         try:
             return loads(value, limits, row.name)[0]
@@ -129,7 +130,7 @@ def _loose(text: str) -> str:
 
 
 @cache
-def _parameter(row: Row) -> re.Pattern[str]:
+def _parameter(row: Wrapper) -> re.Pattern[str]:
     opening, closing = row.parameter[0], row.parameter[1]
     start = _source(opening.removesuffix("\n"), exact='value="' in opening) + (
         r"\r?\n?+" if opening[-1:] == "\n" else ""
@@ -144,7 +145,7 @@ def _parameter(row: Row) -> re.Pattern[str]:
 
 
 @cache
-def _terminals(row: Row) -> tuple[tuple[str, str], ...]:
+def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     def plain(pattern: str) -> str:
         return re.sub(r"\(\?P<\w+>", "(?:", pattern)
 
@@ -163,7 +164,7 @@ def _terminals(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _writer(row: Row) -> Callable[[Plan], str]:
+def _writer(row: Wrapper) -> Callable[[Plan], str]:
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
         parts = []
@@ -182,7 +183,7 @@ def _writer(row: Row) -> Callable[[Plan], str]:
     return write
 
 
-def _written(row: Row, value: Any) -> tuple[str, str, str]:
+def _written(row: Wrapper, value: Any) -> tuple[str, str, str]:
     opening, closing = row.parameter
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if "$type" in opening + closing:

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from planner_eval.align import Matching, match
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
-from planner_eval.model import Plan
-from planner_eval.policy import DEFAULT as DEFAULT_POLICY
-from planner_eval.policy import NO_TERMS, Policy, Terms
+from planner_eval.plan.model import Plan
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
-__all__ = ["DEFAULT", "METRICS", "Counts", "Facts", "Metric", "Share", "Tally", "choose", "measure", "score"]
+__all__ = [
+    "DEFAULT_METRICS",
+    "METRICS",
+    "Counts",
+    "Facts",
+    "Metric",
+    "Share",
+    "Tally",
+    "choose",
+    "measure",
+    "score",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ def _table() -> dict[str, Metric]:
 METRICS = _table()
 """Every metric by its name."""
 
-DEFAULT = tuple(name for name, metric in METRICS.items() if metric.group != "published")
+DEFAULT_METRICS = tuple(name for name, metric in METRICS.items() if metric.group != "published")
 """What is measured when nothing is chosen: all but the scores of other benchmarks."""
 
 
@@ -114,7 +124,7 @@ def score(
     policy: Policy = DEFAULT_POLICY,
     terms: Terms = NO_TERMS,
     *,
-    metrics: Iterable[str] = DEFAULT,
+    metrics: Iterable[str] = DEFAULT_METRICS,
 ) -> dict[str, Tally | None]:
     """Score a plan against gold: the counts of each metric; counts of many pairs add up.
 
@@ -128,7 +138,7 @@ def score(
     Raises:
         InputError: there is no such metric.
 
-    >>> from planner_eval.model import Call, Plan
+    >>> from planner_eval.plan.model import Call, Plan
     >>> gold = Plan((Call("b", "f"), Call("c", "g")))
     >>> score(Plan((Call("a", "f"),)), gold, metrics=["calls"])["calls"].recall
     0.5
@@ -136,15 +146,15 @@ def score(
     return measure(match(pred, gold, policy, terms), choose(metrics))
 
 
-def measure(matching: Matching, names: Iterable[str] = DEFAULT) -> dict[str, Tally | None]:
+def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> dict[str, Tally | None]:
     """The counts of one compared pair.
 
     Args:
-        matching: What :func:`planner_eval.align.match` gave.
+        matching: What :func:`planner_eval.comparison.align.match` gave.
         names: Names of :data:`METRICS`.
 
-    >>> from planner_eval.align import match
-    >>> from planner_eval.model import Call, Plan
+    >>> from planner_eval.comparison.align import match
+    >>> from planner_eval.plan.model import Call, Plan
     >>> pair = match(Plan((Call("a", "f"),)), Plan((Call("b", "f"), Call("c", "g"))))
     >>> measure(pair, ["calls"])
     {'calls': Counts(hit=1, pred=1, gold=2)}

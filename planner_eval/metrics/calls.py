@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner_eval.diff import explain
+from planner_eval.comparison.diff import explain
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
 

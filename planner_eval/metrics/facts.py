@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
-from planner_eval.align import Matching
-from planner_eval.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
-from planner_eval.rewire import moved, plan_of, with_arguments
+from planner_eval.comparison.align import Matching
+from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.rewire import moved, plan_of, with_arguments
 
 _Value = TypeVar("_Value")
 
@@ -55,7 +55,7 @@ class Facts:
     Optional calls of gold that were not made count as if gold did not have them.
 
     Args:
-        matching: What :func:`planner_eval.align.match` gave.
+        matching: What :func:`planner_eval.comparison.align.match` gave.
     """
 
     def __init__(self, matching: Matching) -> None:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from planner_eval.metrics.counts import Counts
 from planner_eval.metrics.facts import Facts
-from planner_eval.model import Plan
+from planner_eval.plan.model import Plan
 
 
 def taskbench_nodes(facts: Facts) -> Counts:

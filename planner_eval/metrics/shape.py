@@ -6,8 +6,8 @@ from bisect import bisect_left
 
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
-from planner_eval.model import Plan
-from planner_eval.structure import components, depth, topological_generations, width
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import components, depth, topological_generations, width
 
 
 def same_components(facts: Facts) -> Share:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from planner_eval.errors import PolicyError
-from planner_eval.model import Value
+from planner_eval.base.errors import PolicyError
+from planner_eval.plan.model import Value
 
 COMPARE: dict[str, str] = {
     "exact": "the value itself",
@@ -160,7 +160,7 @@ class Policy:
         return any(Rule(tool=pattern).fits(app, name, "") for pattern in self.stateful)
 
 
-DEFAULT = Policy()
+DEFAULT_POLICY = Policy()
 """Values exactly, numbers by value, order by data flow."""
 
 

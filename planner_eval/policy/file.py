@@ -23,10 +23,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from planner_eval.errors import PolicyError
-from planner_eval.policy import COMPARE, DEFAULT, NOTHING, ORDERS, Policy, Rule
+from planner_eval.base.errors import PolicyError
+from planner_eval.base.resources import folder
+from planner_eval.policy import COMPARE, DEFAULT_POLICY, NOTHING, ORDERS, Policy, Rule
 from planner_eval.policy.values import casefold
-from planner_eval.resources import folder
 
 FILES = ("planeval.toml", "pyproject.toml")
 """Where a project keeps its policy, the first that is there and has one."""
@@ -77,7 +77,7 @@ def load_policy(name: str) -> Policy:
     True
     """
     if name == "default":
-        return DEFAULT
+        return DEFAULT_POLICY
     path = Path(name)
     if not path.is_file():
         path = folder("data") / "policies" / f"{name}.toml"
@@ -148,25 +148,11 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
         if key in data:
             kept[key] = tuple(data[key])
     if "catalog" in data:
+        from planner_eval.catalogs.defaults import schema_defaults
+
         kept["defaults"] = schema_defaults(str((place or Path()) / data["catalog"]))
     name = data.get("name") or Path(where).stem
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
-
-
-def schema_defaults(catalog: str) -> dict[tuple[str, str], Any]:
-    """What tools take where an argument is left out, as a catalog of tools says: for ``Policy.defaults``.
-
-    Raises:
-        CatalogError: the file is not there, or is no catalog.
-    """
-    from planner_eval.catalog import read_catalog
-
-    return {
-        (f"{tool.app}.{tool.name}" if tool.app else tool.name, parameter.name): parameter.default
-        for tool in read_catalog(catalog).tools
-        for parameter in tool.parameters
-        if parameter.has_default
-    }
 
 
 def _base(name: str, place: Path | None) -> Policy:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planner_eval.errors import PolicyError
-from planner_eval.model import Plan
+from planner_eval.base.errors import PolicyError
+from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy, Rule
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from planner_eval.model import Ref, Template, Value
-from planner_eval.policy.bag import Bag
+from planner_eval.plan.bag import Bag
+from planner_eval.plan.model import Ref, Template, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.definition import TYPES, Api, Argument, Column, Definition, Maker, Match, Table
 
 _ARGUMENT = re.compile(r"(\w+)(\?)?(?::(\w+))?(\?)?(?:=(.*))?")

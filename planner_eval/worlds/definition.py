@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner_eval.catalog import Catalog
+    from planner_eval.catalogs.catalog import Catalog
 
 TYPES = ("text", "integer", "number", "boolean", "date", "time", "json")
 """The types of columns and arguments."""

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
 from planner_eval.worlds.acting import rows, strangers
 from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
@@ -43,7 +43,7 @@ def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> l
         For each plan its calls as written, save that producers come first; a reference is
         ``{"$ref": [position in that list, [path]]}``. Calls that depend on themselves are left out.
 
-    >>> from planner_eval.read import parse
+    >>> from planner_eval.dialects.read import parse
     >>> facts_of([parse("A: [x = f(#city='Oslo')]")])
     [[{'app': 'A', 'name': 'f', 'arguments': {'city': 'Oslo'}}]]
     """

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.catalog import Catalog, Parameter, Tool
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
 from planner_eval.worlds.database import bound, quoted
 from planner_eval.worlds.definition import Api, Argument, Column, Definition, Maker, Match, Table
 

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.clauses import api_of, check_makers, kind_of, only, table, table_of, texts
 from planner_eval.worlds.definition import Definition
 
@@ -27,12 +27,12 @@ def load(source: str | Path) -> Definition:
     """
     text = str(source)
     if text.startswith("catalog:"):
-        from planner_eval.catalog import read_catalog
+        from planner_eval.catalogs.formats import read_catalog
         from planner_eval.worlds.generic import extend
 
         return extend(Definition(Path(text).stem), read_catalog(text.removeprefix("catalog:")))
     if re.fullmatch(r"[\w-]+", text):
-        from planner_eval.resources import folder
+        from planner_eval.base.resources import folder
 
         shipped = sorted(each.stem for each in (folder("data") / "worlds").glob("*.toml"))
         if text not in shipped:

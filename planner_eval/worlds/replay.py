@@ -8,7 +8,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.definition import NotFound, UnknownApi
 
 

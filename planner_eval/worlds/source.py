@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.definition import Definition
 from planner_eval.worlds.world import World
 
 if TYPE_CHECKING:
-    from planner_eval.execute.source import ToolSource
+    from planner_eval.execution.source import ToolSource
 
 
 def world_source(
@@ -27,7 +27,7 @@ def world_source(
     seed: int | str = 0,
     facts: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> ToolSource:
-    """The tools of a world, for :func:`planner_eval.execute.execute`.
+    """The tools of a world, for :func:`planner_eval.execution.execute`.
 
     Args:
         world: A world, a definition, or what :func:`planner_eval.worlds.load` takes.
@@ -40,7 +40,7 @@ def world_source(
     Raises:
         InputError: there is no such world, or its definition is broken.
     """
-    from planner_eval.execute.source import factory_source
+    from planner_eval.execution.source import factory_source
 
     if isinstance(world, (str, Path)) and str(world).endswith(".py"):
         path = Path(world)
@@ -79,8 +79,8 @@ def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, 
     Raises:
         InputError: the file is missing or unreadable.
     """
-    from planner_eval.errors import ParseError
-    from planner_eval.files import read_file
+    from planner_eval.base.errors import ParseError
+    from planner_eval.records.files import read_file
     from planner_eval.worlds.facts import facts_of
 
     plans = []

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from planner_eval.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.worlds.definition import Argument, Definition
 from planner_eval.worlds.generic import guessed
 from planner_eval.worlds.typed import typed, untyped

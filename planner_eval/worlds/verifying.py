@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.acting import condition
 from planner_eval.worlds.database import bound, connect, create, quoted
 from planner_eval.worlds.definition import Api, Definition

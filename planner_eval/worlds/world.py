@@ -10,7 +10,7 @@ from random import Random
 from threading import RLock
 from typing import Any
 
-from planner_eval.errors import InputError
+from planner_eval.base.errors import InputError
 from planner_eval.worlds.acting import answer
 from planner_eval.worlds.database import changes, connect, create, dump, insert, quoted
 from planner_eval.worlds.definition import Api, Definition, MissingArgument, UnknownArgument

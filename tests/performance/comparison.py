@@ -17,14 +17,14 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from planner_eval.align import match
-from planner_eval.canonical import same
+from planner_eval.base.resources import folder
+from planner_eval.comparison.align import match
+from planner_eval.comparison.diff import diff
 from planner_eval.dialects.plan import to_data
-from planner_eval.diff import diff
-from planner_eval.metrics import DEFAULT, measure
-from planner_eval.model import Call, Plan, Ref
-from planner_eval.resources import folder
-from planner_eval.selftest import pairs as selftest_pairs
+from planner_eval.metrics import DEFAULT_METRICS, measure
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.scoring.selftest import pairs as selftest_pairs
 from tests.build import edges
 from tests.conftest import reference_folder
 from tests.performance.timing import growth, seconds
@@ -77,7 +77,7 @@ def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
     ours: dict[str, Callable[[Plan, Plan], object]] = {
         "verdict": same,
         "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
-        "verdict and all 21 metrics": lambda p, g: measure(match(p, g), DEFAULT),
+        "verdict and all 21 metrics": lambda p, g: measure(match(p, g), DEFAULT_METRICS),
         "full explanation": diff,
     }
     rates: dict[str, list[float]] = {name: [] for name in ours}
@@ -123,7 +123,7 @@ def best_rate(work: Callable[[Any], object], items: Sequence[Any]) -> float:
 
 
 def _said(pair: dict) -> bool:  # type: ignore[type-arg]
-    from planner_eval.read import parse
+    from planner_eval.dialects.read import parse
 
     return diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan")).same
 

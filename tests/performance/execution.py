@@ -20,10 +20,10 @@ from planner_eval.benchmarks.nestful import score_official
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.win import is_win
 from planner_eval.datasets.sample import Sample
-from planner_eval.execute import NestfulRunner, Sandbox, tool_source
-from planner_eval.execute.channel import _flags
-from planner_eval.execute.nestful import compile_calls
-from planner_eval.execute.sandbox import Limits
+from planner_eval.execution import NestfulRunner, Sandbox, tool_source
+from planner_eval.execution.channel import _flags
+from planner_eval.execution.nestful import compile_calls
+from planner_eval.execution.sandbox import Limits
 from tests.conftest import ROOT, reference_folder
 
 ROUNDS = 5
@@ -39,11 +39,11 @@ package.__path__ = [sys.argv[1] + "/planner_eval"]
 sys.modules["planner_eval"] = package
 sys.path.append(sys.argv[1])
 import marshal
-from planner_eval.execute import core, load, wire
+from planner_eval.execution import core, load, wire
 program, setup = marshal.loads(sys.stdin.buffer.read())
 tools = load.load({"kind": "nestful", "table": "official"})
 if setup is not None:
-    from planner_eval.execute import lockdown
+    from planner_eval.execution import lockdown
     allowed = lockdown.prepared_filter("worker", threads=False)
     report = lockdown.lock_down(setup["limits"], setup["rules"], allowed)
     assert all(held for held, _ in report.values()), report

@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from planner_eval import dialects
-from planner_eval.dialects.base import DEFAULT_LIMITS, Limits
-from planner_eval.errors import PlanevalError, WriteError
-from planner_eval.model import Call, Plan
-from planner_eval.read import parse, write
+from planner_eval.base.errors import PlanevalError, WriteError
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.read import parse, write
+from planner_eval.plan.model import Call, Plan
 from tests.conftest import reference_folder
 from tests.performance.timing import ratio
 

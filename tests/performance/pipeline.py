@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from planner_eval.canonical import same
+from planner_eval.comparison.diff import diff
 from planner_eval.dialects.appbench import read_fast, read_grammar
-from planner_eval.diff import diff
-from planner_eval.model import Plan
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
 from tests.conftest import reference_folder
 from tests.performance.timing import growth, ratio, seconds
 

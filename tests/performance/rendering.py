@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-from planner_eval.diff import Diff, diff
-from planner_eval.model import Call, Edge, Plan, Ref
-from planner_eval.render import render, render_many
+from planner_eval.comparison.diff import Diff, diff
+from planner_eval.drawing import render, render_many
+from planner_eval.plan.model import Call, Edge, Plan, Ref
 from tests.performance.timing import seconds
 from tests.render_plans import dense
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval import dialects, resources
-from planner_eval.canonical import compare, same
+from planner_eval import dialects
+from planner_eval.base import resources
+from planner_eval.base.errors import WriteError
+from planner_eval.comparison.diff import diff
+from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.table import table
-from planner_eval.diff import diff
-from planner_eval.digest import digest
-from planner_eval.errors import WriteError
-from planner_eval.model import Call, Plan, Ref
-from planner_eval.read import parse, write
+from planner_eval.plan.canonical import compare, same
+from planner_eval.plan.digest import digest
+from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
 from tests.plant import topological
 from tests.real_plans import real_plans

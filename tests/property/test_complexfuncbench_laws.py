@@ -8,14 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval.benchmarks.complexfuncbench import (
-    score_corrected,
-)
+from planner_eval.base.resources import folder
+from planner_eval.benchmarks.complexfuncbench import score_corrected
 from planner_eval.benchmarks.complexfuncbench.calls import steps_of
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.recorded import replayed
 from planner_eval.datasets.complexfuncbench import read_complexfuncbench
-from planner_eval.resources import folder
 
 
 @st.composite

@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval import dialects
+from planner_eval.base.errors import ParseError, PlanevalError
+from planner_eval.base.jsontext import Places, loads, parse_located
+from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench import read_fast
 from planner_eval.dialects.appbench import read_grammar as appbench_grammar
-from planner_eval.dialects.base import Limits
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.framed import grammar_error
-from planner_eval.dialects.jsontext import Places, loads, parse_located
 from planner_eval.dialects.named import terminals as named_terminals
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_calls import read_grammar
+from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.sections import terminals as section_terminals
 from planner_eval.dialects.table import table
 from planner_eval.dialects.views import Edit, View
-from planner_eval.errors import ParseError, PlanevalError
-from planner_eval.model import RawCall
-from planner_eval.read import parse, write
+from planner_eval.plan.model import RawCall
 from tests.fuzz import PIECES, once, seeds
 
 LIMITS = Limits()
@@ -163,9 +163,9 @@ def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> Non
     ),
 )
 def test_what_is_written_reads_back(given_calls: list[tuple[str, dict[str, object]]], name: str) -> None:
-    from planner_eval.canonical import same
+    from planner_eval.base.errors import WriteError
     from planner_eval.dialects.types import types_of
-    from planner_eval.errors import WriteError
+    from planner_eval.plan.canonical import same
 
     plan = parse([{"name": n, "arguments": given_} for n, given_ in given_calls], dialect="json")
     try:

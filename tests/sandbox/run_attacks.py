@@ -12,9 +12,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from planner_eval.errors import ExecutionError
-from planner_eval.execute import Limits, Sandbox, execute, tool_source
-from planner_eval.model import Call, Plan
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution import Limits, Sandbox, execute, tool_source
+from planner_eval.plan.model import Call, Plan
 
 
 def main() -> None:

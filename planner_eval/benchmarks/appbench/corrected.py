@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from planner_eval.benchmarks.appbench.analysis import SHARES
-from planner_eval.benchmarks.appbench.counting import Counts, Outcome, outcomes, total
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.benchmarks.appbench.counting import AppBenchCounts, Outcome, outcomes, total
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 
 def score_corrected(records: Records) -> Report:
@@ -48,14 +48,14 @@ def score_corrected(records: Records) -> Report:
     return Report("appbench", "corrected", len(rows), (*figures, *means), rows)
 
 
-_Ratio = Callable[[Counts], tuple[float, float]]
+_Ratio = Callable[[AppBenchCounts], tuple[float, float]]
 
 
 def _f1(hits: str, predicted: str, gold: str) -> _Ratio:
     return lambda c: (2 * getattr(c, hits), getattr(c, predicted) + getattr(c, gold))
 
 
-def _independent(c: Counts) -> tuple[float, float]:
+def _independent(c: AppBenchCounts) -> tuple[float, float]:
     sizes = c.predicted - c.dependent_predicted + c.gold - c.dependent_gold
     return 2 * (c.hits - c.dependent_hits), sizes
 
@@ -100,12 +100,12 @@ _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
 }
 
 
-def figures_of(counts: Counts) -> tuple[Figure, ...]:
+def figures_of(counts: AppBenchCounts) -> tuple[Figure, ...]:
     """The figures of a set from its counts; None where there is nothing to divide by."""
     return tuple(ratio(name, *rule(counts), note=note) for name, (rule, note) in _FIGURES.items())
 
 
-def _mean_f1(side: str, rows: Sequence[Counts]) -> Figure:
+def _mean_f1(side: str, rows: Sequence[AppBenchCounts]) -> Figure:
     """The mean over samples of the F1 of names."""
     values = []
     for row in rows:
@@ -114,10 +114,10 @@ def _mean_f1(side: str, rows: Sequence[Counts]) -> Figure:
     return ratio(f"{side}.f1", sum(values), len(values), note="mean over samples; every right name counts")
 
 
-def _row(one: Outcome) -> Row:
+def _row(one: Outcome) -> SampleScore:
     if one.counts is None:
-        return Row(one.id, False, error=one.error)
+        return SampleScore(one.id, False, error=one.error)
     names = [name for name in _FIGURES if not name.startswith("analysis.")]
     figures = tuple(ratio(name, *_FIGURES[name][0](one.counts)) for name in names)
     lines = Figure("unread", one.unread), Figure("mended", one.mended)
-    return Row(one.id, bool(one.counts.success), (*figures, *lines), one.error)
+    return SampleScore(one.id, bool(one.counts.success), (*figures, *lines), one.error)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
     comparable,
@@ -17,10 +18,9 @@ from planner_eval.benchmarks.appbench.reading import (
 )
 from planner_eval.benchmarks.paired import Match, matches
 from planner_eval.benchmarks.report import Records
-from planner_eval.canonical import same
-from planner_eval.errors import ParseError
-from planner_eval.model import Call, Plan, Value, references
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Call, Plan, Value, references
 
 TIME = frozenset({"date", "time"})
 PLACE = frozenset(
@@ -31,7 +31,7 @@ PLACE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class AppBenchCounts:
     """The counts of one sample, or the sum over a set.
 
     Args:
@@ -93,13 +93,13 @@ class Counts:
     with_wrong_dependent: int = 0
 
 
-_NAMES = tuple(field.name for field in fields(Counts))
+_NAMES = tuple(field.name for field in fields(AppBenchCounts))
 
 
-def total(counts: Iterable[Counts]) -> Counts:
+def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     """The sum of the counts of many samples."""
     rows = [tuple(getattr(one, name) for name in _NAMES) for one in counts]
-    return Counts(*map(sum, zip(*rows, strict=True))) if rows else Counts(samples=0)
+    return AppBenchCounts(*map(sum, zip(*rows, strict=True))) if rows else AppBenchCounts(samples=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Outcome:
     """
 
     id: str
-    counts: Counts | None
+    counts: AppBenchCounts | None
     gold: Plan | None
     error: str | None = None
     unread: int = 0
@@ -135,7 +135,7 @@ def outcomes(records: Records) -> Iterator[Outcome]:
         yield Outcome(sample.id, count(reading, gold), gold, reading.error, reading.unread, reading.mended)
 
 
-def count(reading: Reading, gold: Plan) -> Counts:
+def count(reading: Reading, gold: Plan) -> AppBenchCounts:
     """The counts of one sample.
 
     Args:
@@ -150,7 +150,7 @@ def count(reading: Reading, gold: Plan) -> Counts:
     alike = same(pred, gold)
     arguments = _argument_counts(pred, gold, alike=alike)
     whole = not reading.unread
-    return Counts(
+    return AppBenchCounts(
         app_hits=(apps & gold_apps).total(),
         app_predicted=apps.total(),
         app_gold=gold_apps.total(),

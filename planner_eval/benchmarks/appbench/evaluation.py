@@ -48,7 +48,7 @@ class Side(NamedTuple):
     arguments: Mapping[str, Mapping[str, str]]
 
 
-class Counts(NamedTuple):
+class AppBenchOfficialCounts(NamedTuple):
     """The counts of one sample, or the sum over a set; `dependent` ones are a part of all."""
 
     app_hits: int
@@ -133,7 +133,7 @@ def same_value(left: str, right: str) -> bool:
     return left in right or right in left
 
 
-def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> Counts:
+def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOfficialCounts:
     """The counts of one sample.
 
     Args:
@@ -169,7 +169,7 @@ def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> Counts:
             if dependent:
                 dependent_hits += 1
                 dependent_predicted += rule > 1
-    return Counts(
+    return AppBenchOfficialCounts(
         app_hit,
         len(predicted.apps),
         len(gold.apps),
@@ -197,12 +197,14 @@ def _hit_rule(given: str | None, gold: str, user: str | None, past: str | None) 
     return 0
 
 
-def add(counts: Iterable[Counts]) -> Counts:
+def add(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCounts:
     """The sum of the counts of many samples."""
-    return Counts(*map(sum, zip((0,) * len(Counts._fields), *counts, strict=True)))
+    return AppBenchOfficialCounts(
+        *map(sum, zip((0,) * len(AppBenchOfficialCounts._fields), *counts, strict=True))
+    )
 
 
-def figures(counts: Counts, n: int) -> tuple[Figure, ...]:
+def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     """The six printed figures; each names the exception where the published code divides by zero.
 
     Args:
@@ -219,7 +221,7 @@ def figures(counts: Counts, n: int) -> tuple[Figure, ...]:
     return tuple(Figure(name, value) for name, value in zip(FIGURES, values, strict=True))
 
 
-def _values(c: Counts, n: int) -> tuple[float, ...]:
+def _values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:
     app = f1(c.app_hits / c.app_predicted, c.app_hits / c.app_gold)
     api = f1(c.api_hits / c.api_predicted, c.api_hits / c.api_gold)
     arguments = f1(c.hits / c.predicted, c.hits / c.gold) if c.predicted else 0.0

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.appbench import analysis, evaluation
-from planner_eval.benchmarks.report import Figure, Records, Report, Row
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a gold record raises that lacks fields or holds others than the released ones."""
 
 
 class _Scored(NamedTuple):
-    counts: evaluation.Counts
+    counts: evaluation.AppBenchOfficialCounts
     names: analysis.Names
     errors: analysis.Errors | None
 
@@ -40,7 +40,7 @@ def score_official(records: Records) -> Report:
     >>> report.value("complete_match"), report.figure("succ").error
     (1.0, 'ZeroDivisionError')
     """
-    rows: list[Row] = []
+    rows: list[SampleScore] = []
     scored: list[_Scored] = []
     failure = key_failure = None
     for sample, text in records:
@@ -48,7 +48,7 @@ def score_official(records: Records) -> Report:
             one = _score(sample.gold, text)
         except _MALFORMED as error:
             failure = failure or type(error).__name__
-            rows.append(Row(sample.id, False, error=type(error).__name__))
+            rows.append(SampleScore(sample.id, False, error=type(error).__name__))
             continue
         if one.errors is None:
             key_failure = key_failure or "KeyError"
@@ -77,12 +77,12 @@ def _score(gold: dict[str, Any], text: str) -> _Scored:
     return _Scored(counts, analysis.names(predicted, wanted), errors)
 
 
-def _row(identity: str, one: _Scored) -> Row:
+def _row(identity: str, one: _Scored) -> SampleScore:
     figures = evaluation.figures(one.counts, 1)
     names = tuple(
         Figure(f"sample.{name}", value) for name, value in zip(analysis.Names._fields, one.names, strict=True)
     )
-    return Row(identity, bool(one.counts.complete), (*figures, *names), figures[0].error)
+    return SampleScore(identity, bool(one.counts.complete), (*figures, *names), figures[0].error)
 
 
 def _unless(failure: str | None, figures: Sequence[Figure]) -> tuple[Figure, ...]:

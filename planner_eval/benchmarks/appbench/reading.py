@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.errors import ParseError
-from planner_eval.model import Call, Plan, Ref, Unresolved, Value
-from planner_eval.read import parse
+from planner_eval.base.errors import ParseError
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.appbench.counting import Outcome, total
 from planner_eval.benchmarks.appbench.topology import official_components
 from planner_eval.benchmarks.report import Cell
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import ParseError
-from planner_eval.model import Plan
-from planner_eval.read import parse
-from planner_eval.structure import components
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import components
 
 PARTS = ("SS", "SM", "MS", "MM")
 _TABLE_2 = {

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.callnavi.washing import Reader
-from planner_eval.errors import JudgeError
-from planner_eval.judge import Judge
-from planner_eval.judge.prompts import callnavi_rating, callnavi_repair, read_rating
+from planner_eval.llm import Judge
+from planner_eval.llm.prompts import callnavi_rating, callnavi_repair, read_rating
 
 ATTEMPTS = 3
 """How often a rating is asked for before the answer counts as unrated."""
@@ -21,7 +21,7 @@ def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
     """The data of the judge's repair of an unparsable answer; ``{}`` where that fails too.
 
     >>> from planner_eval.benchmarks.callnavi.washing import read_json
-    >>> from planner_eval.judge import ScriptedJudge
+    >>> from planner_eval.llm import ScriptedJudge
     >>> ask_repair(ScriptedJudge(lambda request: '{"API": []}'), "pay()", None, read_json)
     {'API': []}
     """
@@ -36,7 +36,7 @@ def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
 
     All square brackets are deleted and the rest must be a number, of any size.
 
-    >>> from planner_eval.judge import ScriptedJudge
+    >>> from planner_eval.llm import ScriptedJudge
     >>> ask_rating(ScriptedJudge(lambda request: "[[0.5]]"), {}, {})
     0.5
     >>> ask_rating(ScriptedJudge(lambda request: "about 0.5"), {}, {})
@@ -52,7 +52,7 @@ def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
 def ask_clean_rating(judge: Judge, gold: Any, predicted: Any) -> float | None:
     """The judge's rating, 0 to 1, asked for again where there is none; None in the end.
 
-    >>> from planner_eval.judge import ScriptedJudge
+    >>> from planner_eval.llm import ScriptedJudge
     >>> judge = ScriptedJudge(lambda request: "[[0.5]]" if request.attempt else "[[7]]")
     >>> ask_clean_rating(judge, {}, {})
     0.5

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.callnavi.asking import ask_clean_rating, ask_repair
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
@@ -31,11 +32,10 @@ from planner_eval.benchmarks.callnavi.official import (
 from planner_eval.benchmarks.callnavi.reading import plan_of, read_answer, read_route
 from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import ParseError
-from planner_eval.judge import Judge
-from planner_eval.model import Plan, Value
+from planner_eval.llm import Judge
+from planner_eval.plan.model import Plan, Value
 
 
 class Compared(NamedTuple):
@@ -178,13 +178,13 @@ def _rating_figure(compared: Sequence[Compared]) -> Figure:
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
-def _row(compared: Compared) -> Row:
+def _row(compared: Compared) -> SampleScore:
     sample, valid, verdict, rating = compared
     figures = [Figure("syntax", float(valid))]
     figures += [Figure(name, float(getattr(verdict, name))) for name in ("order", "structure", "ast")]
     if rating is not None:
         figures.append(Figure("gpt", rating))
-    return Row(sample.id, verdict.ast, tuple(figures), verdict.error)
+    return SampleScore(sample.id, verdict.ast, tuple(figures), verdict.error)
 
 
 def _score_routing(records: Records) -> Report:
@@ -194,6 +194,6 @@ def _score_routing(records: Records) -> Report:
         names = read_route(text)
         hit = problem is None and names == sample.gold["API"]
         error = problem or (None if names is not None else "parse.shape")
-        rows.append(Row(sample.id, hit, (Figure("match", float(hit)),), error))
+        rows.append(SampleScore(sample.id, hit, (Figure("match", float(hit)),), error))
         flags.append((sample.extra.get("difficulty"), hit))
     return Report("callnavi", "corrected", len(rows), tuple(by_difficulty(flags)), tuple(rows))

@@ -23,9 +23,9 @@ from planner_eval.benchmarks.callnavi.washing import (
     wash_json,
     wash_yaml,
 )
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
-from planner_eval.judge import Judge
+from planner_eval.llm import Judge
 
 DIFFICULTIES = ("easy", "medium", "hard")
 DIVISORS = {"overall": 729, "easy": 456, "medium": 188, "hard": 85}
@@ -154,7 +154,7 @@ def _rating_figure(judged: Sequence[Judged], raised: str | None) -> Figure:
     return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT)
 
 
-def _parameter_row(judged: Judged) -> Row:
+def _parameter_row(judged: Judged) -> SampleScore:
     _, washed, verdict, rating = judged
     error = washed.error or verdict.error
     flags = (verdict.order, verdict.structure, verdict.ast)
@@ -164,7 +164,7 @@ def _parameter_row(judged: Judged) -> Row:
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
-    return Row(judged.sample.id, verdict.ast, tuple(figures), error)
+    return SampleScore(judged.sample.id, verdict.ast, tuple(figures), error)
 
 
 def _score_routing(records: Records) -> Report:
@@ -172,7 +172,7 @@ def _score_routing(records: Records) -> Report:
     for sample, text in records:
         problem = gold_problem(sample)
         hit = problem is None and judge_route(sample.gold, text)
-        rows.append(Row(sample.id, hit, (Figure("match", float(hit)),), problem))
+        rows.append(SampleScore(sample.id, hit, (Figure("match", float(hit)),), problem))
         level = sample.extra.get("difficulty")
         levels.append(level)
         if hit:
@@ -211,12 +211,14 @@ def score_stability(records: Records, *, variant: str) -> Report:
             for scores_of in sums.values():
                 scores_of.append(0.0)
             none = tuple(Figure(name, 0.0) for name in sums)
-            rows.append(Row(id_, False, none, "parse.empty"))
+            rows.append(SampleScore(id_, False, none, "parse.empty"))
             continue
         scores = (("election", election(answers)), ("levenshtein", levenshtein_score(answers)))
         for name, score in scores:
             sums[name] += [] if score is None else [score]
-        rows.append(Row(id_, len(set(answers)) == 1, tuple(Figure(name, score) for name, score in scores)))
+        rows.append(
+            SampleScore(id_, len(set(answers)) == 1, tuple(Figure(name, score) for name, score in scores))
+        )
     note = "the paper's formula, averaged over questions; no code was published"
     figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
     return Report("callnavi", variant, sum(map(len, outputs.values())), figures, tuple(rows))

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Repeated, loads
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.callnavi.washing import read_yaml
-from planner_eval.dialects.base import DEFAULT_LIMITS
-from planner_eval.dialects.jsontext import Repeated, loads
-from planner_eval.errors import ParseError
-from planner_eval.model import Arguments, Call, Plan
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Arguments, Call, Plan
 
 MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PredictedPlan:
     """What an answer says.
 
     Args:
@@ -41,7 +41,7 @@ class Answer:
     code: str | None = None
 
 
-def read_answer(text: str, *, notation: str = "json") -> Answer:
+def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
     r"""The answer's calls, and whether it is valid as it stands.
 
     Args:
@@ -59,9 +59,9 @@ def read_answer(text: str, *, notation: str = "json") -> Answer:
     except ParseError:
         return _repaired(text)
     try:
-        return Answer(plan_of(value), isinstance(value, dict))
+        return PredictedPlan(plan_of(value), isinstance(value, dict))
     except ParseError as problem:
-        return Answer(None, isinstance(value, dict), problem.code)
+        return PredictedPlan(None, isinstance(value, dict), problem.code)
 
 
 def _strict(text: str, notation: str) -> Any:
@@ -79,20 +79,20 @@ def _strict(text: str, notation: str) -> Any:
     return values[0]
 
 
-def _repaired(text: str) -> Answer:
+def _repaired(text: str) -> PredictedPlan:
     """The calls of a text that is not what was asked for."""
     for candidate in _candidates(text):
         for reader in (_strict_json, _literal, _strict_yaml):
             try:
-                return Answer(plan_of(reader(candidate)), False)
+                return PredictedPlan(plan_of(reader(candidate)), False)
             except ParseError:
                 continue
     try:
         plan = parse(text)
     except ParseError as problem:
-        return Answer(None, False, problem.code)
+        return PredictedPlan(None, False, problem.code)
     # Every question of the benchmark wants calls: prose without any is what a model is asked to repair.
-    return Answer(plan, False) if plan.calls else Answer(None, False, "plan.no_call")
+    return PredictedPlan(plan, False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiResponse:
     """What the service sent back.
 
     Args:
@@ -27,7 +27,7 @@ class Answer:
     status: int = 200
 
 
-Api: TypeAlias = Callable[[FunctionCall], Answer]
+Api: TypeAlias = Callable[[FunctionCall], ApiResponse]
 """Answers a call; an exception means that the service could not be reached."""
 
 EMPTY: dict[str, Any] = {}
@@ -86,12 +86,12 @@ class Replay:
 
     answers: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, call: FunctionCall) -> Answer:
+    def __call__(self, call: FunctionCall) -> ApiResponse:
         """The recorded answer."""
         key = query_key(call)
         if key not in self.answers:
             raise NotRecorded(f"no recorded answer to {key}")
-        return Answer(self.answers[key])
+        return ApiResponse(self.answers[key])
 
 
 def replay(steps: Iterable[Step], recorded: Iterable[tuple[FunctionCall, Any]] = ()) -> Replay:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.benchmarks.complexfuncbench import analysis
 from planner_eval.benchmarks.complexfuncbench.conversation import Turn
 from planner_eval.benchmarks.complexfuncbench.paper import Completed, complete
 from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
 from planner_eval.benchmarks.complexfuncbench.responses import Scores, score_response
 from planner_eval.benchmarks.complexfuncbench.scoring import DEFAULTS, Settings, domain_of, prepare
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
-from planner_eval.errors import InputError, JudgeError, ParseError
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
@@ -54,7 +54,7 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Repor
     Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
     """
     judged: list[Record] = []
-    rows: list[Row] = []
+    rows: list[SampleScore] = []
     for sample, text in records:
         row, found = _score(sample, text, settings)
         rows.append(row)
@@ -64,14 +64,14 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Repor
     return Report("complexfuncbench", "corrected", len(rows), figures, tuple(rows))
 
 
-def _score(sample: Sample, text: str, settings: Settings) -> tuple[Row, Record | None]:
+def _score(sample: Sample, text: str, settings: Settings) -> tuple[SampleScore, Record | None]:
     try:
         steps, rules = prepare(sample, settings)
         turns, error = _turns(text)
         completed = complete(steps, turns, rules)
         scores = score_response(sample.gold, completed.response, settings.judge)
     except (InputError, JudgeError) as failure:
-        return Row(sample.id, False, error=str(failure)), None
+        return SampleScore(sample.id, False, error=str(failure)), None
     figures = (
         ratio("Call Accuracy", completed.correct, completed.calls),
         Figure("steps", completed.steps),
@@ -79,7 +79,7 @@ def _score(sample: Sample, text: str, settings: Settings) -> tuple[Row, Record |
         Figure("completeness", scores.complete),
         Figure("correctness", scores.correct),
     )
-    return Row(sample.id, completed.success, figures, error), Record(sample.id, completed, scores)
+    return SampleScore(sample.id, completed.success, figures, error), Record(sample.id, completed, scores)
 
 
 def _turns(text: str) -> tuple[list[Turn], str | None]:

@@ -86,7 +86,7 @@ class SentenceTransformer:
     """
 
     def __init__(self, model: str = "BAAI/bge-large-en-v1.5") -> None:
-        from planner_eval.errors import InputError
+        from planner_eval.base.errors import InputError
 
         try:
             from sentence_transformers import SentenceTransformer as Model

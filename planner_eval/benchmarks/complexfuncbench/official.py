@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
 from planner_eval.benchmarks.complexfuncbench.conversation import Outcome, Turn, run, start
 from planner_eval.benchmarks.complexfuncbench.recorded import read_turns, replayed
 from planner_eval.benchmarks.complexfuncbench.responses import Scores, score_response
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS, Runner
 from planner_eval.benchmarks.complexfuncbench.scoring import CROSS, DEFAULTS, Settings, domain_of, prepare
-from planner_eval.benchmarks.report import Figure, Records, Report, Row
-from planner_eval.errors import InputError, JudgeError, ParseError
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
@@ -154,7 +154,7 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
     if runner not in RUNNERS:
         raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
     written: list[Written] = []
-    rows: list[Row] = []
+    rows: list[SampleScore] = []
     note = ""
     for sample, text in records:
         if settings.checked_for(sample) is None:
@@ -167,13 +167,15 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
     return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
 
 
-def _score(sample: Sample, text: str, *, runner: Runner, settings: Settings) -> tuple[Row, Written | None]:
+def _score(
+    sample: Sample, text: str, *, runner: Runner, settings: Settings
+) -> tuple[SampleScore, Written | None]:
     try:
         found = talk(sample, read_turns(text), runner=runner, settings=settings)
     except ParseError as failure:
-        return Row(sample.id, False, error=failure.code), None
+        return SampleScore(sample.id, False, error=failure.code), None
     except (OfficialFailure, InputError, JudgeError) as failure:
-        return Row(sample.id, False, error=str(failure)), None
+        return SampleScore(sample.id, False, error=str(failure)), None
     outcome = found.outcome
     lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == LOST
     figures = (
@@ -186,7 +188,7 @@ def _score(sample: Sample, text: str, *, runner: Runner, settings: Settings) -> 
         Figure("complete", found.scores.complete),
         Figure("correct", found.scores.correct),
     )
-    return Row(sample.id, outcome.success, figures, LOST if lost else None), None if lost else found
+    return SampleScore(sample.id, outcome.success, figures, LOST if lost else None), None if lost else found
 
 
 def _text(message: Any) -> str:

@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.conversation import Model, Turn
 from planner_eval.benchmarks.complexfuncbench.runners import Undecodable
-from planner_eval.errors import LimitError, ParseError
 
 MOST_CALLS = 10_000
 """Calls of one conversation; mapping needs memory for each."""
@@ -74,8 +74,8 @@ def gold_prediction(conversations: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _messages(text: str) -> list[Any]:
-    from planner_eval.dialects.base import DEFAULT_LIMITS
-    from planner_eval.dialects.jsontext import check_depth, loads
+    from planner_eval.base.jsontext import check_depth, loads
+    from planner_eval.base.limits import DEFAULT_LIMITS
 
     if len(text) > DEFAULT_LIMITS.chars:
         raise LimitError(f"the conversation is longer than {DEFAULT_LIMITS.chars:,} characters")
@@ -105,8 +105,8 @@ def _call(call: Any, number: int, text: str) -> FunctionCall | Undecodable:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     """Arguments written as JSON text; ``null`` means none. None where the text is no object."""
-    from planner_eval.dialects.base import DEFAULT_LIMITS
-    from planner_eval.dialects.jsontext import check_depth
+    from planner_eval.base.jsontext import check_depth
+    from planner_eval.base.limits import DEFAULT_LIMITS
 
     try:
         check_depth(text, DEFAULT_LIMITS)

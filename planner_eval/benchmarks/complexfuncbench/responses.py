@@ -11,8 +11,8 @@ from typing import Any
 
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.matching import Functions, Same, never_same
-from planner_eval.judge import Judge, JudgeRequest, prompts
-from planner_eval.judge.protocol import JudgeReply
+from planner_eval.llm import Judge, JudgeRequest, prompts
+from planner_eval.llm.protocol import JudgeReply
 
 TRIES = 10
 """How often the published code asks before it gives a score up."""

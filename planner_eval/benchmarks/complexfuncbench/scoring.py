@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.api import Api, replay
 from planner_eval.benchmarks.complexfuncbench.calls import Step, free_calls, steps_of
 from planner_eval.benchmarks.complexfuncbench.embedding import Embedding, Trigrams
 from planner_eval.benchmarks.complexfuncbench.matching import Matcher, functions_by_name
 from planner_eval.benchmarks.complexfuncbench.responses import same_by
 from planner_eval.benchmarks.complexfuncbench.turn import Rules
-from planner_eval.errors import InputError
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
-    from planner_eval.judge import Judge
+    from planner_eval.llm import Judge
 
 CHECKED_KEY = "exact_match_values"
 """Where a sample carries the published lists of parameters that must be equal."""

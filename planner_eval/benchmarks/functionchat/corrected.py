@@ -22,16 +22,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.functionchat.official import judge_request, sample_problem
-from planner_eval.benchmarks.functionchat.reading import Answer, answer_of, read_answer
+from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule
 from planner_eval.benchmarks.functionchat.scores import macro, totals
 from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.functionchat import FILES, OUTPUT_TYPES
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import JudgeError
-from planner_eval.judge import Judge
+from planner_eval.llm import Judge
 
 ATTEMPTS = 3
 """How often a verdict is asked for before an item counts as undecided."""
@@ -108,7 +108,7 @@ def _gold_problem(sample: Sample) -> str | None:
     return None
 
 
-def _ask(judge: Judge, sample: Sample, answer: Answer) -> str | None:
+def _ask(judge: Judge, sample: Sample, answer: AssistantTurn) -> str | None:
     message = answer.message if isinstance(answer.message, dict) else {"tool_calls": answer.message}
     request = judge_request(sample, message | {"tool_calls": _calls(answer)})
     for attempt in range(ATTEMPTS):
@@ -118,7 +118,7 @@ def _ask(judge: Judge, sample: Sample, answer: Answer) -> str | None:
     return None
 
 
-def _calls(answer: Answer) -> list[dict[str, object]]:
+def _calls(answer: AssistantTurn) -> list[dict[str, object]]:
     """The calls of an answer in OpenAI's form, whatever form they came in."""
     return [
         {
@@ -167,6 +167,6 @@ def _passed(decided: Iterable[Decided]) -> int:
     return sum(record.verdict == PASS for record in decided)
 
 
-def _row(decided: Decided) -> Row:
+def _row(decided: Decided) -> SampleScore:
     figures = (Figure("verdict", decided.verdict), Figure("by", decided.by), Figure("reason", decided.reason))
-    return Row(decided.sample.id, decided.verdict == PASS, figures, decided.error)
+    return SampleScore(decided.sample.id, decided.verdict == PASS, figures, decided.error)

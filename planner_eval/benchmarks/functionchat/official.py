@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
 from planner_eval.benchmarks.functionchat.scores import (
@@ -25,11 +26,10 @@ from planner_eval.benchmarks.functionchat.scores import (
     totals,
 )
 from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read_verdict
-from planner_eval.benchmarks.report import Figure, Records, Report, Row
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import JudgeError
-from planner_eval.judge import Judge
-from planner_eval.judge.prompts import functionchat_verdict
+from planner_eval.llm import Judge
+from planner_eval.llm.prompts import functionchat_verdict
 
 PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
 """The parts of the benchmark and how each is tallied."""
@@ -204,6 +204,6 @@ def _of_the_paper(part: str, scores: Scores) -> Iterable[Figure]:
         yield macro(f"{part} avg(macro)", rates)
 
 
-def _row(judged: Judged) -> Row:
+def _row(judged: Judged) -> SampleScore:
     figures = (Figure("verdict", judged.verdict, error=judged.error), Figure("by", judged.by))
-    return Row(judged.sample.id, judged.verdict == PASS, figures, judged.error)
+    return SampleScore(judged.sample.id, judged.verdict == PASS, figures, judged.error)

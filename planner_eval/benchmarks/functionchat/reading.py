@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
-from planner_eval.errors import ParseError
-from planner_eval.model import Call
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AssistantTurn:
     """One turn of an assistant.
 
     Args:
@@ -29,7 +29,7 @@ class Answer:
     message: Any = None
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: str) -> AssistantTurn:
     """The turn that a text holds: an assistant message as JSON, calls in any dialect, or plain words.
 
     >>> read_answer('{"content": "Which city?", "tool_calls": null}').content
@@ -40,37 +40,37 @@ def read_answer(text: str) -> Answer:
     ['weather']
     """
     if len(text) > MAX_CHARS:
-        return Answer(code="parse.limit")
+        return AssistantTurn(code="parse.limit")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return _of_text(text)
     if value is None:
-        return Answer(message={"role": "assistant", "content": None})
+        return AssistantTurn(message={"role": "assistant", "content": None})
     if isinstance(value, str):
-        return Answer(content=value.strip(), message={"role": "assistant", "content": value})
+        return AssistantTurn(content=value.strip(), message={"role": "assistant", "content": value})
     return answer_of(value)
 
 
-def answer_of(value: Any) -> Answer:
+def answer_of(value: Any) -> AssistantTurn:
     """The turn that decoded JSON holds: a chat message, a call or a list of calls."""
     if not isinstance(value, (dict, list)):
-        return Answer(code="parse.shape", message=value)
+        return AssistantTurn(code="parse.shape", message=value)
     content = value.get("content") if isinstance(value, dict) else None
     content = content.strip() if isinstance(content, str) else ""
     if isinstance(value, dict) and not value.get("tool_calls") and not value.get("name"):
-        return Answer(content=content, message=value)
+        return AssistantTurn(content=content, message=value)
     try:
-        return Answer(parse(value, dialect="json").calls, content, message=value)
+        return AssistantTurn(parse(value, dialect="json").calls, content, message=value)
     except ParseError as problem:
-        return Answer((), content, problem.code, value)
+        return AssistantTurn((), content, problem.code, value)
 
 
-def _of_text(text: str) -> Answer:
+def _of_text(text: str) -> AssistantTurn:
     """Calls in whatever dialect the text is in, else words."""
     try:
         calls = parse(text).calls
     except ParseError:
         calls = ()
     content = "" if calls else text.strip()
-    return Answer(calls, content, message={"role": "assistant", "content": text})
+    return AssistantTurn(calls, content, message={"role": "assistant", "content": text})

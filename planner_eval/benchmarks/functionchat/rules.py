@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.functionchat.matching import GOLD_ALONE, digest, same_value
-from planner_eval.benchmarks.functionchat.reading import Answer, answer_of
+from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of
 from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
 from planner_eval.datasets.alternatives import is_instruction, read_alternatives
 from planner_eval.datasets.sample import Sample
-from planner_eval.model import Call
+from planner_eval.plan.model import Call
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -38,7 +38,7 @@ class Ruling(NamedTuple):
     reason: str
 
 
-def rule(sample: Sample, answer: Answer) -> Ruling:
+def rule(sample: Sample, answer: AssistantTurn) -> Ruling:
     """What the criterion of the sample's output type says of an answer by itself.
 
     Args:
@@ -52,7 +52,7 @@ def rule(sample: Sample, answer: Answer) -> Ruling:
     return _rule_words(sample, answer)
 
 
-def _rule_words(sample: Sample, answer: Answer) -> Ruling:
+def _rule_words(sample: Sample, answer: AssistantTurn) -> Ruling:
     """Words are due: a call is wrong, the reference itself is right, a judge reads anything else."""
     if answer.calls:
         return Ruling(FAIL, "call instead of words")
@@ -63,7 +63,7 @@ def _rule_words(sample: Sample, answer: Answer) -> Ruling:
     return Ruling(None, "words")
 
 
-def _rule_call(sample: Sample, answer: Answer) -> Ruling:
+def _rule_call(sample: Sample, answer: AssistantTurn) -> Ruling:
     if not answer.calls:
         return Ruling(FAIL, "no call")
     if len(answer.calls) > 1:

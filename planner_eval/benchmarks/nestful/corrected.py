@@ -12,20 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
 from planner_eval.benchmarks.nestful.win import Run
 from planner_eval.benchmarks.paired import matches
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
-from planner_eval.canonical import same
-from planner_eval.errors import ParseError
-from planner_eval.model import Plan
-from planner_eval.read import parse
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.dialects.read import parse
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class NestfulCounts:
     """The counts of one sample, or the sum over a set.
 
     Args:
@@ -67,7 +67,7 @@ class Outcome:
     """
 
     id: str
-    counts: Counts | None
+    counts: NestfulCounts | None
     gold: Plan | None
     error: str | None = None
 
@@ -114,7 +114,7 @@ def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = 
         yield Outcome(sample.id, count(reading, gold, won=won), gold, reading.error)
 
 
-def count(reading: Reading, gold: Plan, *, won: bool = False) -> Counts:
+def count(reading: Reading, gold: Plan, *, won: bool = False) -> NestfulCounts:
     """The counts of one sample.
 
     Args:
@@ -128,7 +128,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False) -> Counts:
     size = max(len(pred), len(gold))
     full = reading.error is None and same(pred, gold)
     equal = size if full else sum(match.equal for match in matches(pred, gold))
-    return Counts(
+    return NestfulCounts(
         tool_hits=(tools & gold_tools).total(),
         tools_predicted=tools.total(),
         tools_gold=gold_tools.total(),
@@ -150,14 +150,14 @@ def _keys(plan: Plan) -> Counter[tuple[str, str]]:
     return Counter((call.name, name) for call in plan.calls for name, _ in call.arguments)
 
 
-def total(counts: Iterable[Counts]) -> Counts:
+def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
     """The sum of the counts of many samples."""
-    names = [field.name for field in fields(Counts)]
+    names = [field.name for field in fields(NestfulCounts)]
     rows = [[getattr(one, name) for name in names] for one in counts]
-    return Counts(*map(sum, zip(*rows, strict=True))) if rows else Counts(samples=0)
+    return NestfulCounts(*map(sum, zip(*rows, strict=True))) if rows else NestfulCounts(samples=0)
 
 
-def _figures(c: Counts, run: bool) -> tuple[Figure, ...]:
+def _figures(c: NestfulCounts, run: bool) -> tuple[Figure, ...]:
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
     partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
@@ -177,9 +177,9 @@ def _figures(c: Counts, run: bool) -> tuple[Figure, ...]:
     )
 
 
-def _row(one: Outcome, run: bool) -> Row:
+def _row(one: Outcome, run: bool) -> SampleScore:
     if one.counts is None:
-        return Row(one.id, False, error=one.error)
+        return SampleScore(one.id, False, error=one.error)
     c = one.counts
     figures: Sequence[Figure] = (
         Figure("partial", c.partial),
@@ -189,4 +189,4 @@ def _row(one: Outcome, run: bool) -> Row:
         ratio("f1_intent", 2 * c.tool_hits, c.tools_predicted + c.tools_gold),
         ratio("f1_slot", 2 * c.key_hits, c.keys_predicted + c.keys_gold),
     )
-    return Row(one.id, bool(c.won if run else c.full), tuple(figures), one.error)
+    return SampleScore(one.id, bool(c.won if run else c.full), tuple(figures), one.error)

@@ -14,7 +14,7 @@ from typing import Any
 from planner_eval.benchmarks.nestful.reading import usual_layout
 from planner_eval.benchmarks.nestful.win import Run, outcome_of
 from planner_eval.datasets.sample import Sample
-from planner_eval.model import Call, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
 
 
 def wins(plan: Plan, sample: Sample, run: Run) -> bool:
@@ -26,7 +26,7 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
         run: Runs calls by position, see :mod:`.win`; here values stand in the specs' order.
 
     >>> from planner_eval.benchmarks.nestful.win import official_run
-    >>> from planner_eval.read import parse
+    >>> from planner_eval.dialects.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 2})
     >>> run = official_run({"less": lambda a, b: a - b})

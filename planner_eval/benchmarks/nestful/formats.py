@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.nestful.ground import ground
 from planner_eval.benchmarks.nestful.python_calls import UNREADABLE, cut_calls, tree_calls
-from planner_eval.errors import InputError
 
 _FAILURES = (*UNREADABLE, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParsedAnswer:
     """What a reader makes of one answer.
 
     Args:
@@ -37,7 +37,7 @@ class Answer:
     abort: str | None = None
 
 
-def read_answer(text: str, model: str) -> Answer:
+def read_answer(text: str, model: str) -> ParsedAnswer:
     """Read an answer as the published scorer does for `model`.
 
     Args:
@@ -60,7 +60,7 @@ def read_answer(text: str, model: str) -> Answer:
     return reader(text)
 
 
-def _decoded(text: str, *, grounded: bool, keep_result: bool = True) -> Answer:
+def _decoded(text: str, *, grounded: bool, keep_result: bool = True) -> ParsedAnswer:
     """The answer that is one JSON text.
 
     Args:
@@ -71,68 +71,68 @@ def _decoded(text: str, *, grounded: bool, keep_result: bool = True) -> Answer:
     try:
         raw = json.loads(text)
     except _FAILURES:
-        return Answer(failed=True)
+        return ParsedAnswer(failed=True)
     return _entries(raw, grounded=grounded, keep_result=keep_result)
 
 
-def _entries(raw: Any, *, grounded: bool, keep_result: bool = True) -> Answer:
+def _entries(raw: Any, *, grounded: bool, keep_result: bool = True) -> ParsedAnswer:
     """The entries of a decoded answer; whatever can be walked is."""
     try:
         if not keep_result:
             raw = [entry for entry in raw if entry["name"] != "var_result"]
         calls = ground(raw) if grounded else raw
     except _FAILURES:
-        return Answer(raw=raw, failed=True)
+        return ParsedAnswer(raw=raw, failed=True)
     try:
-        return Answer(tuple(calls), raw)
+        return ParsedAnswer(tuple(calls), raw)
     except TypeError:  # a bare number, true, false or null: the published code walks it unguarded
-        return Answer(raw=raw, failed=True, abort="TypeError")
+        return ParsedAnswer(raw=raw, failed=True, abort="TypeError")
 
 
 def _has_labels(text: str) -> bool:
     return "label" in text
 
 
-def _plain(text: str) -> Answer:
+def _plain(text: str) -> ParsedAnswer:
     return _decoded(text, grounded=_has_labels(text))
 
 
-def _granite_31(text: str) -> Answer:
+def _granite_31(text: str) -> ParsedAnswer:
     return _plain(text.replace("<|tool_call|>", "").replace("<tool_call>", ""))
 
 
-def _llama_3(text: str) -> Answer:
+def _llama_3(text: str) -> ParsedAnswer:
     body = text.strip().removesuffix("'")
     body = body if body.startswith("[") else "[" + body
     body = body if body.endswith("]") else body + "]"
     return _decoded(body, grounded=_has_labels(text))
 
 
-def _llama_3_70b(text: str) -> Answer:
+def _llama_3_70b(text: str) -> ParsedAnswer:
     text = text.strip()
     first = _decoded(text, grounded=_has_labels(text), keep_result=False)
     if not first.failed:
         return first
     if not (text.startswith("[") and text.endswith("]")):
-        return Answer(raw=first.raw, failed=True)
+        return ParsedAnswer(raw=first.raw, failed=True)
     calls: list[dict[str, Any]] = []
     try:
         cut_calls(text, calls)
     except _FAILURES:
-        return Answer(tuple(calls), first.raw, failed=True)
-    return Answer(tuple(calls), first.raw)
+        return ParsedAnswer(tuple(calls), first.raw, failed=True)
+    return ParsedAnswer(tuple(calls), first.raw)
 
 
-def _mistral(text: str) -> Answer:
+def _mistral(text: str) -> ParsedAnswer:
     text = text.strip()
     first = _decoded(text, grounded=True)
     if not first.failed:
         return first
     second = _decoded(text.replace("\n", "").replace("\\_", "_"), grounded=True)
-    return second if second.raw != () else Answer(raw=first.raw, failed=True)
+    return second if second.raw != () else ParsedAnswer(raw=first.raw, failed=True)
 
 
-def _hermes(text: str) -> Answer:
+def _hermes(text: str) -> ParsedAnswer:
     text = text.strip()
     if text.startswith("tool_call\n{"):
         text = text.replace("tool_call\n{", "<tool_call>\n{")
@@ -142,7 +142,7 @@ def _hermes(text: str) -> Answer:
             found.append(json.loads(part.strip()))
         except _FAILURES:
             continue
-    return _entries(found, grounded=True) if found else Answer(raw=found, failed=True)
+    return _entries(found, grounded=True) if found else ParsedAnswer(raw=found, failed=True)
 
 
 def _between_tags(text: str) -> list[str]:
@@ -157,45 +157,45 @@ def _between_tags(text: str) -> list[str]:
 _XLAM_MARKERS = ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")
 
 
-def _xlam(text: str) -> Answer:
+def _xlam(text: str) -> ParsedAnswer:
     for marker in _XLAM_MARKERS:
         text = text.replace(f"[BEGIN OF {marker}]", "")
     try:
         raw = json.loads(text.strip())["tool_calls"]
     except _FAILURES:
-        return Answer(failed=True)
+        return ParsedAnswer(failed=True)
     return _entries(raw, grounded=True)
 
 
-def _hammer(text: str) -> Answer:
+def _hammer(text: str) -> ParsedAnswer:
     answer = _decoded(text.replace("```", "").strip(), grounded=True)
-    return Answer(raw=answer.raw, failed=True) if not answer.raw else answer
+    return ParsedAnswer(raw=answer.raw, failed=True) if not answer.raw else answer
 
 
-def _tool_ace(text: str) -> Answer:
+def _tool_ace(text: str) -> ParsedAnswer:
     try:
         raw = tree_calls(text)
     except _FAILURES:
-        return Answer(failed=True)
+        return ParsedAnswer(failed=True)
     if not raw:
-        return Answer(failed=True)
+        return ParsedAnswer(failed=True)
     answer = _entries(raw, grounded=True)
     try:  # through JSON and back: tuples become lists, keys become texts
-        return Answer(tuple(json.loads(json.dumps(answer.calls))), raw, answer.failed)
+        return ParsedAnswer(tuple(json.loads(json.dumps(answer.calls))), raw, answer.failed)
     except TypeError:  # bytes or complex numbers: the published code then trips over the unwritten calls
-        return Answer(raw=raw, failed=True, abort="AttributeError")
+        return ParsedAnswer(raw=raw, failed=True, abort="AttributeError")
 
 
-def _granite_20b(text: str) -> Answer:
+def _granite_20b(text: str) -> ParsedAnswer:
     text = text.strip().replace("ASSISTANT", "").strip()
     try:
         raw = [json.loads(piece) for piece in text.split("<function_call>") if piece]
     except _FAILURES:
-        return Answer(failed=True)
+        return ParsedAnswer(failed=True)
     return _entries(raw, grounded=_has_labels(text), keep_result=False)
 
 
-READERS: dict[str, Callable[[str], Answer]] = {
+READERS: dict[str, Callable[[str], ParsedAnswer]] = {
     "granite-3.0-8b-instruct": _plain,
     "granite-3.0-8b-instruct-FT": _plain,
     "DeepSeek-V3": _plain,

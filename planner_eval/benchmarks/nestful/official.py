@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, predicted_text
 from planner_eval.benchmarks.nestful.f1 import macro
-from planner_eval.benchmarks.nestful.formats import READERS, Answer, read_answer
+from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
 from planner_eval.benchmarks.nestful.win import Run, is_win
-from planner_eval.benchmarks.report import Figure, Records, Report, Row, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import InputError
 
 DEFAULT_MODEL = "granite-3.1-8b-instruct"
 """The reader of plain JSON lists."""
@@ -73,7 +73,7 @@ def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | N
         raise InputError(
             f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
         )
-    rows: list[Row] = []
+    rows: list[SampleScore] = []
     scored: list[_Scored] = []
     abort: str | None = None
     for sample, text in records:
@@ -83,7 +83,7 @@ def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | N
             one = _score(sample, text, answer, run)
         except _MALFORMED as raised:
             error = error or type(raised).__name__
-            rows.append(Row(sample.id, False, error=error))
+            rows.append(SampleScore(sample.id, False, error=error))
         else:
             scored.append(one)
             rows.append(_row(sample.id, one, error))
@@ -91,7 +91,7 @@ def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | N
     return Report("nestful", "official", len(rows), _figures(scored, abort, run is not None), tuple(rows))
 
 
-def _score(sample: Sample, text: str, answer: Answer, run: Run | None) -> _Scored:
+def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _Scored:
     gold = ground(sample.gold)
     entries = [entry for entry in answer.calls if entry != _DUMMY or list(entry) != list(_DUMMY)]
     names, nameless = _names(_cleaned(entries, text))
@@ -147,7 +147,7 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
     return is_win(run(raw, sample), gold)
 
 
-def _row(identity: str, one: _Scored, error: str | None) -> Row:
+def _row(identity: str, one: _Scored, error: str | None) -> SampleScore:
     full = one.partial == 1
     figures = (
         Figure("partial", one.partial),
@@ -157,7 +157,7 @@ def _row(identity: str, one: _Scored, error: str | None) -> Row:
         Figure("err_intent", one.failed + one.nameless),
         Figure("err_slot", one.unpaired),
     )
-    return Row(identity, full if one.win is None else one.win, figures, error)
+    return SampleScore(identity, full if one.win is None else one.win, figures, error)
 
 
 def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[Figure, ...]:

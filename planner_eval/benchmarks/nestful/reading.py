@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.errors import ParseError
-from planner_eval.model import Plan
-from planner_eval.read import parse
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)

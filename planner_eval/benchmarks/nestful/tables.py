@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected import Outcome
 from planner_eval.benchmarks.nestful.reading import without_answer
 from planner_eval.benchmarks.report import Cell
 from planner_eval.datasets.sample import Sample
-from planner_eval.errors import ParseError
-from planner_eval.model import Plan
-from planner_eval.read import parse
-from planner_eval.structure import components, consumers, depth, nesting_patterns, producers
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import components, consumers, depth, nesting_patterns, producers
 
 _PUBLISHED: dict[str, dict[str, str | None]] = {
     "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
@@ -86,7 +86,7 @@ class Structure:
         consumers: Consumers of a call → calls.
         chains: Ways A→B→C.
         components: Weakly connected parts in all.
-        patterns: Nesting patterns, see :func:`planner_eval.structure.nesting_patterns`.
+        patterns: Nesting patterns, see :func:`planner_eval.plan.structure.nesting_patterns`.
     """
 
     samples: int

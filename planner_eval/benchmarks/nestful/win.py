@@ -79,7 +79,7 @@ class InProcess:
 def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
     """A runner in this process, for functions and arguments that are known to end.
 
-    For answers of a model use ``planner_eval.execute.nestful``, which runs them in a sandbox.
+    For answers of a model use ``planner_eval.execution.nestful``, which runs them in a sandbox.
 
     Args:
         functions: Python functions by tool name. Values are passed by position, in written order; the

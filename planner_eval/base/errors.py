@@ -1,0 +1,242 @@
+"""The exceptions of planner_eval, and the codes of its diagnostics.
+
+    PlanevalError                 anything this package raises on purpose
+    ├── InputError                a file, an option or a record cannot be used (exit code 2)
+    │   ├── PairingError          no prediction has a gold plan: nothing can be evaluated (exit code 3)
+    │   ├── PolicyError           a comparison policy says something impossible
+    │   ├── CatalogError          a tool catalog cannot be read
+    │   └── DatasetError          a benchmark's data cannot be found, fetched or verified
+    ├── ParseError                a text is not a plan; says line, column and what was expected
+    │   └── LimitError            a text is larger, deeper or longer than the limits allow
+    ├── WriteError                a dialect cannot say what the plan says
+    ├── ExecutionError            a plan cannot be run (not: one of its calls failed)
+    ├── RenderError               a drawing cannot be made
+    └── JudgeError                a model that judges did not answer usefully
+
+Everything that is wrong *inside* a plan that can still be used is no exception but a
+:class:`planner_eval.plan.model.Diagnostic` with one of the codes of :data:`CODES`.
+"""
+
+from __future__ import annotations
+
+
+class PlanevalError(Exception):
+    """Anything this package raises on purpose; the message is written for the user."""
+
+    exit_code = 2
+
+
+class InputError(PlanevalError):
+    """A file, an option or a record cannot be used."""
+
+
+class PairingError(InputError):
+    """No prediction has a gold plan, so nothing can be evaluated."""
+
+    exit_code = 3
+
+
+class PolicyError(InputError):
+    """A comparison policy says something impossible."""
+
+
+class CatalogError(InputError):
+    """A tool catalog cannot be read."""
+
+
+class DatasetError(InputError):
+    """A benchmark's data cannot be found, fetched or verified."""
+
+
+class ParseError(PlanevalError):
+    """A text is not a plan in the dialect it was read in.
+
+    Args:
+        reason: What is wrong, in one sentence without a place.
+        text: The whole text that was read.
+        offset: Where reading stopped, in characters from the start of `text`.
+        code: A stable dotted code, e.g. ``parse.syntax``.
+        dialect: The dialect that was tried, when one was.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        text: str = "",
+        offset: int = 0,
+        code: str = "parse.syntax",
+        dialect: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.text = text
+        self.offset = max(0, min(offset, len(text)))
+        self.code = code
+        self.dialect = dialect
+
+    @property
+    def line(self) -> int:
+        """The line of the error, counted from 1."""
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the error in characters, counted from 1."""
+        return self.offset - self.text.rfind("\n", 0, self.offset)
+
+    def excerpt(self, width: int = 100) -> str:
+        """The line of the error, cut to `width` characters around it, with a caret below."""
+        start = self.text.rfind("\n", 0, self.offset) + 1
+        end = self.text.find("\n", self.offset)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        at = self.offset - start
+        left = max(0, min(at - width // 2, len(line) - width))
+        shown = "".join(c if c.isprintable() else "\ufffd" for c in line[left : left + width])
+        return f"{shown}\n{' ' * (at - left)}^"
+
+    def __str__(self) -> str:
+        if not self.text:
+            return self.reason
+        return f"line {self.line}, column {self.column}: {self.reason}\n{self.excerpt()}"
+
+
+class LimitError(ParseError):
+    """A text is larger, deeper or longer than the limits allow."""
+
+    def __init__(self, reason: str, *, text: str = "", offset: int = 0) -> None:
+        super().__init__(reason, text=text, offset=offset, code="parse.limit")
+
+
+class WriteError(PlanevalError):
+    """A dialect cannot say what the plan says."""
+
+    exit_code = 1
+
+
+class ExecutionError(PlanevalError):
+    """A plan cannot be run at all."""
+
+
+class RenderError(PlanevalError):
+    """A drawing cannot be made."""
+
+
+class JudgeError(PlanevalError):
+    """A model that judges did not answer usefully."""
+
+
+CODES: dict[str, str] = {
+    "parse.syntax": "the text does not follow the dialect's grammar",
+    "parse.limit": "the text exceeds a limit on size, depth or number of calls",
+    "parse.empty": "the text holds nothing",
+    "parse.shape": "the text is valid JSON but not a plan",
+    "parse.encoding": "the bytes are not UTF-8 text",
+    "reference.unresolved": "a reference names no call of the plan",
+    "reference.forward": "a reference names a call that is written later",
+    "reference.self": "a reference names the call it stands in",
+    "reference.ambiguous": "several earlier calls return the name; the nearest is taken",
+    "reference.malformed": "a text looks like a reference with a broken bracket or sign",
+    "label.duplicate": "two calls carry one label; a reference means the nearest earlier one",
+    "argument.duplicate": "an argument is given twice in one call",
+    "argument.bare_number": "a number stands where the notation wants quotes",
+    "shape.ignored": "an object has keys that are no part of the call",
+    "shape.length": "two lists that belong together differ in length",
+    "value.untyped": "the notation writes values without types and no schema gives them",
+    "value.computed": "a program computes an argument; its source text stands for it",
+    "value.placeholder": "a value stands for what is not known yet",
+    "code.loop": "a loop or a comprehension repeats calls, which are counted once",
+    "code.branch": "a branch may pass over calls, which are counted",
+    "link.dangling": "a link of a graph has an end that is no node",
+    "trace.no_arguments": "a trace does not record a call's arguments",
+    "find.thought": "a model's thought was ignored",
+    "find.turn": "a later turn of the conversation was ignored",
+    "find.text": "text around the calls was ignored",
+    "find.restated": "calls that were read before are repeated and count once",
+    "find.stopped": "the search for calls in a long text stopped early",
+    "dialect.ambiguous": "a second notation fits too and reads other calls",
+    "dialect.mixed": "the blocks of a text are in several notations",
+    "plan.no_call": "the text calls no tool",
+    "repair.quotes": "other quotes than the notation wants were replaced",
+    "repair.python_literals": "True, False or None in JSON were replaced",
+    "repair.trailing_comma": "a comma before a closing bracket was dropped",
+    "repair.missing_comma": "a comma between two calls was added",
+    "repair.missing_bracket": "a bracket without its partner was dropped, or its partner added",
+    "repair.markdown_escape": "backslashes of Markdown were dropped",
+    "repair.escaped_newline": "line ends and quotes written with a backslash were undone",
+    "repair.unquoted_reference": "a reference without quotes was quoted",
+    "repair.unquoted_key": "a key without quotes was quoted",
+    "repair.control_character": "a line end inside a quoted text was escaped",
+    "repair.comment": "a comment in JSON was dropped",
+    "repair.truncated_tail": "a list that ends after a whole call was closed",
+    "loss.answer": "a conversion gave up what the user gets",
+    "loss.app": "a conversion made an app part of a tool's name",
+    "loss.argument": "a conversion gave up a repeated argument",
+    "loss.dependency": "a conversion gave up a dependency that no argument says",
+    "loss.reference": "a conversion wrote a reference as text",
+    "reference.base": "nodes are counted from 0 or from 1, as fits the plan",
+    "plan.cycle": "calls depend on one another in a circle",
+    "check.unknown_tool": "the catalog has no tool of that name",
+    "check.permission": "the tool exists, but the app that the call names does not offer it",
+    "check.ambiguous_tool": "several apps offer the tool and the call names none of them",
+    "check.missing_argument": "a required argument or field is not given",
+    "check.unknown_argument": "the tool takes no argument, or an object has no field, of that name",
+    "check.wrong_type": "a value is of another type than the tool declares",
+    "check.format": "a text is no date or time where the tool declares one",
+    "check.enum": "a value is none of those that the tool allows",
+    "check.out_of_range": "a number, a text's length or a list's size is outside the tool's limits",
+    "check.unknown_output": "a reference asks for an output that the producer does not have",
+    "check.output_type": "the producer's output does not fit the argument that it feeds",
+    "check.unused_result": "no call and no answer uses the result",
+    "dataset.record": "a record of a data set lacks a field or has one of another shape",
+    "dataset.length": "two lists of a record that belong together differ in length",
+    "dataset.difficulty": "a record's difficulty does not fit its number of calls",
+    "dataset.repeated_tool": "a gold plan calls one tool several times",
+    "dataset.unknown_tool": "a gold call names a tool that is not on offer",
+    "dataset.unknown_argument": "a gold call has an argument that its tool does not declare",
+    "dataset.missing_argument": "a gold call lacks an argument that its tool declares",
+    "dataset.type": "a gold value has another type than its tool declares",
+    "dataset.untyped": "a tool lists its parameters without types",
+    "dataset.placeholder": "a gold value is a placeholder for what is not known yet",
+    "dataset.placeholder_first": "a placeholder stands in a plan's first call, where nothing precedes it",
+    "dataset.placeholder_nested": "a placeholder stands inside a gold value",
+    "dataset.empty_value": "a gold value is an empty object",
+    "dataset.alternatives_text": "a sentence stands where a gold call's alternatives are expected",
+    "dataset.alternatives_object": "a gold call's alternatives are an object, not JSON text",
+    "dataset.alternative_unlisted": "an alternative is neither a text nor a list",
+    "dataset.alternative_argument": "an alternative belongs to an argument that gold does not have",
+    "dataset.alternative_type": "an alternative has another type than the gold value",
+    "dataset.alternative_instruction": "an instruction stands where an alternative is expected",
+    "dataset.tool_result": "a recorded tool result is not JSON",
+    "dataset.repeated_id": "two records of a data set have one id",
+    "dataset.no_answer": "a recorded conversation ends before its final answer",
+    "dataset.formula": "a formula or a list of steps cannot be read",
+    "dataset.open_end": "a list of steps ends with an empty step",
+    "dataset.shared": "a list of steps has another number of operations than its formula, which repeats some",
+    "dataset.steps_differ": "a formula and its list of steps do not say the same",
+    "dataset.list_argument": "operands stand where the tool takes one list",
+    "dataset.operands": "an operation has more or fewer operands than its function takes",
+    "dataset.number": "an operand is no number that can be read",
+    "dataset.value": "a formula has no value: a division by zero, a negative root, a number too large",
+    "dataset.thousands": "a number has thousands separators",
+    "dataset.constant": "a constant is spelled otherwise than the others",
+    "dataset.options_list": "the options are the text of a Python list",
+    "dataset.mojibake": "a text was decoded with a wrong encoding",
+    "dataset.text": "a gold value or name holds characters that trip simple readers",
+    "dataset.mismatch": "two fields of a record tell different stories of one call",
+    "dataset.repeated_call": "a gold plan holds the same line several times",
+    "dataset.repeated_query": "two records ask for the same thing in the same words",
+    "dataset.repeated_spec": "a list of tools describes one name several times",
+    "dataset.unknown_output": "a gold call names an output that its tool does not return",
+    "dataset.encoded": "a field holds JSON as text instead of data",
+    "dataset.answer": "a gold answer is written in another notation than the data set's",
+    "dataset.layout": "tools are described in a layout that the published code cannot use",
+    "dataset.embedded_reference": "a reference stands inside a longer text",
+    "dataset.dollar": "a text begins with a dollar sign and is no reference",
+    "render.condensed": "a drawing shows tools with counts, for it has too many calls or references",
+    "render.graphviz": "Graphviz had something to say about a drawing",
+    "render.mermaid": "a flowchart is larger than Mermaid draws in its usual settings",
+}
+"""Every diagnostic code with its meaning in one line."""

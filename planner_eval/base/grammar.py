@@ -1,0 +1,135 @@
+"""Lark at the edge: builds a grammar of grammars/ on first need and puts its errors into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base import resources
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import refuse_integer
+
+if TYPE_CHECKING:
+    from lark import Lark, Transformer
+
+
+@cache
+def load(
+    name: str,
+    transformer: type[Transformer[Any, Any]] | None = None,
+    terminals: tuple[tuple[str, str], ...] = (),
+) -> Lark:
+    """The LALR parser of ``grammars/<name>.lark``, built once a process.
+
+    Args:
+        name: The grammar's file name without its ending.
+        transformer: A Transformer class, applied while parsing.
+        terminals: Further terminals, a name and a regular expression each: the tokens of a row.
+    """
+    from lark import Lark
+
+    folder = resources.folder("grammars")
+
+    def imported(_base: object, path: str) -> tuple[str, str]:
+        # Lark hands over its own library's paths too; refusing those lets its loader find them.
+        file = folder / path
+        if not file.is_file():
+            raise OSError(path)
+        return str(file), file.read_text(encoding="utf-8")
+
+    text = (folder / f"{name}.lark").read_text(encoding="utf-8")
+    text += "".join(f"\n{key}: /{_slashed(pattern)}/s\n" for key, pattern in terminals)
+    return Lark(
+        text,
+        parser="lalr",
+        lexer="contextual",
+        maybe_placeholders=False,
+        transformer=transformer() if transformer else None,
+        import_paths=[imported],
+    )
+
+
+def _slashed(pattern: str) -> str:
+    """A regular expression as Lark's source wants it: slashes escaped, line ends as escapes."""
+    return pattern.replace("\\\n", "\n").replace("\\/", "/").replace("/", "\\/").replace("\n", "\\n")
+
+
+def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
+    """Parse `text`; a failure becomes a ParseError with what was found and what was expected.
+
+    Args:
+        parser: From :func:`load`.
+        text: The text.
+        words: Each terminal's name in human words; terminals left out are not mentioned.
+        dialect: For the error.
+
+    Raises:
+        ParseError: the text does not follow the grammar.
+    """
+    from lark.exceptions import (
+        UnexpectedCharacters,
+        UnexpectedEOF,
+        UnexpectedInput,
+        UnexpectedToken,
+        VisitError,
+    )
+
+    offset: int | None
+    try:
+        return parser.parse(text)
+    except UnexpectedCharacters as error:
+        expected, offset = error.allowed or set(), error.pos_in_stream
+    except UnexpectedToken as error:
+        # A token's own white space may come first; the caret belongs under what can be seen.
+        offset = error.token.start_pos if error.token.type != "$END" else len(text)
+        expected = error.accepts or error.expected
+    except UnexpectedEOF as error:
+        expected, offset = set(error.expected), len(text)
+    except VisitError as error:
+        if isinstance(error.orig_exc, ParseError):
+            raise error.orig_exc from None
+        if isinstance(error.orig_exc, ValueError):  # an integer of more digits than Python converts
+            raise refuse_integer(text) from None
+        raise
+    except ValueError:
+        raise refuse_integer(text) from None
+    except RecursionError:
+        raise LimitError("the text nests too deeply", text=text) from None
+    except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
+        expected, offset = set(), error.pos_in_stream or 0
+    offset = len(text) if offset is None else offset
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    raise ParseError(
+        f"found {found_at(text, offset)}, expected {choices(expected, words)}",
+        text=text,
+        offset=offset,
+        dialect=dialect,
+    ) from None
+
+
+def found_at(text: str, offset: int) -> str:
+    """What stands at `offset`, shortened for a message.
+
+    >>> found_at("f(a b)", 4)
+    "'b)'"
+    >>> found_at("f(", 2)
+    'the end of the text'
+    """
+    if offset >= len(text):
+        return "the end of the text"
+    shown = text[offset : offset + 20].split("\n", 1)[0]
+    return repr(shown + ("…" if offset + 20 < len(text) and len(shown) == 20 else ""))
+
+
+def choices(terminals: Iterable[str], words: Mapping[str, str]) -> str:
+    """Terminals in words: ``"',' or ')'"``.
+
+    >>> choices({"RPAR", "COMMA"}, {"COMMA": "','", "RPAR": "')'"})
+    "')' or ','"
+    """
+    known = sorted({words[t] for t in terminals if t in words})
+    if not known:
+        return "nothing more"
+    return known[0] if len(known) == 1 else ", ".join(known[:-1]) + " or " + known[-1]

@@ -1,0 +1,236 @@
+"""JSON text to data: json.loads first, the Lark grammar for the located error and for places.
+
+Objects keep their repeated keys: an object that has some becomes a :class:`Repeated`, so that no
+call and no argument is lost in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.limits import Limits, Span, refuse_integer
+
+LARK_CHARS = 256_000
+"""Above this size json's own error message serves: Lark would take seconds to find the same place."""
+
+
+class Repeated(dict[str, Any]):
+    """An object with a repeated key: reads as a dict of the last values and keeps all pairs."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    return data if len(data) == len(pairs) else Repeated(pairs)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+_BLANK = " \t\r\n"
+
+
+def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
+    """The JSON values of a text: one value, or several in a row (JSON lines).
+
+    Args:
+        text: JSON values with white space around them.
+        limits: Bounds on nesting.
+        dialect: For errors.
+
+    Raises:
+        ParseError: the text is no JSON; says where and what was expected.
+        LimitError: it nests too deeply, or a number has too many digits.
+
+    >>> loads('[{"a": 1}]', Limits())
+    [[{'a': 1}]]
+    """
+    values: list[Any] = []
+    at, end = len(text) - len(text.lstrip(_BLANK)), len(text.rstrip(_BLANK))
+    try:
+        while at < end or not values:
+            value, at = _DECODER.raw_decode(text, at)
+            values.append(value)
+            while at < end and text[at] in _BLANK:
+                at += 1
+        return values
+    except json.JSONDecodeError as error:
+        check_depth(text, limits)
+        # json knows best what is wrong inside a string, the grammar what may stand between values.
+        if len(text) <= LARK_CHARS and not error.msg.startswith(("Unterminated", "Invalid")):
+            parse_located(text, dialect)
+        reason = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at").removesuffix(" starting")
+        raise ParseError(reason, text=text, offset=error.pos, dialect=dialect) from None
+    except RecursionError:
+        check_depth(text, limits)
+        raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise refuse_integer(text) from None
+
+
+def decode(text: str, at: int) -> tuple[Any, int]:
+    """One JSON value that starts at a place, and the place after it.
+
+    Raises:
+        ValueError: none starts there, or it is broken, or a number is too long.
+        RecursionError: it nests too deeply.
+
+    >>> decode('x {"a": 1} y', 2)
+    ({'a': 1}, 10)
+    """
+    return _DECODER.raw_decode(text, at)
+
+
+def transformer() -> Any:
+    """The Transformer class of grammars/json.lark, for grammars that import its rules."""
+    return _transformer()
+
+
+def check_depth(text: str, limits: Limits) -> None:
+    """Refuse a text whose brackets outside of strings nest too deeply.
+
+    Raises:
+        LimitError: with the place of the bracket that is one too many.
+    """
+    import re
+
+    if text.count("[") + text.count("{") <= limits.depth:
+        return
+    depth = 0
+    for match in re.finditer(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+            if depth > limits.depth:
+                reason = f"the text nests deeper than {limits.depth} levels"
+                raise LimitError(reason, text=text, offset=match.start())
+        elif mark in "]}":
+            depth -= 1
+
+
+WORDS = {
+    "STRING": "a quoted text",
+    "NUMBER": "a number",
+    "WORD": "true, false or null",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "COLON": "':'",
+}
+
+
+class Located:
+    """A JSON value with its place: `data` holds Located items where it is a list or an object.
+
+    Args:
+        data: A scalar, a list of Located, or a list of (key, Located) pairs.
+        span: The value's place in the text.
+        is_object: Whether `data` are pairs.
+    """
+
+    __slots__ = ("data", "is_object", "span")
+
+    def __init__(self, data: Any, span: Span, is_object: bool = False) -> None:
+        self.data = data
+        self.span = span
+        self.is_object = is_object
+
+
+def parse_located(text: str, dialect: str = "json") -> list[Located]:
+    """The JSON values of a text with the place of every value, by the grammar of grammars/json.lark.
+
+    Raises:
+        ParseError: the text is no JSON.
+
+    >>> parse_located('[1, "a"]')[0].data[1].span
+    (4, 7)
+    """
+    from planner_eval.base import grammar
+
+    values: list[Located] = grammar.run(grammar.load("json", _transformer()), text, WORDS, dialect)
+    return values
+
+
+class Places:
+    """Where the objects of some data stand in its text; found by identity.
+
+    Args:
+        located: The values of the text.
+
+    >>> places = Places(parse_located('[{"a": 12}]'))
+    >>> places.members(places.values[0][0])
+    ((7, 9),)
+    """
+
+    __slots__ = ("_by_id", "values")
+
+    def __init__(self, located: list[Located]) -> None:
+        self._by_id: dict[int, Located] = {}
+        self.values = [self._plain(item) for item in located]
+
+    def _plain(self, item: Located) -> Any:
+        if item.is_object:
+            data = _object([(key, self._plain(value)) for key, value in item.data])
+            self._by_id[id(data)] = item
+            return data
+        if isinstance(item.data, list):
+            return [self._plain(value) for value in item.data]
+        return item.data
+
+    def span(self, data: Any) -> Span | None:
+        """The place of an object of ``values``."""
+        found = self._by_id.get(id(data))
+        return found.span if found else None
+
+    def members(self, data: Any) -> tuple[Span, ...]:
+        """The places of an object's members' values, in written order."""
+        found = self._by_id.get(id(data))
+        return tuple(value.span for _, value in found.data) if found else ()
+
+
+def _transformer() -> Any:
+    """The Transformer class, made on first need so that importing this module costs no lark."""
+    global _TRANSFORMER
+    if _TRANSFORMER is None:
+        from lark import Token, Transformer
+
+        class JsonTransformer(Transformer[Token, list[Located]]):
+            def start(self, items: list[Any]) -> Any:
+                return items
+
+            def string(self, items: list[Any]) -> Located:
+                return _scalar(items[0])
+
+            number = word = string
+            # the same rules where another grammar imports them
+            json__string = json__number = json__word = string
+
+            def member(self, items: list[Any]) -> tuple[str, Located]:
+                return json.loads(items[0]), items[2]
+
+            def object(self, items: list[Any]) -> Located:
+                span = (items[0].start_pos, items[-1].end_pos)
+                return Located([m for m in items if isinstance(m, tuple)], span, True)
+
+            def array(self, items: list[Any]) -> Located:
+                span = (items[0].start_pos, items[-1].end_pos)
+                return Located([v for v in items if isinstance(v, Located)], span)
+
+        _TRANSFORMER = JsonTransformer
+    return _TRANSFORMER
+
+
+_TRANSFORMER: Any = None
+
+
+def _scalar(token: Any) -> Located:
+    return Located(json.loads(token), (token.start_pos, token.end_pos))

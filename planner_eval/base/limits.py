@@ -1,0 +1,67 @@
+"""The limits that every reader keeps, and how a place in a text is named."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+from planner_eval.base.errors import LimitError
+
+Span: TypeAlias = tuple[int, int]
+"""Characters [start, end) of the text a plan was read from."""
+
+MAX_DIGITS = 4_300
+"""How many decimal digits an integer may have: Python writes no longer one, in no notation, so a plan
+that held one could be neither printed nor compared."""
+
+
+class Limits(NamedTuple):
+    """How large a text may be; what exceeds a limit is refused before any work is done on it.
+
+    Args:
+        chars: Characters of one text.
+        depth: Nesting of lists and objects.
+        calls: Calls of one plan.
+    """
+
+    chars: int = 16_000_000
+    depth: int = 200
+    calls: int = 100_000
+
+
+DEFAULT_LIMITS = Limits()
+_LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
+_LONG_INTEGER = re.compile(_LONG)
+_LONG_UNQUOTED = re.compile(rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}", re.S)
+
+
+def long_integers(text: str) -> bool:
+    """Whether a text holds an integer near the limit or past it, in quotes or not.
+
+    >>> long_integers("f(a=0x" + "f" * 4000 + ")"), long_integers("f(a=0xff)")
+    (True, False)
+    """
+    return _LONG_INTEGER.search(text) is not None
+
+
+def refuse_integer(text: str, at: int | None = None) -> LimitError:
+    """The error of a text with an integer of more digits than a plan may hold.
+
+    Args:
+        text: The text.
+        at: The integer's place; when left out, that of the first long one outside of quotes.
+    """
+    reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
+    if at is None:
+        at = next((match.start(1) for match in _LONG_UNQUOTED.finditer(text) if match[1]), 0)
+    return LimitError(reason, text=text, offset=at)
+
+
+def check_calls(count: int, limits: Limits) -> None:
+    """Refuse a plan of too many calls.
+
+    Raises:
+        LimitError: there are more calls than ``limits.calls``.
+    """
+    if count > limits.calls:
+        raise LimitError(f"the plan has {count:,} calls, more than the limit of {limits.calls:,}")

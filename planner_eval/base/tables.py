@@ -1,0 +1,73 @@
+"""Tables: the same rows as text, Markdown, CSV, JSON or JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.text import one_line
+
+FORMATS = ("table", "md", "csv", "json", "jsonl")
+
+
+def table(rows: Sequence[Mapping[str, Any]], format: str = "table", *, width: int = 60) -> str:
+    r"""Rows of equal keys in one of :data:`FORMATS`.
+
+    Args:
+        rows: The rows; columns are the keys of the first.
+        format: ``"table"`` for people, ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``.
+        width: The widest cell of a table for people.
+
+    Returns:
+        The text, without a last line end; "" for no rows as a table.
+
+    >>> print(table([{"name": "a", "n": 1}, {"name": "bc", "n": 20}]))
+    name   n
+    a      1
+    bc    20
+    """
+    if format == "json":
+        return json.dumps([dict(row) for row in rows], ensure_ascii=False, indent=1)
+    if format == "jsonl":
+        return "\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows)
+    if not rows:
+        return ""
+    columns = list(rows[0])
+    if format == "csv":
+        return _csv(columns, rows)
+    if format == "md":
+        lines = [columns, ["---"] * len(columns), *([_cell(row.get(c)) for c in columns] for row in rows)]
+        return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines)
+    cells = [[one_line(_cell(row.get(c)), width) for c in columns] for row in rows]
+    widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(columns)]
+    right = [all(isinstance(row.get(c), (int, float)) or row.get(c) is None for row in rows) for c in columns]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in [columns, *cells]
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        values = [row.get(c) for c in columns]
+        writer.writerow([v if v is None or isinstance(v, (int, float)) else _cell(v) for v in values])
+    return out.getvalue().rstrip("\n")

@@ -1,0 +1,230 @@
+"""Tool catalogs: what may be called, with which arguments, and what comes back.
+
+A :class:`Catalog` is read with :func:`read_catalog` (a file) or :func:`as_catalog` (data in memory)
+of :mod:`planner_eval.catalogs.formats`, and used by :func:`planner_eval.catalogs.check.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from planner_eval.plan.model import Path, Value
+
+KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
+"""The kinds of JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What values are allowed: the part of JSON Schema that tool catalogs use.
+
+    Args:
+        kinds: Allowed kinds of :data:`KINDS`; () allows anything.
+        enum: The allowed values, when they are listed.
+        format: ``"date"`` (yyyy-mm-dd), ``"time"`` (hh:mm) or ``"date-time"`` for strings; others are
+            kept and not checked.
+        minimum: Smallest number allowed; `exclusive` says whether it is itself excluded.
+        maximum: Largest number allowed.
+        exclusive: Whether minimum and maximum are themselves excluded.
+        length: Smallest and largest number of characters of a string, None where there is no limit.
+        size: Smallest and largest number of items of an array.
+        items: The type of an array's items.
+        fields: The fields of an object.
+        open: Whether an object may have fields that are not listed.
+        any_of: Alternatives, one of which must hold as well.
+    """
+
+    kinds: tuple[str, ...] = ()
+    enum: tuple[Value, ...] | None = None
+    format: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive: tuple[bool, bool] = (False, False)
+    length: tuple[int | None, int | None] = (None, None)
+    size: tuple[int | None, int | None] = (None, None)
+    items: Type | None = None
+    fields: tuple[Parameter, ...] = ()
+    open: bool = True
+    any_of: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        if self.any_of:
+            return " or ".join(dict.fromkeys(str(each) for each in self.any_of))
+        if self.enum is not None:
+            return "one of " + ", ".join(repr(value) for value in self.enum)
+        if self.kinds == ("array",) and self.items is not None and self.items != ANY:
+            return f"array of {self.items}"
+        return self.format or " or ".join(self.kinds) or "anything"
+
+    def at(self, path: Path) -> Type | None:
+        """The type of the part at `path`; None when there can be no such part.
+
+        >>> Type(("object",), fields=(Parameter("id", Type(("integer",))),), open=False).at(("id",)).kinds
+        ('integer',)
+        """
+        if not path:
+            return self
+        if self.any_of:
+            found = tuple(part for each in self.any_of if (part := each.at(path)) is not None)
+            return (found[0] if len(found) == 1 else Type(any_of=found)) if found else None
+        step, rest = path[0], path[1:]
+        if not self.kinds:
+            return ANY
+        if type(step) is int:
+            if "array" not in self.kinds:
+                return None
+            return (self.items or ANY).at(rest)
+        if "object" not in self.kinds:
+            return None
+        for each in self.fields:
+            if each.name == step:
+                return each.type.at(rest)
+        return ANY if self.open else None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument that a tool takes, or one field of an object.
+
+    Args:
+        name: The argument's name.
+        type: What it may hold.
+        required: Whether a call must give it.
+        description: What it means, for people.
+        default: What the tool takes where it is left out, if ``has_default``.
+    """
+
+    name: str
+    type: Type = field(default_factory=Type)
+    required: bool = True
+    description: str = ""
+    default: Value = None
+    has_default: bool = False
+
+
+ANY = Type()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool of a catalog.
+
+    Args:
+        name: The name that plans call.
+        app: The app that offers it, where tools belong to apps.
+        description: What it does, for people.
+        parameters: The arguments it takes.
+        open: Whether it takes arguments that are not listed.
+        returns: The type of its result; :data:`ANY` when the catalog does not say.
+        action: Whether it changes something (True), only looks (False), or is not said to (None).
+        schema: The JSON Schema of the parameters that the tool was read from; side data, written
+            back as it is when a catalog is converted.
+        returns_schema: The same for the result.
+    """
+
+    name: str
+    app: str | None = None
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    open: bool = False
+    returns: Type = ANY
+    action: bool | None = None
+    schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def full_name(self) -> str:
+        """The app and the name, or the name alone: ``"Hotels.search"``."""
+        return f"{self.app}.{self.name}" if self.app else self.name
+
+    def signature(self) -> str:
+        """The tool in one line, for people.
+
+        >>> number = Type(("number",))
+        >>> Tool("add", parameters=(Parameter("a", number), Parameter("b", required=False))).signature()
+        'add(a: number, b?)'
+        """
+        shown = []
+        for each in self.parameters:
+            mark = "" if each.required else "?"
+            kind = "" if each.type == ANY else f": {each.type}"
+            shown.append(f"{each.name}{mark}{kind}" + (f" = {each.default!r}" if each.has_default else ""))
+        if self.open:
+            shown.append("…")
+        outputs = ", ".join(each.name for each in self.returns.fields)
+        silent = self.returns == ANY or (self.returns.kinds == ("object",) and not outputs)
+        result = outputs or ("" if silent else str(self.returns))
+        return f"{self.full_name}({', '.join(shown)})" + (f" -> {result}" if result else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The tools that plans may call, and the conventions of the plans written for them.
+
+    Args:
+        tools: The tools in the order of their source; a name that occurs twice is overloaded.
+        name: What the catalog is called in messages.
+        text_values: Whether every literal is written as text, so that ``"4"`` is an integer.
+        holes: Literals that stand for a value still unknown: no check applies to them.
+        reports_all: Whether every result reaches the user, so that a result which no call uses is
+            only worth a remark.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    name: str = "catalog"
+    text_values: bool = False
+    holes: tuple[str, ...] = ()
+    reports_all: bool = False
+    _index: dict[str, tuple[Tool, ...]] = field(init=False, compare=False, repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        index: dict[str, list[Tool]] = {}
+        for tool in self.tools:
+            index.setdefault(tool.name, []).append(tool)
+        object.__setattr__(self, "_index", {name: tuple(tools) for name, tools in index.items()})
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        """The apps that offer tools, in order of their first tool."""
+        return tuple(dict.fromkeys(tool.app for tool in self.tools if tool.app))
+
+    def named(self, name: str) -> tuple[Tool, ...]:
+        """All tools of that name, whatever their app."""
+        return self._index.get(name, ())
+
+    def find(self, name: str, app: str | None = None) -> tuple[Tool, ...]:
+        """The tools that a call means: variants of one tool, or tools of several apps.
+
+        ``"App.name"`` is understood as a name of its own first, then as app and name.
+
+        >>> Catalog((Tool("find", app="Hotels"), Tool("find", app="Trains"))).find("Trains.find")[0].app
+        'Trains'
+        """
+        tools = self.named(name)
+        if app is None and not tools and "." in name:
+            app, _, name = name.rpartition(".")
+            tools = self.named(name)
+        return tuple(tool for tool in tools if app is None or tool.app is None or tool.app == app)
+
+    def __add__(self, other: Catalog) -> Catalog:
+        """Both catalogs' tools under the first one's conventions; equal tools appear once."""
+        return replace(self, tools=union((*self.tools, *other.tools)))
+
+
+def union(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools without repetitions, in order of first appearance; variants of one name stay.
+
+    >>> [tool.name for tool in union([Tool("a"), Tool("b"), Tool("a")])]
+    ['a', 'b']
+    """
+    kept: dict[str, list[Tool]] = {}
+    for tool in tools:
+        variants = kept.setdefault(tool.full_name, [])
+        if tool not in variants:
+            variants.append(tool)
+    return tuple(tool for variants in kept.values() for tool in variants)

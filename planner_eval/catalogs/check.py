@@ -1,0 +1,227 @@
+"""Check a plan against a tool catalog, without running anything.
+
+Findings are diagnostics, in order of calls and arguments; their codes, ``check.…``, are explained in
+:data:`planner_eval.base.errors.CODES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.values import fits, problem
+from planner_eval.plan.model import Call, Diagnostic, Path, Plan, Ref, Template, Unresolved, Value, references
+
+_SHOWN = 60
+_HINTS = 20  # looking for the closest name costs more than all the rest; a plan of strangers gets no more
+
+
+def check(plan: Plan, catalog: Catalog) -> tuple[Diagnostic, ...]:
+    """Everything in a plan that contradicts a catalog.
+
+    Args:
+        plan: The plan.
+        catalog: The tools it may call.
+
+    Returns:
+        Findings by call and argument; what the plan's own diagnostics say already is not repeated.
+
+    >>> from planner_eval.plan.model import Call
+    >>> catalog = Catalog((Tool("add", parameters=(Parameter("a", Type(("integer",))),)),))
+    >>> [found.code for found in check(Plan((Call("1", "add", (("a", "x"),)),)), catalog)]
+    ['check.wrong_type']
+    """
+    chosen: list[Tool | None] = []
+    findings: list[Diagnostic] = []
+    strangers = 0
+    for position, call in enumerate(plan.calls):
+        tool, found = _best(call, position, catalog, hints=strangers < _HINTS)
+        strangers += tool is None
+        chosen.append(tool)
+        findings += found
+    for position, call in enumerate(plan.calls):
+        findings += _outputs(plan, position, call, chosen, catalog)
+    findings += _answer(plan, chosen)
+    findings += _unused(plan, chosen, catalog)
+    return tuple(sorted(findings, key=lambda one: (one.call is None, one.call or 0)))
+
+
+def _best(
+    call: Call, position: int, catalog: Catalog, *, hints: bool
+) -> tuple[Tool | None, list[Diagnostic]]:
+    """The tool that a call means (of several variants the one it breaks least) and what it breaks."""
+    tools = catalog.find(call.name, call.app)
+    if not tools:
+        return None, [_unknown(call, position, catalog, hints=hints)]
+    tries = [(tool, list(_arguments(call, position, tool, catalog))) for tool in tools]
+    tool, found = min(tries, key=lambda each: len(each[1]))
+    apps = sorted({each.app for each in tools if each.app})
+    if call.app is None and len(apps) > 1 and "." not in call.name:
+        text = f"{call.name} is offered by {', '.join(apps)}, and the call names none of them"
+        found.insert(0, Diagnostic("check.ambiguous_tool", text, "info", position, span=call.span))
+    return tool, found
+
+
+def _unknown(call: Call, position: int, catalog: Catalog, *, hints: bool) -> Diagnostic:
+    app, name = call.app, call.name
+    if app is None and "." in name and name.rpartition(".")[0] in catalog.apps:
+        app, _, name = name.rpartition(".")
+    offers = sorted({tool.app for tool in catalog.named(name) if tool.app})
+    if app and offers:
+        text = f"{app} has no permission to call {name}; it belongs to {', '.join(offers)}"
+        return Diagnostic("check.permission", text, "error", position, span=call.span)
+    hint = _hint(call.name, catalog) if hints else ""
+    text = f"{catalog.name} has no tool {call.tool[:_SHOWN]!r}{hint}"
+    return Diagnostic("check.unknown_tool", text, "error", position, span=call.span)
+
+
+def _hint(name: str, catalog: Catalog) -> str:
+    from difflib import get_close_matches
+
+    names = sorted({tool.name for tool in catalog.tools} | {tool.full_name for tool in catalog.tools})
+    close = get_close_matches(name[:200], names, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments as far as the call alone can say."""
+    known = {each.name: each for each in tool.parameters}
+    for name, value, span in placed(call):
+        parameter = known.get(name)
+        if parameter is None:
+            if not tool.open:
+                takes = _names(tool.parameters)
+                text = f"{tool.full_name} takes no argument {name[:_SHOWN]!r}; it takes {takes}"
+                yield Diagnostic("check.unknown_argument", text, "error", position, name, span)
+            continue
+        for at, code, text in _literals(value, parameter.type, catalog):
+            severity = "warning" if code == "check.format" else "error"
+            yield Diagnostic(code, f"{where(name, at)}: {text}", severity, position, name, span)
+    given = {name for name, _ in call.arguments}
+    for each in tool.parameters:
+        if each.required and each.name not in given:
+            text = f"{tool.full_name} needs the argument {each.name!r}"
+            yield Diagnostic("check.missing_argument", text, "error", position, each.name, call.span)
+
+
+def _literals(value: Value, kind: Type, catalog: Catalog, at: Path = ()) -> Iterator[tuple[Path, str, str]]:
+    """Code and message of each thing wrong with the literal parts of a value."""
+    if isinstance(value, (Ref, Unresolved)) or (type(value) is str and value in catalog.holes):
+        return
+    if isinstance(value, Template):
+        if not catalog.text_values and kind.kinds and "string" not in kind.kinds:
+            yield at, "check.wrong_type", f"expected {kind}, found a text with a reference in it"
+        return
+    found = problem(value, kind, texts=catalog.text_values)
+    if found is not None:
+        yield at, *found
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _literals(item, kind.at((position,)) or ANY, catalog, (*at, position))
+    elif isinstance(value, dict):
+        yield from _object(value, kind, catalog, at)
+
+
+def _object(
+    value: dict[str, Value], kind: Type, catalog: Catalog, at: Path
+) -> Iterator[tuple[Path, str, str]]:
+    for key, item in value.items():
+        inner = kind.at((key,))
+        if inner is None:
+            text = f"there is no field {key[:_SHOWN]!r}; the fields are {_names(kind.fields)}"
+            yield (*at, key), "check.unknown_argument", text
+        else:
+            yield from _literals(item, inner, catalog, (*at, key))
+    for each in kind.fields:
+        if each.required and each.name not in value:
+            yield at, "check.missing_argument", f"the field {each.name!r} is needed"
+
+
+def _outputs(
+    plan: Plan, position: int, call: Call, chosen: list[Tool | None], catalog: Catalog
+) -> Iterator[Diagnostic]:
+    """What is wrong with the references of one call, given what their producers return."""
+    tool = chosen[position]
+    known = {each.name: each.type for each in tool.parameters} if tool else {}
+    for name, value, span in placed(call):
+        for at, ref in references(value):
+            if isinstance(ref, Unresolved):
+                continue
+            output, text = _output(ref, plan, chosen)
+            if output is None:
+                yield Diagnostic(
+                    "check.unknown_output", f"{where(name, at)}: {text}", "error", position, name, span
+                )
+                continue
+            into = ANY if isinstance(value, Template) else known.get(name, ANY).at(at) or ANY
+            if not fits(output, into, texts=catalog.text_values):
+                text = f"{where(name, at)}: expected {into}, but {text} is {output}"
+                yield Diagnostic("check.output_type", text, "error", position, name, span)
+
+
+def _answer(plan: Plan, chosen: list[Tool | None]) -> Iterator[Diagnostic]:
+    for name, value in plan.answer or ():
+        for _, ref in references(value):
+            if isinstance(ref, Ref):
+                output, text = _output(ref, plan, chosen)
+                if output is None:
+                    yield Diagnostic("check.unknown_output", f"answer {name}: {text}", "error", None, name)
+
+
+def _output(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[Type | None, str]:
+    """The type of what a reference means, with its name for people; None, with why, if there is none."""
+    tool, producer = chosen[ref.call], plan.calls[ref.call]
+    if tool is None:
+        return ANY, ""
+    output = tool.returns.at(ref.path)
+    named = f"{where('', ref.path) or 'the result'} of call {ref.call + 1} ({producer.name})"
+    if output is None:
+        text = f"call {ref.call + 1} ({tool.full_name}) has no output {where('', ref.path)[:_SHOWN]!r}"
+        return None, text + f"; it returns {_names(tool.returns.fields) or tool.returns}"
+    single = tool.returns.fields
+    if not ref.path and len(single) == 1:  # the whole result of a tool with one output stands for it
+        output = Type(any_of=(output, single[0].type)) if single[0].type != ANY else ANY
+    return output, named
+
+
+def _unused(plan: Plan, chosen: list[Tool | None], catalog: Catalog) -> Iterator[Diagnostic]:
+    """Calls that look something up which nothing uses.
+
+    Without a named answer the last call is the answer, and a plan without any reference says nothing
+    about use at all.
+    """
+    used = {edge.producer for edge in plan.edges}
+    used |= {
+        ref.call for _, value in plan.answer or () for _, ref in references(value) if isinstance(ref, Ref)
+    }
+    if not used:
+        return
+    for position, call in enumerate(plan.calls):
+        tool = chosen[position]
+        last = plan.answer is None and position == len(plan.calls) - 1
+        if position in used or last or (tool is not None and tool.action):
+            continue
+        severity = "info" if catalog.reports_all else "warning"
+        text = f"nothing uses the result of {call.name}"
+        yield Diagnostic("check.unused_result", text, severity, position, span=call.span)
+
+
+def placed(call: Call) -> Iterator[tuple[str, Value, tuple[int, int] | None]]:
+    """Name, value and place of each argument."""
+    known = len(call.spans) == len(call.arguments)
+    for number, (name, value) in enumerate(call.arguments):
+        yield name, value, call.spans[number] if known else call.span
+
+
+def where(name: str, at: Path) -> str:
+    """A way into a value, for people.
+
+    >>> where("legs", (0, "date"))
+    'legs[0].date'
+    """
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+    return (name + "".join(steps)).removeprefix(".")
+
+
+def _names(parameters: tuple[Parameter, ...]) -> str:
+    return ", ".join(each.name for each in parameters) or "none"

@@ -1,0 +1,254 @@
+"""The formats in which tool catalogs come, how to tell them apart, and the door for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import CatalogError
+from planner_eval.catalogs.catalog import Catalog
+
+Reader: TypeAlias = Callable[[Any, str], Catalog]
+
+FORMATS: dict[str, str] = {
+    "openai": "an OpenAI tool list, or tools with input_schema",
+    "mcp": "the answer to an MCP tools/list",
+    "jsonschema": "JSON Schemas with titles, or an object of name and schema",
+    "python": "a Python file, or function objects: signatures and docstrings",
+    "planeval": "what planeval catalog convert writes",
+    "appbench": "AppBench's catalogue of apps",
+    "nestful": "NESTful's specifications, both versions",
+    "callnavi": "CallNavi's API lists",
+    "functionchat": "FunctionChat-Bench's records with their tools",
+    "complexfuncbench": "ComplexFuncBench's tables or records",
+}
+"""Every format's name, with what it reads."""
+
+WRITABLE = ("planeval", "openai", "mcp", "jsonschema")
+"""The formats that a catalog can be converted to."""
+
+_LARGEST = 256 * 1024 * 1024
+
+
+def from_data(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
+    """A catalog from data in memory; see :func:`planner_eval.catalogs.formats.as_catalog`."""
+    if isinstance(data, Catalog):
+        return data
+    functions = [data] if callable(data) else data
+    if isinstance(functions, (list, tuple)) and functions and all(callable(each) for each in functions):
+        from planner_eval.catalogs.python import from_functions
+
+        return from_functions(functions, name)
+    chosen = format or detect(data)
+    if chosen is None:
+        raise CatalogError(f"{name}: this is no catalog that planeval knows; formats: {', '.join(FORMATS)}")
+    try:
+        catalog = _reader(chosen)(data, name)
+    except CatalogError as error:
+        raise CatalogError(f"{name}: {error}") from None
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise CatalogError(f"{name}: not in the {chosen} format ({type(error).__name__}: {error})") from None
+    except RecursionError:
+        raise CatalogError(f"{name}: nested too deeply") from None
+    return catalog
+
+
+def from_file(path: Path, format: str | None = None) -> Catalog:
+    """A catalog from a file; see :func:`planner_eval.catalogs.formats.read_catalog`."""
+    text = _text(path)
+    if path.suffix == ".py" or format == "python":
+        from planner_eval.catalogs.python import from_source
+
+        try:
+            return from_source(text, path.name)
+        except CatalogError as error:
+            raise CatalogError(f"{path.name}: {error}") from None
+    return from_data(_decoded(text, path), format, name=path.name)
+
+
+def to_data(catalog: Catalog, format: str = "planeval") -> Any:
+    """The catalog as JSON data in one of :data:`WRITABLE`.
+
+    Raises:
+        CatalogError: `format` is not one of them.
+    """
+    if format not in WRITABLE:
+        raise CatalogError(f"cannot write catalogs as {format!r}; formats: {', '.join(WRITABLE)}")
+    from planner_eval.catalogs.standard import write_tools
+
+    return write_tools(catalog, format)
+
+
+def detect(data: Any) -> str | None:
+    """The format whose shape `data` has, or None.
+
+    >>> detect({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
+    'mcp'
+    """
+    if isinstance(data, Mapping):
+        return _detect_object(data)
+    if not isinstance(data, list) or not data or not isinstance(data[0], Mapping):
+        return "openai" if data == [] else None
+    first = data[0]
+    for marks, found in _MARKS:
+        if any(mark in first for mark in marks):
+            return found
+    parameters = first.get("parameters")
+    if isinstance(parameters, list):
+        return "callnavi"
+    if "title" in first and "name" not in first:
+        return "jsonschema"
+    return "openai" if "name" in first or "function" in first else None
+
+
+_MARKS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("inputSchema",), "mcp"),
+    (("returnParameter",), "callnavi"),
+    (("function_name", "tools_count", "input_tools"), "functionchat"),
+    (("functions",), "complexfuncbench"),
+    (
+        ("output_parameters", "output_parameter", "query_parameters", "path_parameters", "variants", "tools"),
+        "nestful",
+    ),
+)
+
+
+def _detect_object(data: Mapping[str, Any]) -> str | None:
+    result = data.get("result")
+    tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
+    if str(data.get("format", "")).startswith("planeval-catalog"):
+        return "planeval"
+    if isinstance(data.get("apps"), list) or isinstance(data.get("api_ports"), list):
+        return "appbench" if "apps" in data else "callnavi"
+    if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):
+        return (
+            "mcp" if any(isinstance(each, Mapping) and "inputSchema" in each for each in tools) else "openai"
+        )
+    if "$defs" in data or "definitions" in data or ("title" in data and "properties" in data):
+        return "jsonschema"
+    if {"name", "function", "functions", "tools"} & set(data):
+        return detect([data])
+    return _detect_table(list(data.values()))
+
+
+def _detect_table(values: list[Any]) -> str | None:
+    """The format of an object that maps names to something."""
+    if not values:
+        return None
+    if all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in values):
+        return "complexfuncbench"
+    if not all(isinstance(each, Mapping) for each in values):
+        return None
+    if all("name_to_url" in each for each in values):
+        return "complexfuncbench"
+    marks = {"type", "properties", "$ref", "allOf", "anyOf", "oneOf"}
+    return "jsonschema" if all(marks & set(each) for each in values) else None
+
+
+def _reader(format: str) -> Reader:
+    if format in ("openai", "mcp", "planeval", "jsonschema"):
+        from planner_eval.catalogs import standard
+
+        return {
+            "openai": standard.read_tools,
+            "mcp": standard.read_tools,
+            "planeval": standard.read_own,
+            "jsonschema": standard.read_schemas,
+        }[format]
+    from planner_eval.catalogs import benchmarks
+
+    readers: dict[str, Reader] = {
+        "appbench": benchmarks.read_appbench,
+        "nestful": benchmarks.read_nestful,
+        "callnavi": benchmarks.read_callnavi,
+        "functionchat": benchmarks.read_functionchat,
+        "complexfuncbench": benchmarks.read_complexfuncbench,
+    }
+    if format not in readers:
+        raise CatalogError(f"unknown catalog format {format!r}; formats: {', '.join(FORMATS)}")
+    return readers[format]
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise CatalogError(f"{path} is a directory; name the catalog's file")
+        if path.stat().st_size > _LARGEST:
+            raise CatalogError(f"{path} is larger than {_LARGEST >> 20} MB")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise CatalogError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise CatalogError(f"{path}: {error.strerror}") from None
+
+
+def _decoded(text: str, path: Path) -> Any:
+    """JSON, JSON Lines, or YAML by the file's suffix."""
+    if path.suffix in (".yaml", ".yml"):
+        import yaml
+
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise CatalogError(f"{path.name}: not YAML: {error}") from None
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise CatalogError(f"{path.name}: nested too deeply") from None
+    except ValueError as error:
+        whole = error
+    records = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            if not records:
+                raise CatalogError(f"{path.name}: not JSON: {whole}") from None
+            raise CatalogError(f"{path.name}, line {number}: not JSON: {error}") from None
+    if not records:
+        raise CatalogError(f"{path.name}: not JSON: {whole}")
+    return records
+
+
+def as_catalog(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
+    """A catalog from data in memory: decoded JSON in any known format, or Python functions.
+
+    Args:
+        data: Decoded JSON, a function, a sequence of functions, or a Catalog (returned as it is).
+        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the data's shape when None.
+        name: What to call the catalog in messages.
+
+    Raises:
+        CatalogError: the data has none of the known shapes, or breaks the one it has.
+
+    >>> as_catalog([{"type": "function", "function": {"name": "now", "parameters": {}}}]).tools[0].name
+    'now'
+    """
+    return from_data(data, format, name=name)
+
+
+def read_catalog(source: str | Path, format: str | None = None) -> Catalog:
+    """A catalog from a file.
+
+    Args:
+        source: A JSON, JSON Lines, YAML or Python file, or ``"world:NAME"`` for the tools of a
+            simulated world (a shipped one, or the path of a world's file).
+        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the content when None.
+
+    Raises:
+        CatalogError: the file is missing, unreadable, or in no known format.
+    """
+    text = str(source)
+    if text.startswith("world:"):
+        from planner_eval.worlds import load
+
+        return load(text.removeprefix("world:")).catalog()
+    if not text:
+        raise CatalogError("no catalog named: give the path of a file or world:NAME")
+    return from_file(Path(source), format)

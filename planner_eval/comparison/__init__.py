@@ -1,0 +1,1 @@
+"""Two plans compared: which call stands for which, what differs, and why."""

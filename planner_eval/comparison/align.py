@@ -1,0 +1,266 @@
+"""Which call of the prediction stands for which call of the gold plan.
+
+Equal calls first; then the cheapest pairing of calls that share app and name; then calls of another
+name where something speaks for a replacement. What is left is missing or extra.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from typing import NamedTuple
+
+from planner_eval.comparison.matching.blocks import Block, solve
+from planner_eval.comparison.matching.order import Misplaced, find_misplaced
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side
+from planner_eval.comparison.matching.replaced import pair_replaced
+from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
+from planner_eval.plan.model import Plan
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+
+RECONSIDERED = 60
+"""Up to this many calls of gold a pairing that breaks references is asked for again without ties."""
+
+TIES = 50
+"""Up to this many equal calls it is worth asking which stands for which; more are paired as written."""
+
+
+class Alignment(NamedTuple):
+    """A one-to-one pairing of calls, and what it leaves over on either side.
+
+    Args:
+        pairs: Positions (in pred, in gold), by position in gold.
+        missing: Positions in gold that no call of pred stands for.
+        extra: Positions in pred that stand for no call of gold.
+        exact: The pairing is proved optimal: no other that pairs as many calls of one name has fewer
+            differing arguments. False where the search was bounded.
+    """
+
+    pairs: tuple[tuple[int, int], ...] = ()
+    missing: tuple[int, ...] = ()
+    extra: tuple[int, ...] = ()
+    exact: bool = True
+
+
+class Matching(NamedTuple):
+    """An alignment with what was worked out on the way, for those who count and explain.
+
+    Args:
+        pred: The prediction as it was compared: a policy may take inlined calls out, or merge repeats.
+        gold: The gold plan, likewise.
+        alignment: The alignment.
+        numbered: What was compared of either plan, arguments as the policy leaves them.
+        pairing: The costs of pairs; None where the plans are the same but for the order of calls.
+        misplaced: Calls that stand against an order that the policy or the gold plan asks for.
+        policy: How values were compared.
+        terms: What the gold plan leaves open.
+    """
+
+    pred: Plan
+    gold: Plan
+    alignment: Alignment
+    numbered: tuple[Numbered, Numbered]
+    pairing: Pairing | None = None
+    misplaced: tuple[Misplaced, ...] = ()
+    policy: Policy = DEFAULT_POLICY
+    terms: Terms = NO_TERMS
+
+
+def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY) -> Alignment:
+    r"""Pair the calls of two plans.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+
+    Returns:
+        The pairing with the fewest differing arguments, and whether that is proved.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> align(parse("f(#x='1')\ng(#y='1')"), parse("g(#y='1')\nf(#x='2')\nh(#z='3')"))
+    Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), exact=True)
+    """
+    return match(pred, gold, policy).alignment
+
+
+def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Matching:
+    """:func:`align` with the costs, for those who count and explain.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open.
+    """
+    if policy is DEFAULT_POLICY and terms is NO_TERMS:
+        return _match(pred, gold, None, None, policy=policy, terms=terms)
+    from planner_eval.comparison.matching.prepare import prepare
+    from planner_eval.comparison.matching.rules import Rules
+
+    rules = Rules(policy, terms)
+    pred, gold = prepare(policy, pred, gold)
+    return _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
+
+
+def _match(
+    pred: Plan,
+    gold: Plan,
+    normalise: Normaliser | None,
+    matcher: Matcher | None,
+    *,
+    policy: Policy,
+    terms: Terms,
+) -> Matching:
+    table: dict[Key, int] = {}
+    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
+    if verdict.mapping is not None:
+        pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
+        alignment = Alignment(tuple((position, image) for image, position in pairs))
+        pairing = None
+    else:
+        pairing = Pairing(Side(ours), Side(theirs), matcher)
+        pairing.exact = verdict.exact
+        if terms.optional:
+            pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
+        _pair_equal_calls(pairing)
+        solve(pairing, _blocks(pairing))
+        _reconsider(pairing)
+        pair_replaced(pairing)
+        alignment = _alignment(pairing)
+    misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
+    return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
+
+
+def _pair_equal_calls(pairing: Pairing) -> None:
+    """Pair calls of equal numbers; those of which there are several only when nobody uses them.
+
+    Where a policy takes unequal values for right, an equal call need not be the best partner, so calls
+    of one name are left to be weighed against one another.
+    """
+    ours, theirs = pairing.pred.numbered.numbers, pairing.gold.numbered.numbers
+    single = dict(zip(ours, range(len(ours)), strict=True))
+    pairing.settled = (
+        pairing.matcher is None
+        and len(single) == len(ours)
+        and len({*theirs}) == len(theirs)
+        and None not in single
+        and None not in theirs
+    )
+    if not pairing.settled:
+        _pair_tied(pairing, ours, theirs)
+        return
+    for gold, number in enumerate(theirs):
+        if number in single:
+            pairing.pair(single[number], gold)
+
+
+def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None]) -> None:
+    """:func:`_pair_equal_calls` where some plan has equal calls, or a policy has its say."""
+    where: dict[int, list[int]] = {}
+    for position in range(len(ours) - 1, -1, -1):
+        number = ours[position]
+        if number is not None:
+            where.setdefault(number, []).append(position)
+    equal: dict[int, list[int]] = {}
+    for position, number in enumerate(theirs):
+        if number in where:
+            equal.setdefault(number, []).append(position)
+    counts = Counter((*pairing.pred.tools, *pairing.gold.tools)) if pairing.matcher is not None else None
+    for number, golds in equal.items():
+        preds = where[number]
+        if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
+            if counts[pairing.gold.tool(golds[0])] <= 2 * TIES:
+                continue
+            pairing.exact = False
+        if len(golds) > 1 or len(preds) > 1:
+            used = any(pairing.gold.users[g] for g in golds) or any(pairing.pred.users[p] for p in preds)
+            if used and max(len(golds), len(preds)) <= TIES:
+                continue
+            pairing.exact = pairing.exact and not used
+        for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
+            if preds:
+                pairing.pair(preds.pop(), gold)
+
+
+def _blocks(pairing: Pairing) -> list[Block]:
+    """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
+    found: dict[tuple[str | None, str], Block] = {}
+    for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
+        if partner == FREE:
+            found.setdefault(tool, Block([], [])).golds.append(gold)
+    for tool, partner, pred in zip(pairing.pred.tools, pairing.to_gold, count()):
+        if partner == FREE:
+            if tool in found:
+                found[tool].preds.append(pred)
+            else:
+                pairing.to_gold[pred] = ALONE
+    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
+    if len(pairing.to_gold) > ours and len(pairing.to_pred) > theirs:
+        pairing.pair(ours, theirs)  # the answers
+    open_blocks = []
+    for block in found.values():
+        if len(block.golds) == 1 == len(block.preds):
+            pairing.pair(block.preds[0], block.golds[0])
+        elif block.preds:
+            open_blocks.append(block)
+        else:
+            pairing.release([], block.golds, ALONE)
+    return open_blocks
+
+
+def _reconsider(pairing: Pairing) -> None:
+    """Ask again without holding equal calls together, where a reference between paired calls is broken.
+
+    Two calls may be equal by mistake: made equal by one wrong reference. Only then, and only for the
+    sake of references, can another pairing be cheaper.
+    """
+    golds = range(len(pairing.gold.tools))
+    counts = Counter(pairing.pred.tools)  # no name twice, no choice
+    if len(counts) == len(pairing.pred.tools) and len({*pairing.gold.tools}) == len(golds):
+        return
+    if not any(_astray(pairing, gold, counts) for gold in golds if pairing.to_pred[gold] >= 0):
+        return
+    cost = pairing.total(golds)
+    if cost <= (1 if pairing.matcher is None else 0) and ALONE not in pairing.to_pred:
+        return
+    if len(golds) > RECONSIDERED:
+        pairing.exact = False
+        return
+    to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
+    ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
+    pairing.release(range(ours), range(theirs))
+    pairing.exact = True
+    solve(pairing, _blocks(pairing))
+    if pairing.total(golds) >= cost - 1e-3:
+        pairing.to_gold, pairing.to_pred = to_gold, to_pred
+
+
+def _astray(pairing: Pairing, gold: int, counts: Counter[tuple[str | None, str]]) -> bool:
+    """Whether a call refers to the wrong one of several calls, or to a wrong call instead of several."""
+    ours, theirs = pairing.pred.arguments(pairing.to_pred[gold]), pairing.gold.arguments(gold)
+    for name, (shape, producers, _) in theirs.items():
+        mine = ours.get(name)
+        if not producers or mine is None or mine[0] != shape:
+            continue
+        for producer, wanted in zip(mine[1], producers, strict=True):
+            if pairing.to_gold[producer] not in (wanted, ALONE) and (
+                counts[pairing.pred.tools[producer]] > 1 or counts[pairing.gold.tools[wanted]] > 1
+            ):
+                return True
+    return False
+
+
+def _alignment(pairing: Pairing) -> Alignment:
+    pairs, missing = [], []
+    for gold in range(len(pairing.gold.tools)):
+        pred = pairing.to_pred[gold]
+        if pred >= 0:
+            pairs.append((pred, gold))
+        else:
+            missing.append(gold)
+    extra: tuple[int, ...] = ()
+    if len(pairs) < len(pairing.pred.tools):
+        extra = tuple(p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0)
+    return Alignment(tuple(pairs), tuple(missing), extra, pairing.exact)

@@ -1,0 +1,167 @@
+"""Causes and consequences: which edits follow from which.
+
+An edit follows from another when undoing the other would undo it or leave no ground for it:
+
+- whatever concerns an argument in which gold refers to a call that is missing, or was replaced by
+  another tool, follows from that; so does a missing call that needs the missing one;
+- whatever concerns an argument in which the prediction refers to an extra call follows from the
+  extra call; so does an extra call that needs it;
+- the arguments of a replaced call follow from the replacement;
+- the same change made again (one wrong value for one right value) follows from the first.
+
+What is left are root causes. The first divergent call is that of the first root in topological order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.comparison.edits import Edit
+from planner_eval.plan.canonical import producers_of, value_key
+from planner_eval.plan.model import Plan, Value
+from planner_eval.plan.structure import topological_generations
+
+
+def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...]:
+    """The edits, roots in topological order, each followed by its consequences, causes filled in."""
+    if len(edits) < 2:
+        return tuple(edits)
+    ranks = _Ranks(pred, gold)
+    edits = sorted(edits, key=ranks.of)
+    cause = _causes(edits, pred, gold)
+    children: dict[int | None, list[int]] = {}
+    for position, parent in enumerate(cause):
+        children.setdefault(parent, []).append(position)
+    order: list[int] = []
+    stack = list(reversed(children.get(None, [])))
+    while stack:
+        position = stack.pop()
+        order.append(position)
+        stack.extend(reversed(children.get(position, [])))
+    place = {position: new for new, position in enumerate(order)}
+    return tuple(
+        edits[position]
+        if (parent := cause[position]) is None
+        else replace(edits[position], cause=place[parent])
+        for position in order
+    )
+
+
+class _Ranks:
+    """Where an edit comes in topological order: generation, then written order, then order found."""
+
+    def __init__(self, pred: Plan, gold: Plan) -> None:
+        self.pred, self.gold = _generations(pred), _generations(gold)
+        self.last = max(len(self.pred), len(self.gold)) + 1
+
+    def of(self, edit: Edit) -> tuple[int, int, int]:
+        if edit.gold is not None and edit.gold.call is not None:
+            return self.gold[edit.gold.call], edit.gold.call, 0
+        if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
+            return self.pred[edit.pred.call], edit.pred.call, 1
+        return self.last, 0, 0
+
+
+def _generations(plan: Plan) -> list[int]:
+    found = [0] * len(plan.calls)
+    for number, generation in enumerate(topological_generations(plan)):
+        for call in generation:
+            found[call] = number
+    return found
+
+
+def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
+    """For each edit, in topological order, the edit that it follows from."""
+    lost = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _LOST}
+    gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
+    renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
+    first: dict[Any, int] = {}
+    found: list[int | None] = []
+    for position, edit in enumerate(edits):
+        cause = _from_calls(edit, pred, gold, lost, gained)
+        if cause is None and edit.gold and edit.code not in _RENAMED:
+            cause = renamed.get(edit.gold.call) if edit.gold.call is not None else None
+        if cause is None and edit.code in _REPEATABLE:
+            cause = first.setdefault(_change(edit), position)
+        found.append(None if cause is None or cause == position else cause)
+    return _without_circles(found)
+
+
+_LOST = ("call.missing", "call.replaced", "app.changed")
+_GAINED = ("call.extra", "call.duplicated")
+_RENAMED = ("call.replaced", "app.changed")
+_REPEATABLE = (
+    "argument.value",
+    "argument.type",
+    "reference.literal",
+    "reference.unresolved",
+    "reference.unwanted",
+)
+
+
+def _from_calls(
+    edit: Edit, pred: Plan, gold: Plan, lost: dict[int | None, int], gained: dict[int | None, int]
+) -> int | None:
+    """The missing, replaced or extra call that an edit follows from."""
+    if edit.code in _RENAMED:
+        return None
+    if edit.gold is not None:
+        for value in _concerned(gold, edit.gold.call, edit.gold.argument, whole=edit.code == "call.missing"):
+            for producer in producers_of(value):
+                if producer in lost and producer != edit.gold.call:
+                    return lost[producer]
+    if edit.pred is not None:
+        for value in _concerned(pred, edit.pred.call, edit.pred.argument, whole=edit.code in _GAINED):
+            for producer in producers_of(value):
+                if producer in gained and producer != edit.pred.call:
+                    return gained[producer]
+    return None
+
+
+def _concerned(plan: Plan, call: int | None, argument: str | None, *, whole: bool) -> list[Value]:
+    """The values that an edit is about: one argument, or for a whole call all of them."""
+    given = (plan.answer or ()) if call is None else plan.calls[call].arguments
+    return [value for name, value in given if whole or name == argument]
+
+
+def _change(edit: Edit) -> Any:
+    """What was put for what; two edits of one change are one mistake made twice.
+
+    Texts count wherever they stand; other values are too common to mean much under another name.
+    """
+    texts = type(edit.pred_value) is str and type(edit.gold_value) is str
+    name = None if texts or edit.gold is None else edit.gold.argument
+    return edit.code, name, value_key(edit.pred_value, _OWN), value_key(edit.gold_value, _OWN)
+
+
+class _Own(list[int | None]):
+    """Positions in place of numbers: a reference is the call that it names."""
+
+    def __getitem__(self, position: Any) -> Any:
+        return position
+
+
+_OWN = _Own()
+
+
+def _without_circles(cause: list[int | None]) -> list[int | None]:
+    """Cut each circle of causes at its first edit, so that every edit follows from a root."""
+    for start in range(len(cause)):
+        seen = {start}
+        at = cause[start]
+        while at is not None and at not in seen:
+            seen.add(at)
+            at = cause[at]
+        if at is not None:
+            cause[min(_circle(cause, at))] = None
+    return cause
+
+
+def _circle(cause: list[int | None], start: int) -> list[int]:
+    circle = [start]
+    at = cause[start]
+    while at is not None and at != start:
+        circle.append(at)
+        at = cause[at]
+    return circle

@@ -1,0 +1,197 @@
+"""What differs between two plans: edits with a code, a place on either side and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from planner_eval.comparison.align import Alignment, Matching, match
+from planner_eval.comparison.causes import order_by_cause
+from planner_eval.comparison.edits import EDITS, Edit, Place
+from planner_eval.comparison.explain import find_edits
+from planner_eval.plan.model import Edge, Plan
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+
+__all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
+
+
+class CallRole(NamedTuple):
+    """One call of the two plans laid over one another.
+
+    Args:
+        role: ``"kept"``, ``"changed"``, ``"missing"`` (gold only) or ``"extra"`` (pred only).
+        pred: Position in pred, None when missing.
+        gold: Position in gold, None when extra.
+    """
+
+    role: str
+    pred: int | None
+    gold: int | None
+
+
+class EdgeRole(NamedTuple):
+    """One reference of the two plans laid over one another.
+
+    Args:
+        role: ``"kept"``, ``"wrong"`` (both plans have a reference there, to another producer or
+            output), ``"missing"`` (gold only) or ``"extra"`` (pred only).
+        pred: The edge in pred, None when missing.
+        gold: The edge in gold, None when extra.
+    """
+
+    role: str
+    pred: Edge | None
+    gold: Edge | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two plans, how their calls pair, and what differs.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        alignment: Which call stands for which.
+        edits: What differs, causes before consequences.
+        matching: What the comparison worked out on the way, for who counts; side data.
+    """
+
+    pred: Plan
+    gold: Plan
+    alignment: Alignment
+    edits: tuple[Edit, ...] = ()
+    matching: Matching | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def same(self) -> bool:
+        """Whether the two plans mean the same."""
+        return not self.edits
+
+    @property
+    def roots(self) -> tuple[Edit, ...]:
+        """The edits from which all others follow, in topological order."""
+        return tuple(edit for edit in self.edits if edit.cause is None)
+
+    @property
+    def first(self) -> tuple[Plan, int] | None:
+        """The first divergent call in topological order: its plan (gold where it has it) and position."""
+        for edit in self.roots:
+            for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
+                if place is not None and place.call is not None:
+                    return plan, place.call
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the pairing is proved optimal."""
+        return self.alignment.exact
+
+    def calls(self) -> Iterator[CallRole]:
+        """The calls of both plans with their roles: gold's in gold's order, then pred's extra ones."""
+        changed = {edit.gold.call for edit in self.edits if edit.gold is not None and edit.pred is not None}
+        paired = {gold: pred for pred, gold in self.alignment.pairs}
+        for gold in range(len(self.gold.calls)):
+            if gold in paired:
+                yield CallRole("changed" if gold in changed else "kept", paired[gold], gold)
+            else:
+                yield CallRole("missing", None, gold)
+        for pred in self.alignment.extra:
+            yield CallRole("extra", pred, None)
+
+    def edges(self) -> Iterator[EdgeRole]:
+        """The references of both plans with their roles: gold's in gold's order, then pred's extra ones."""
+        to_gold: dict[int, int] = dict(self.alignment.pairs)
+        left = {(to_gold.get(e.consumer), e.argument, e.at): e for e in reversed(self.pred.edges)}
+        for edge in self.gold.edges:
+            other = left.pop((edge.consumer, edge.argument, edge.at), None)
+            if other is None:
+                yield EdgeRole("missing", None, edge)
+            elif to_gold.get(other.producer) == edge.producer and other.path == edge.path:
+                yield EdgeRole("kept", other, edge)
+            else:
+                yield EdgeRole("wrong", other, edge)
+        seen = {id(edge) for edge in left.values()}
+        for edge in self.pred.edges:
+            if id(edge) in seen or edge.consumer not in to_gold:
+                yield EdgeRole("extra", edge, None)
+
+    def pred_role(self, position: int) -> str:
+        """The role of a call of pred: ``"kept"``, ``"changed"`` or ``"extra"``."""
+        return next(call.role for call in self.calls() if call.pred == position)
+
+    def gold_role(self, position: int) -> str:
+        """The role of a call of gold: ``"kept"``, ``"changed"`` or ``"missing"``."""
+        return next(call.role for call in self.calls() if call.gold == position)
+
+    def _repr_svg_(self) -> str | None:
+        """How a notebook shows the diff: a drawing, or None where nothing can draw."""
+        from planner_eval.base.errors import RenderError
+        from planner_eval.drawing import render
+
+        try:
+            return render(self, format="svg").decode()
+        except RenderError:
+            return None
+
+
+def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:
+    r"""Compare a plan with gold: which call stands for which, what differs, and why.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open: optional calls, precedences, further accepted values.
+
+    Returns:
+        The difference; ``diff.same`` says whether the plans mean the same. Its plans are those that
+        were compared: a policy may take inlined calls out or merge repeats.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> found = diff(parse("a = f(#x='1')\ng(#y=a)"), parse("a = f(#x='2')\ng(#y=a)"))
+    >>> [(edit.code, edit.message) for edit in found.edits]
+    [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
+    """
+    return explain(match(pred, gold, policy, terms))
+
+
+def explain(matching: Matching) -> Diff:
+    """The edits for a matching that is known already.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.align.match` gave.
+    """
+    edits = find_edits(matching)
+    ordered = order_by_cause(edits, matching.pred, matching.gold) if edits else ()
+    return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
+
+
+def diff_any(
+    pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT_POLICY
+) -> tuple[Diff, int]:
+    """Compare a plan with several acceptable gold plans, and take the one it is nearest to.
+
+    Args:
+        pred: The prediction.
+        golds: The acceptable gold plans, each with its terms; at least one.
+        policy: How values compare.
+
+    Returns:
+        The difference from the nearest (fewest root causes, then fewest edits, then the first), and
+        which one it is.
+    """
+    best: Diff | None = None
+    chosen = 0
+    for number, (gold, terms) in enumerate(golds):
+        found = diff(pred, gold, policy, terms)
+        if best is None or _size(found) < _size(best):
+            best, chosen = found, number
+        if best.same:
+            break
+    assert best is not None, "there is no gold plan to compare with"
+    return best, chosen
+
+
+def _size(found: Diff) -> tuple[int, int]:
+    return len(found.roots), len(found.edits)

@@ -1,0 +1,75 @@
+"""The edits that a comparison finds, and their codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from planner_eval.plan.model import Path, Value
+
+EDITS: dict[str, str] = {
+    "call.missing": "gold makes a call that the prediction does not make",
+    "call.extra": "the prediction makes a call that gold does not make",
+    "call.duplicated": "the prediction makes a call once more than gold, with equal arguments",
+    "call.replaced": "another tool is called in the place of gold's",
+    "app.changed": "the tool is called in another app than gold's",
+    "argument.missing": "gold gives an argument that the prediction leaves out",
+    "argument.extra": "the prediction gives an argument that gold does not give",
+    "argument.renamed": "the prediction gives gold's value under another argument name",
+    "argument.value": "the argument's value, or a part of it, is another",
+    "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
+    "reference.literal": "a literal stands where gold takes another call's output",
+    "reference.unwanted": "another call's output is taken where gold has a literal",
+    "reference.unresolved": "a reference names no call of the prediction",
+    "reference.producer": "the output of the wrong call is taken",
+    "reference.output": "the wrong output of the right call is taken",
+    "order.broken": "a call is written before one whose output it needs, or that gold wants first",
+    "answer.missing": "gold's answer names a value that the prediction's does not",
+    "answer.extra": "the prediction's answer names a value that gold's does not",
+    "answer.renamed": "the answer gives gold's value under another name",
+    "answer.value": "a value of the answer, or a part of it, is another",
+    "answer.type": "a value of the answer, or a part of it, is of another type",
+    "answer.literal": "the answer is a literal where gold gives a call's output",
+    "answer.unwanted": "the answer is a call's output where gold gives a literal",
+    "answer.unresolved": "the answer refers to no call of the prediction",
+    "answer.producer": "the answer is the output of the wrong call",
+    "answer.output": "the answer is the wrong output of the right call",
+}
+"""Every code of an edit with its meaning in one line."""
+
+
+class Place(NamedTuple):
+    """A place in one plan.
+
+    Args:
+        call: Position of the call; None for the plan's answer or the plan as a whole.
+        argument: The argument's name (of the answer, where `call` is None); None for the whole call.
+        at: The way into the argument's value; () is the whole value.
+    """
+
+    call: int | None = None
+    argument: str | None = None
+    at: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One difference.
+
+    Args:
+        code: A stable dotted code; the meanings are in :data:`EDITS`.
+        message: One sentence that names calls, arguments, values and places.
+        pred: Where it is in the prediction; None where the prediction has nothing.
+        gold: Where it is in gold; None where gold has nothing.
+        pred_value: What the prediction says there.
+        gold_value: What gold says there.
+        cause: Position in the diff's edits of the edit that this one follows from; None for a root cause.
+    """
+
+    code: str
+    message: str
+    pred: Place | None = None
+    gold: Place | None = None
+    pred_value: Value = None
+    gold_value: Value = None
+    cause: int | None = None

@@ -1,0 +1,296 @@
+"""Finding edits: what differs, given which call stands for which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from planner_eval.comparison.align import Matching
+from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.matching.order import Misplaced
+from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
+from planner_eval.comparison.sentences import call_name, output_name, place_name, value_name
+from planner_eval.plan.canonical import producers_of, value_key
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+
+
+def find_edits(matching: Matching) -> list[Edit]:
+    """All differences, call by call in gold's order, then pred's extra calls, then order and answer."""
+    edits: list[Edit] = []
+    if matching.pairing is not None:
+        optional = matching.terms.optional
+        edits += _Finder(matching.pairing, ordered=matching.policy.order != "free").all()
+        edits = [e for e in edits if e.code != "call.missing" or _id(e, matching) not in optional]
+    return edits + [_misplaced(matching, found) for found in matching.misplaced]
+
+
+def _id(edit: Edit, matching: Matching) -> str | None:
+    if edit.gold is None or edit.gold.call is None:
+        return None
+    return matching.gold.calls[edit.gold.call].id
+
+
+def _misplaced(matching: Matching, found: Misplaced) -> Edit:
+    here, wanted = call_name(matching.pred, found.pred), call_name(matching.gold, found.other)
+    said = f"{here} is out of order: gold wants it {'after' if found.after else 'before'} {wanted}"
+    return Edit("order.broken", said, Place(found.pred), Place(found.gold))
+
+
+class _Finder:
+    """The two plans and the pairing, while edits are collected."""
+
+    def __init__(self, pairing: Pairing, *, ordered: bool) -> None:
+        self.pairing, self.ordered = pairing, ordered
+        self.pred: Plan = pairing.pred.numbered.plan
+        self.gold: Plan = pairing.gold.numbered.plan
+        self.first: dict[int | None, int] = {}
+
+    def all(self) -> Iterator[Edit]:
+        for gold in range(len(self.gold.calls)):
+            pred = self.pairing.to_pred[gold]
+            if pred < 0:
+                shown = _whole_call(self.gold, gold)
+                yield Edit("call.missing", f"gold's {shown} is missing", None, Place(gold))
+            else:
+                yield from self.name(pred, gold)
+                yield from self.arguments(pred, gold)
+        for pred in range(len(self.pred.calls)):
+            if self.pairing.to_gold[pred] < 0:
+                yield self.extra(pred)
+        yield from self.order()
+        yield from self.answer()
+
+    def name(self, pred: int, gold: int) -> Iterator[Edit]:
+        ours, theirs = self.pred.calls[pred], self.gold.calls[gold]
+        if (ours.app, ours.name) == (theirs.app, theirs.name):
+            return
+        same_tool = ours.name == theirs.name
+        code = "app.changed" if same_tool else "call.replaced"
+        said = f"{call_name(self.pred, pred)} stands for gold's {call_name(self.gold, gold)}"
+        values = (ours.app, theirs.app) if same_tool else (ours.tool, theirs.tool)
+        yield Edit(code, said, Place(pred), Place(gold), *values)
+
+    def extra(self, pred: int) -> Edit:
+        twin = self.twin(pred)
+        if twin is None:
+            said = f"{_whole_call(self.pred, pred)} is not in gold"
+            return Edit("call.extra", said, Place(pred), None)
+        said = f"{call_name(self.pred, pred)} repeats call {twin + 1}; gold makes it less often"
+        return Edit("call.duplicated", said, Place(pred), None)
+
+    def twin(self, pred: int) -> int | None:
+        """A paired call of pred that equals an extra one."""
+        numbers = self.pairing.pred.numbered.numbers
+        if not self.first:
+            for at in range(len(self.pred.calls) - 1, -1, -1):
+                if self.pairing.to_gold[at] >= 0 and numbers[at] is not None:
+                    self.first[numbers[at]] = at
+        return self.first.get(numbers[pred])
+
+    def answer(self) -> Iterator[Edit]:
+        ours, theirs = self.pred.answer or (), self.gold.answer or ()
+        if ours and theirs:
+            yield from self.arguments(len(self.pred.calls), len(self.gold.calls))
+            return
+        for name, value in theirs:
+            said = f"the answer lacks {name!r}, gold gives {value_name(value, self.gold)}"
+            yield Edit("answer.missing", said, None, Place(None, name), None, value)
+        for name, value in ours:
+            said = f"the answer names {name!r} = {value_name(value, self.pred)}, gold names none"
+            yield Edit("answer.extra", said, Place(None, name), None, value)
+
+    def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
+        """The differing arguments of two partners, gold's first."""
+        ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
+        found = self.pairing.differing(pred, gold, strict=True)
+        differ = [name for name in theirs if name in found]
+        spare = [name for name in found if name not in theirs]
+        for name in differ:
+            if name in ours:
+                yield from self.values(pred, gold, name)
+                continue
+            wanted = theirs[name]
+            double = next((n for n in spare if self.equal(ours[n], wanted)), None)
+            if double is None:
+                yield self.lacking(pred, gold, name)
+            else:
+                spare.remove(double)
+                yield self.renamed(pred, gold, double, name)
+        for name in spare:
+            yield self.surplus(pred, gold, name)
+
+    def equal(self, ours: Any, theirs: Any) -> bool:
+        """Whether two arguments are equal under the pairing, whatever their names."""
+        mapped = tuple(self.pairing.to_gold[producer] for producer in ours[1])
+        return bool(ours[0] == theirs[0] and mapped == theirs[1])
+
+    def edit(self, code: str, said: str, pred: Place | None, gold: Place | None, *values: Value) -> Edit:
+        """An edit of an argument, or of the answer where the place is the answer's."""
+        place = pred or gold
+        if place is not None and place.call is None:
+            code = "answer." + code.partition(".")[2]
+        return Edit(code, said, pred, gold, *values)
+
+    def place(self, plan: Plan, position: int, name: Any, at: Path = ()) -> Place:
+        call = position if position < len(plan.calls) else None
+        return Place(call, name if isinstance(name, str) else name[0], at)
+
+    def lacking(self, pred: int, gold: int, name: Any) -> Edit:
+        there, value = self.place(self.gold, gold, name), _written(self.pairing.gold, gold, name)
+        here = self.place(self.pred, pred, name)
+        said = f"{place_name(self.pred, here.call, name)} is missing, gold gives {self.theirs(value)}"
+        return self.edit("argument.missing", said, here, there, None, value)
+
+    def surplus(self, pred: int, gold: int, name: Any) -> Edit:
+        here, value = self.place(self.pred, pred, name), _written(self.pairing.pred, pred, name)
+        there = self.place(self.gold, gold, name)
+        said = f"{place_name(self.pred, here.call, name)} = {self.ours(value)} is not in gold"
+        return self.edit("argument.extra", said, here, there, value, None)
+
+    def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
+        here, there = self.place(self.pred, pred, ours), self.place(self.gold, gold, theirs)
+        value = _written(self.pairing.pred, pred, ours)
+        said = f"{place_name(self.pred, here.call, ours)} holds what gold gives as {there.argument!r}"
+        return self.edit(
+            "argument.renamed", said, here, there, value, _written(self.pairing.gold, gold, theirs)
+        )
+
+    def values(self, pred: int, gold: int, name: Any) -> Iterator[Edit]:
+        """Where the values of one argument differ."""
+        ours = self.pairing.pred.arguments(pred)[name][2]
+        theirs = self.pairing.gold.arguments(gold)[name][2]
+        for at, code, one, other in self.walk(ours, theirs, ()):
+            if not at:  # a policy may have changed what is compared; show what was written
+                one = _written(self.pairing.pred, pred, name)
+                other = _written(self.pairing.gold, gold, name)
+            here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
+            said = f"{place_name(self.pred, here.call, name, at)} {self.contrast(code, one, other)}"
+            one, other = None if one is MISSING else one, None if other is MISSING else other
+            yield self.edit(code, said, here, there, one, other)
+
+    def walk(self, ours: Value, theirs: Value, at: Path) -> Iterator[tuple[Path, str, Value, Value]]:
+        """(place, code, pred's value, gold's value) of each difference between two values."""
+        kind = type(ours)
+        if kind is Ref or kind is Unresolved or type(theirs) in (Ref, Unresolved):
+            code = self.reference(ours, theirs)
+            if code:
+                yield at, code, ours, theirs
+        elif kind is not type(theirs):
+            if not self.alike(ours, theirs):
+                yield at, _of_types(ours, theirs), ours, theirs
+        elif kind is list and len(ours) == len(theirs):
+            for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+                yield from self.walk(one, other, (*at, position))
+        elif kind is Template and _same_texts(ours, theirs):
+            for position, (one, other) in enumerate(zip(ours.parts, theirs.parts, strict=True)):
+                yield from self.walk(one, other, (*at, position))
+        elif kind is dict:
+            yield from self.fields(ours, theirs, at)
+        elif not self.alike(ours, theirs):
+            yield at, "argument.value", ours, theirs
+
+    def fields(
+        self, ours: dict[str, Value], theirs: dict[str, Value], at: Path
+    ) -> Iterator[tuple[Path, str, Value, Value]]:
+        """:meth:`walk` for two objects; a field that one of them lacks is MISSING there."""
+        for key in (*theirs, *(key for key in ours if key not in theirs)):
+            if key in ours and key in theirs:
+                yield from self.walk(ours[key], theirs[key], (*at, key))
+            else:
+                yield (*at, key), "argument.value", ours.get(key, MISSING), theirs.get(key, MISSING)
+
+    def alike(self, ours: Value, theirs: Value) -> bool:
+        images: list[Any] = [*self.pairing.to_gold]
+        return bool(value_key(ours, images) == value_key(theirs, range(len(self.pairing.to_pred))))
+
+    def reference(self, ours: Value, theirs: Value) -> str | None:
+        """The code of the difference where at least one side is a reference; None for none."""
+        if type(ours) is Unresolved:
+            return None if ours == theirs else "reference.unresolved"
+        if type(theirs) is Unresolved:
+            return "reference.producer" if type(ours) is Ref else "reference.literal"
+        if type(ours) is Ref and type(theirs) is Ref:
+            if self.pairing.to_gold[ours.call] != theirs.call:
+                return "reference.producer"
+            return None if ours.path == theirs.path else "reference.output"
+        if type(theirs) is Ref:
+            return "argument.value" if _refers(ours) else "reference.literal"
+        return "argument.value" if _refers(theirs) else "reference.unwanted"
+
+    def contrast(self, code: str, ours: Value, theirs: Value) -> str:
+        """The second half of a sentence: what the prediction says and what gold says."""
+        if ours is MISSING:
+            return f"is missing, gold gives {self.theirs(theirs)}"
+        if theirs is MISSING:
+            return f"is {self.ours(ours)}, which is not in gold"
+        if code == "reference.literal":
+            return f"is the literal {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+        if code == "reference.unwanted":
+            return f"takes {self.ours(ours)}, gold gives the literal {self.theirs(theirs)}"
+        if code == "reference.unresolved":
+            return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
+        if code.startswith("reference"):
+            return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+        return f"is {self.ours(ours)}, gold gives {self.theirs(theirs)}"
+
+    def ours(self, value: Value) -> str:
+        return _named(value, self.pred)
+
+    def theirs(self, value: Value) -> str:
+        return _named(value, self.gold)
+
+    def order(self) -> Iterator[Edit]:
+        """Calls written before one they need, where gold does not write them so; circles aside."""
+        numbered = self.pairing.pred.numbered
+        if not numbered.forward or not self.ordered:
+            return
+        for pred in range(len(self.pred.calls)):
+            gold = self.pairing.to_gold[pred]
+            if gold < 0 or numbered.numbers[pred] is None:
+                continue
+            for producer in sorted({p for p in numbered.producers(pred) if p > pred}):
+                image = self.pairing.to_gold[producer]
+                if image < 0 or image < gold:
+                    said = (
+                        f"{call_name(self.pred, pred)} is written before "
+                        f"{call_name(self.pred, producer)}, whose output it needs"
+                    )
+                    yield Edit("order.broken", said, Place(pred), Place(gold))
+
+
+def _named(value: Value, plan: Plan) -> str:
+    return output_name(value, plan) if isinstance(value, (Ref, Unresolved)) else value_name(value, plan)
+
+
+def _whole_call(plan: Plan, position: int) -> str:
+    given = ", ".join(f"{name}={value_name(v, plan)}" for name, v in plan.calls[position].arguments)
+    return f"{call_name(plan, position)} with {given}" if given else call_name(plan, position)
+
+
+def _written(side: Side, position: int, name: Any) -> Value:
+    """An argument's value as the plan has it, before any policy."""
+    plan = side.numbered.plan
+    given = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
+    wanted, copy = (name, 1) if isinstance(name, str) else name
+    values = [value for key, value in given if key == wanted]
+    return values[copy - 1] if copy <= len(values) else side.arguments(position)[name][2]
+
+
+_TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}
+
+
+def _of_types(ours: Value, theirs: Value) -> str:
+    """The code for two values of different Python types: numbers are one type, and null fits any."""
+    one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
+    return "argument.type" if one and other and one != other else "argument.value"
+
+
+def _refers(value: Value) -> bool:
+    return next(producers_of(value), None) is not None
+
+
+def _same_texts(ours: Template, theirs: Template) -> bool:
+    def texts(template: Template) -> list[str | None]:
+        return [part if isinstance(part, str) else None for part in template.parts]
+
+    return texts(ours) == texts(theirs)

@@ -1,0 +1,281 @@
+"""The cheapest pairing of the calls that share a name, block by block.
+
+Each block is an assignment problem once the other blocks are decided. So blocks are solved in
+turn, producers first, until nothing gets cheaper; the result is proved when it meets the sum of the
+blocks' optimistic costs, and where it does not and the plan is small, everything is tried.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, NamedTuple
+
+from planner_eval.comparison.matching.assignment import assign
+from planner_eval.comparison.matching.pairing import ALONE, Pairing
+from planner_eval.comparison.matching.starts import pair_as_written, pair_by_surroundings
+
+DENSE = 40_000
+"""Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
+
+PLAIN = 2_500
+"""Cells from which on calls with equal arguments are paired first."""
+
+SETTLED = 20_000
+"""Steps to fill all tables once, from which on each block is solved once, and nothing is proved."""
+
+HURRIED = 1_000_000
+"""The same, from which on nobody asks which calls use a call."""
+
+ROUNDS = 4
+NODES = 10_000
+"""Pairs of calls that the exhaustive search tries before it gives up the proof."""
+
+STARTS = (pair_by_surroundings, pair_as_written)
+STARTED = 400
+"""Undecided calls of gold up to which other starts are tried."""
+
+TRIED = 40
+"""Undecided calls of gold up to which everything is tried."""
+
+BUCKET = 32
+"""A value that more calls than this share says nothing about which of them are partners."""
+
+_CLOSE = 1e-5
+_LAST = 3e-6
+"""What makes an optional call of gold the last choice among equals."""
+
+
+class Block(NamedTuple):
+    """The undecided calls of one name."""
+
+    golds: list[int]
+    preds: list[int]
+
+
+def solve(pairing: Pairing, blocks: list[Block]) -> None:
+    """Pair the calls of each block; the rest of a block stays alone."""
+    small = []
+    for block in blocks:
+        if len(block.golds) * len(block.preds) > PLAIN:
+            block = _pair_equal(pairing, block)
+        if len(block.golds) * len(block.preds) > DENSE:
+            _pair_by_shared_values(pairing, block)
+        elif block.golds and block.preds:
+            small.append(block)
+        else:
+            pairing.release(block.preds, block.golds, ALONE)
+    work = sum(_work(pairing, block) for block in small)
+    if work > SETTLED:
+        pairing.exact = False
+        for block in small:
+            _assign(pairing, block, consumers=work <= HURRIED)
+    elif small:
+        _solve_small(pairing, small)
+
+
+def _work(pairing: Pairing, block: Block) -> int:
+    """About how many steps it takes to fill a block's table: a cell, and who uses its call of gold."""
+    users = pairing.gold.users
+    return len(block.preds) * sum(1 + len(users[gold]) for gold in block.golds)
+
+
+def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
+    free = [gold for block in blocks for gold in block.golds]
+    touched = sorted({*free, *(user for gold in free for user, _, _ in pairing.gold.users[gold])})
+    bound = pairing.total(touched, strict=False)
+    for block in blocks:
+        bound += _optimum(pairing, block)
+    whole = _all_have_partners(pairing, blocks)
+    if whole and bound < _CLOSE and _all_else_equal(pairing, touched):
+        bound = 1.0  # the plans differ, so somewhere one argument must
+
+    def proved(cost: float) -> bool:
+        return cost <= bound + _CLOSE or (whole and ceil(cost - _CLOSE) <= ceil(bound - _CLOSE))
+
+    best = _settle(pairing, blocks, touched)
+    if proved(best):
+        return
+    pairs = _pairs(pairing, blocks)
+    for start in STARTS if len(free) <= STARTED else ():
+        _restore(pairing, blocks, [])
+        start(pairing, blocks)
+        cost = _settle(pairing, blocks, touched, from_here=True)
+        if cost < best - _CLOSE:
+            best, pairs = cost, _pairs(pairing, blocks)
+        if proved(best):
+            break
+    _restore(pairing, blocks, pairs)
+    if proved(best):
+        return
+    if len(free) > TRIED or not _try_all(pairing, blocks, touched):
+        pairing.exact = False
+
+
+def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
+    """Solve block after block, the others held fixed, until the whole gets no cheaper; its cost."""
+    best = pairing.total(touched) if from_here else float("inf")
+    for _ in range(ROUNDS):
+        before = _pairs(pairing, blocks)
+        for block in blocks:
+            _assign(pairing, block)
+        cost = pairing.total(touched)
+        if cost >= best - _CLOSE:
+            if cost > best:
+                _restore(pairing, blocks, before)
+            break
+        best = cost
+    return best
+
+
+def _pairs(pairing: Pairing, blocks: list[Block]) -> list[tuple[int, int]]:
+    return [(pairing.to_pred[gold], gold) for block in blocks for gold in block.golds]
+
+
+def _restore(pairing: Pairing, blocks: list[Block], pairs: list[tuple[int, int]]) -> None:
+    """Bring back a pairing of the blocks."""
+    for block in blocks:
+        pairing.release(block.preds, block.golds, ALONE)
+    for pred, gold in pairs:
+        if pred >= 0:
+            pairing.pair(pred, gold)
+
+
+def _all_have_partners(pairing: Pairing, blocks: list[Block]) -> bool:
+    """Whether every call will be paired; then costs are whole numbers but for trifles."""
+    if ALONE in pairing.to_pred or ALONE in pairing.to_gold:
+        return False
+    return all(len(block.golds) == len(block.preds) for block in blocks)
+
+
+def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
+    """Whether nothing but arguments of the blocks and their consumers can tell the plans apart."""
+    ours, theirs = pairing.pred.numbered, pairing.gold.numbered
+    if len(ours.arguments) != len(theirs.arguments) or ours.forward or pairing.matcher is not None:
+        return False
+    mine = set(touched)
+    return not pairing.total(gold for gold in range(len(theirs.arguments)) if gold not in mine)
+
+
+def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
+    """Costs by gold and pred; nearly equal costs go to calls at like places in their blocks."""
+    spread = 1e-6 / (1 + len(block.golds) + len(block.preds)) ** 2
+    return [
+        [
+            pairing.cost(pred, gold)
+            + (pairing.broken(pred, gold) if consumers else 0.0)
+            + spread * abs(place - row)
+            + (_LAST if gold in pairing.optional else 0.0)
+            for place, pred in enumerate(block.preds)
+        ]
+        for row, gold in enumerate(block.golds)
+    ]
+
+
+def _optimum(pairing: Pairing, block: Block) -> float:
+    """The least that the block can cost, whatever becomes of the others."""
+    table = _table(pairing, block, consumers=False)
+    return sum(table[row][column] for row, column in assign(table))
+
+
+def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
+    """Pair the block at the least cost, all other pairs as they are."""
+    pairing.release(block.preds, block.golds)
+    pairs = assign(_table(pairing, block, consumers=consumers))
+    pairing.release(block.preds, block.golds, ALONE)
+    for row, column in pairs:
+        pairing.pair(block.preds[column], block.golds[row])
+
+
+def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
+    """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
+    golds = sorted(((gold, block) for block in blocks for gold in block.golds), key=lambda pair: pair[0])
+    spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
+    best_pairs = _pairs(pairing, blocks)
+    best = pairing.total(touched)
+    for block in blocks:
+        pairing.release(block.preds, block.golds)
+    floor = [min(pairing.cost(pred, gold) for pred in block.preds) for gold, block in golds]
+    floor = [0.0 if spare[id(block)] else low for low, (_, block) in zip(floor, golds, strict=True)]
+    rest = [sum(floor[at:]) for at in range(len(floor) + 1)]
+    rest = [low + pairing.total(touched, strict=False) for low in rest]
+    nodes = NODES
+
+    def descend(at: int, cost: float) -> None:
+        nonlocal best, best_pairs, nodes
+        if at == len(golds):
+            nodes -= len(touched)
+            whole = pairing.total(touched)
+            if whole < best - _CLOSE:
+                best, best_pairs = whole, _pairs(pairing, blocks)
+            return
+        gold, block = golds[at]
+        free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
+        nodes -= len(free)
+        steps = sorted((pairing.cost(pred, gold) + pairing.broken(pred, gold), pred) for pred in free)
+        for step, pred in steps:
+            if nodes > 0 and cost + step + rest[at + 1] < best - _CLOSE:
+                pairing.pair(pred, gold)
+                descend(at + 1, cost + step)
+                pairing.release([pred], [gold])
+        if spare[id(block)] and nodes > 0:
+            spare[id(block)] -= 1
+            pairing.release([], [gold], ALONE)
+            descend(at + 1, cost)
+            pairing.release([], [gold])
+            spare[id(block)] += 1
+
+    descend(0, 0.0)
+    _restore(pairing, blocks, best_pairs)
+    return nodes > 0
+
+
+def _pair_equal(pairing: Pairing, block: Block) -> Block:
+    """Pair calls whose arguments are equal but for which of several producers of one name is meant."""
+    waiting: dict[Any, list[int]] = {}
+    for pred in reversed(block.preds):
+        waiting.setdefault(_looks(pairing.pred, pred), []).append(pred)
+    golds = []
+    for gold in block.golds:
+        there = waiting.get(_looks(pairing.gold, gold))
+        if there:
+            pairing.exact = pairing.exact and len(there) == 1
+            pairing.pair(there.pop(), gold)
+        else:
+            golds.append(gold)
+    return Block(golds, sorted(pred for preds in waiting.values() for pred in preds))
+
+
+def _looks(side: Any, position: int) -> Any:
+    arguments = side.arguments(position)
+    return frozenset(
+        (name, shape, tuple(side.tool(producer) for producer in producers))
+        for name, (shape, producers, _) in arguments.items()
+    )
+
+
+def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
+    """Pair a large block by how many rare arguments two calls share, the rest as written; not proved."""
+    pairing.exact = False
+    holders: dict[Any, list[int]] = {}
+    for pred in block.preds:
+        for name, (shape, _, _) in pairing.pred.arguments(pred).items():
+            holders.setdefault((name, shape), []).append(pred)
+    taken: set[int] = set()
+    left = []
+    for gold in block.golds:
+        shared: dict[int, int] = {}
+        for name, (shape, _, _) in pairing.gold.arguments(gold).items():
+            there = holders.get((name, shape), ())
+            for pred in there if len(there) <= BUCKET else ():
+                if pred not in taken:
+                    shared[pred] = shared.get(pred, 0) + 1
+        if shared:
+            partner = max(shared, key=lambda pred: (shared[pred], -pred))
+            taken.add(partner)
+            pairing.pair(partner, gold)
+        else:
+            left.append(gold)
+    free = [pred for pred in block.preds if pred not in taken]
+    for gold, pred in zip(left, free, strict=False):
+        pairing.pair(pred, gold)
+    pairing.release(free[len(left) :], left[len(free) :], ALONE)

@@ -1,0 +1,197 @@
+"""What a pairing of calls costs: the number of arguments that differ.
+
+An argument differs when it is missing, extra, of another value, or refers to a call that is not the
+partner of gold's producer. So the cost of one pair depends on the others; a call may be free
+(undecided), and a reference from one free call to another then counts as right when the two could
+become partners, which never counts too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
+from planner_eval.plan.model import Call, Value
+
+Argument: TypeAlias = tuple[Key, tuple[int, ...], Value]
+"""The shape of a value (its producers blank), its producers, the value."""
+
+Matcher: TypeAlias = Callable[[Call | None, str, Any, Any], bool]
+"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's); MISSING for none."""
+
+FREE, ALONE = -1, -2
+
+NEAR = 1 - 1e-4
+"""What an argument counts that differs only in case and blanks: a whole one, unless all else is equal."""
+
+DOUBTFUL = 0.25
+"""What a reference counts that goes from gold's unpaired call to an unpaired call of another name: one
+may have replaced the other."""
+
+
+class Missing:
+    """The type of :data:`MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+"""What a matcher gets in place of an argument that is not there."""
+
+
+class Side:
+    """One plan's calls as a pairing sees them; the answer counts as one more call."""
+
+    __slots__ = ("_arguments", "_blank", "_users", "numbered", "tools")
+
+    def __init__(self, numbered: Numbered) -> None:
+        self.numbered = numbered
+        self.tools = [(call.app, call.name) for call in numbered.plan.calls]
+        self._arguments: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
+        self._blank = [0] * len(self.tools)
+        self._users: list[list[tuple[int, Any, int]]] | None = None
+
+    def arguments(self, position: int) -> dict[Any, Argument]:
+        """One call's arguments by name; a repeated name's second argument is (name, 2), and so on."""
+        known = self._arguments[position]
+        if known is not None:
+            return known
+        found: dict[Any, Argument] = {}
+        for name, value in self.numbered.arguments[position]:
+            key: Any = name
+            copy = 1
+            while key in found:
+                copy += 1
+                key = name, copy
+            found[key] = (value_key(value, self._blank), tuple(producers_of(value)), value)
+        self._arguments[position] = found
+        return found
+
+    def tool(self, position: int) -> tuple[str | None, str]:
+        """App and name of one call, of the answer too."""
+        return self.tools[position] if position < len(self.tools) else (None, "")
+
+    @property
+    def users(self) -> list[list[tuple[int, Any, int]]]:
+        """For each call who refers to it: (consumer, argument, which reference of the argument)."""
+        if self._users is None:
+            self._users = [[] for _ in self._arguments]
+            for consumer in range(len(self._arguments)):
+                for name, (_, producers, _) in self.arguments(consumer).items():
+                    for slot, producer in enumerate(producers):
+                        self._users[producer].append((consumer, name, slot))
+        return self._users
+
+
+class Pairing:
+    """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE.
+
+    ``optional`` calls of gold are the first to stay alone where not all can have partners. When
+    ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
+    """
+
+    __slots__ = ("exact", "gold", "matcher", "optional", "pred", "settled", "to_gold", "to_pred")
+
+    def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
+        self.pred, self.gold, self.matcher = pred, gold, matcher
+        self.to_gold = [FREE] * len(pred.numbered.arguments)
+        self.to_pred = [FREE] * len(gold.numbered.arguments)
+        self.exact = True
+        self.settled = False
+        self.optional: frozenset[int] = frozenset()
+
+    def pair(self, pred: int, gold: int) -> None:
+        """Make two free calls partners."""
+        self.to_gold[pred], self.to_pred[gold] = gold, pred
+
+    def release(self, preds: Iterable[int], golds: Iterable[int], to: int = FREE) -> None:
+        """Set calls free, or to ALONE."""
+        for pred in preds:
+            self.to_gold[pred] = to
+        for gold in golds:
+            self.to_pred[gold] = to
+
+    def differing(self, pred: int, gold: int, strict: bool = False) -> dict[Any, float]:
+        """The arguments of two calls that differ: 1.0 each, less a trifle where something speaks for it.
+
+        Args:
+            pred: A call of pred.
+            gold: A call of gold.
+            strict: Take no free producer for right; else also where two free producers could pair.
+        """
+        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
+        found: dict[Any, float] = {}
+        shared = 0
+        for name, wanted in theirs.items():
+            mine = ours.get(name)
+            if mine is None:
+                if self.matcher is None or not self._matches(gold, name, None, wanted):
+                    found[name] = 1.0
+                continue
+            shared += 1
+            if mine[0] != wanted[0]:
+                if self.matcher is None or not self._matches(gold, name, mine, wanted):
+                    found[name] = _near(mine[2], wanted[2])
+            elif mine[1]:
+                worst = self._strayed(mine[1], wanted[1], strict)
+                if worst:
+                    found[name] = worst
+        if shared < len(ours):
+            for name, mine in ours.items():
+                if name not in theirs and (self.matcher is None or not self._matches(gold, name, mine, None)):
+                    found[name] = 1.0
+        return found
+
+    def cost(self, pred: int, gold: int, strict: bool = False) -> float:
+        """How many arguments of two calls differ; `strict` takes no free producer for right."""
+        return sum(self.differing(pred, gold, strict).values())
+
+    def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
+        worst = 0.0
+        for producer, other in zip(producers, wanted, strict=True):
+            if self.to_gold[producer] != other:
+                worst = max(worst, self._astray(producer, other, strict))
+        return worst
+
+    def broken(self, pred: int, gold: int) -> float:
+        """How many arguments of paired consumers differ if these two become partners."""
+        total = 0.0
+        for consumer, name, slot in self.gold.users[gold]:
+            partner = self.to_pred[consumer]
+            if partner < 0:
+                continue
+            ours, theirs = self.pred.arguments(partner).get(name), self.gold.arguments(consumer)[name]
+            if ours is not None and ours[0] == theirs[0] and ours[1][slot] != pred:
+                total += 1 / len(theirs[1])
+        return total
+
+    def total(self, golds: Iterable[int], strict: bool = True) -> float:
+        """The cost of those of `golds` that have partners."""
+        return sum(self.cost(self.to_pred[g], g, strict) for g in golds if self.to_pred[g] >= 0)
+
+    def _astray(self, producer: int, wanted: int, strict: bool) -> float:
+        """What a reference counts whose producer is not the partner of gold's."""
+        ours, theirs = self.to_gold[producer], self.to_pred[wanted]
+        if ours >= 0 or theirs >= 0:
+            return 1.0
+        if self.pred.tool(producer) != self.gold.tool(wanted):
+            return DOUBTFUL if ALONE in (ours, theirs) else 1.0
+        return 0.0 if ours == FREE == theirs and not strict else 1.0
+
+    def _matches(self, gold: int, name: Any, ours: Argument | None, theirs: Argument | None) -> bool:
+        assert self.matcher is not None
+        calls = self.gold.numbered.plan.calls
+        return self.matcher(
+            calls[gold] if gold < len(calls) else None,
+            name if type(name) is str else name[0],
+            MISSING if ours is None else ours[2],
+            MISSING if theirs is None else theirs[2],
+        )
+
+
+def _near(ours: Value, theirs: Value) -> float:
+    if type(ours) is str and type(theirs) is str and ours.casefold().split() == theirs.casefold().split():
+        return NEAR
+    return 1.0

@@ -1,0 +1,114 @@
+"""What a policy does to whole plans before they are compared: inlined calls, repeats, the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.rewire import moved, plan_of, with_arguments
+from planner_eval.policy import Policy
+
+_ARGUMENTS = ("arguments", "parameters", "args")
+
+
+def prepare(policy: Policy, pred: Plan, gold: Plan) -> tuple[Plan, Plan]:
+    """The two plans as the policy compares them; the same two where it changes nothing."""
+    if policy.inline:
+        pred, gold = _outlined(pred, gold), _outlined(gold, pred)
+    if not policy.repeats:
+        pred, gold = _merged(pred, policy), _merged(gold, policy)
+    if not policy.answer:
+        pred, gold = replace(pred, answer=None), replace(gold, answer=None)
+    return pred, gold
+
+
+class _Outliner:
+    """Gives each call that is written as a value a place of its own, just before its consumer."""
+
+    def __init__(self, plan: Plan, other: Plan) -> None:
+        self.plan = plan
+        self.known = {call.name for call in other.calls}
+        self.paths = {
+            (other.calls[e.consumer].name, e.argument, other.calls[e.producer].name): e.path
+            for e in reversed(other.edges)
+        }
+        self.calls: list[Call] = []
+        self.place: dict[int, int] = {}
+
+    def run(self) -> Plan:
+        for position, call in enumerate(self.plan.calls):
+            given = tuple((name, self.value(call.name, name, v)) for name, v in call.arguments)
+            self.place[position] = len(self.calls)
+            self.calls.append(with_arguments(call, given))
+        calls = [
+            with_arguments(call, tuple((n, self.resolved(v)) for n, v in call.arguments))
+            for call in self.calls
+        ]
+        answer = self.plan.answer
+        named = None if answer is None else tuple((n, moved(v, self.place)) for n, v in answer)
+        return replace(plan_of(calls, named), dialect=self.plan.dialect, text=self.plan.text)
+
+    def value(self, consumer: str, argument: str, value: Value) -> Value:
+        """A value with the calls in it taken out; references to these are negative until the end."""
+        if isinstance(value, list):
+            return [self.value(consumer, argument, item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        given = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), dict)), None)
+        name = value.get("name")
+        if given is None or len(value) != 2 or name not in self.known:
+            return {key: self.value(consumer, argument, item) for key, item in value.items()}
+        arguments = tuple((key, self.value(name, key, item)) for key, item in given.items())
+        self.calls.append(Call(f"inlined{len(self.calls) + 1}", name, arguments))
+        return Ref(-len(self.calls), self.paths.get((consumer, argument, name), ()))
+
+    def resolved(self, value: Value) -> Value:
+        taken_out = {-at - 1: at for at in range(len(self.calls))}
+        return moved(value, self.place | taken_out)
+
+
+def _outlined(plan: Plan, other: Plan) -> Plan:
+    """The plan with inlined calls as calls of their own, as far as the other plan makes such calls.
+
+    A call written as a value stands for its whole result; where the other plan takes one output of
+    that call at that place, this output is meant.
+    """
+    if not any(_holds_call(value) for call in plan.calls for _, value in call.arguments):
+        return plan
+    return _Outliner(plan, other).run()
+
+
+def _holds_call(value: Value) -> bool:
+    if isinstance(value, list):
+        return any(_holds_call(item) for item in value)
+    if isinstance(value, dict):
+        return ("name" in value and any(key in value for key in _ARGUMENTS)) or any(
+            _holds_call(item) for item in value.values()
+        )
+    return False
+
+
+def _merged(plan: Plan, policy: Policy) -> Plan:
+    """The plan with equal calls of tools without state made once, all references to the first."""
+    numbers = Numbered(plan, {}).numbers
+    first: dict[Any, int] = {}
+    place: dict[int, int] = {}
+    kept: list[int] = []
+    for position, call in enumerate(plan.calls):
+        number = numbers[position]
+        if number is None or policy.is_stateful(call.app, call.name):
+            key: Any = ("own", position)
+        else:
+            key = number
+        if key not in first:
+            first[key] = len(kept)
+            kept.append(position)
+        place[position] = first[key]
+    if len(kept) == len(plan.calls):
+        return plan
+    calls = [plan.calls[at] for at in kept]
+    calls = [with_arguments(c, tuple((n, moved(v, place)) for n, v in c.arguments)) for c in calls]
+    named = None if plan.answer is None else tuple((n, moved(v, place)) for n, v in plan.answer)
+    return replace(plan_of(calls, named), dialect=plan.dialect, text=plan.text)

@@ -1,0 +1,252 @@
+"""Repairs: the operations that turn a prediction into the gold plan, and applying them.
+
+    {"schema": "planeval.patch/1", "operations": [
+      {"op": "set", "id": "c1", "argument": "city", "value": "Rome", "why": "argument.value"},
+      {"op": "unset", "id": "c1", "argument": "town"},
+      {"op": "rename", "id": "c2", "app": null, "name": "book"},
+      {"op": "arguments", "id": "c2", "arguments": [["x", 1], ["x", 2]]},
+      {"op": "remove", "id": "c3"},
+      {"op": "add", "call": {"id": "c4", "name": "pay", "arguments": {}}, "after": "c2"},
+      {"op": "answer", "value": {"total": {"$ref": "c4"}}},
+      {"op": "order", "ids": ["c1", "c2", "c4"]}]}
+
+Values and calls are in the interchange notation ``plan``; ids are those of the prediction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.diff import Diff
+from planner_eval.dialects.json_calls import arguments_data
+from planner_eval.dialects.plan import to_data, value_data
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Plan, Unresolved, references
+
+SCHEMA = "planeval.patch/1"
+
+
+def make_patch(found: Diff) -> dict[str, Any]:
+    """The operations that turn ``found.pred`` into a plan that means the same as ``found.gold``.
+
+    Returns:
+        The patch as JSON data; without operations where the plans are the same.
+
+    >>> from planner_eval.comparison.diff import diff
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> one, two = (Plan((Call("a", "f", (("x", value),)),)) for value in (1, 2))
+    >>> make_patch(diff(one, two))["operations"]
+    [{'op': 'set', 'id': 'a', 'argument': 'x', 'value': 2, 'why': 'argument.value'}]
+    """
+    if found.same:
+        return {"schema": SCHEMA, "operations": []}
+    named = _relabelled(found)
+    operations = [*_removed(found), *_added(found, named), *_changed(found, named), *_answered(found, named)]
+    patch = {"schema": SCHEMA, "operations": operations}
+    if any(edit.code == "order.broken" for edit in found.edits) or _forward(apply_patch(found.pred, patch)):
+        operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
+    return patch
+
+
+def _relabelled(found: Diff) -> Plan:
+    """Gold with the ids that its calls have in the repaired plan."""
+    partner = {gold: pred for pred, gold in found.alignment.pairs}
+    taken = {call.id for call in found.pred.calls}
+    taken |= {ref.name for c in found.pred.calls for _, v in c.arguments for _, ref in references(v)
+              if isinstance(ref, Unresolved)}  # fmt: skip
+    calls: list[Call] = []
+    for at, call in enumerate(found.gold.calls):
+        if at in partner:
+            name = found.pred.calls[partner[at]].id
+        else:
+            name, copy = call.id, 1
+            while name in taken:
+                copy += 1
+                name = f"{call.id}_{copy}"
+            taken.add(name)
+        calls.append(replace(call, id=name, result=None, has_result=False))
+    return replace(found.gold, calls=tuple(calls))
+
+
+def _removed(found: Diff) -> list[dict[str, Any]]:
+    why = {edit.pred.call: edit.code for edit in found.edits if edit.pred and edit.gold is None}
+    return [
+        {"op": "remove", "id": found.pred.calls[at].id, "why": why.get(at, "call.extra")}
+        for at in found.alignment.extra
+    ]
+
+
+def _added(found: Diff, named: Plan) -> list[dict[str, Any]]:
+    wanted = {e.gold.call for e in found.edits if e.code == "call.missing" and e.gold}
+    data = to_data(named)["calls"]
+    return [
+        {
+            "op": "add",
+            "call": data[at],
+            "after": named.calls[at - 1].id if at else None,
+            "why": "call.missing",
+        }
+        for at in found.alignment.missing
+        if at in wanted
+    ]
+
+
+def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
+    """What changes in calls that have partners: names first, then arguments, each once."""
+    operations: list[dict[str, Any]] = []
+    done: set[tuple[object, ...]] = set()
+    for edit in found.edits:
+        if edit.gold is None or edit.pred is None or edit.gold.call is None or edit.pred.call is None:
+            continue
+        call, name = named.calls[edit.gold.call], edit.gold.argument
+        key = (edit.gold.call, name, edit.pred.argument)
+        if edit.code == "order.broken" or key in done:
+            continue
+        done.add(key)
+        if name is None:
+            operations.append(
+                {"op": "rename", "id": call.id, "app": call.app, "name": call.name, "why": edit.code}
+            )
+        elif _repeats(call) or _repeats(found.pred.calls[edit.pred.call]):
+            if (edit.gold.call, "all") not in done:
+                done.add((edit.gold.call, "all"))
+                pairs = [[key, value_data(value, named)] for key, value in call.arguments]
+                operations.append({"op": "arguments", "id": call.id, "arguments": pairs, "why": edit.code})
+        else:
+            operations += _argument(edit.code, call, edit.pred.argument, name, named)
+    return operations
+
+
+def _argument(code: str, call: Call, ours: str | None, theirs: str, named: Plan) -> list[dict[str, Any]]:
+    given = dict(call.arguments)
+    made: list[dict[str, Any]] = []
+    if ours is not None and ours not in given:
+        made.append({"op": "unset", "id": call.id, "argument": ours, "why": code})
+    if theirs in given:
+        value = value_data(given[theirs], named)
+        made.append({"op": "set", "id": call.id, "argument": theirs, "value": value, "why": code})
+    return made
+
+
+def _repeats(call: Call) -> bool:
+    return len({name for name, _ in call.arguments}) < len(call.arguments)
+
+
+def _answered(found: Diff, named: Plan) -> list[dict[str, Any]]:
+    code = next((edit.code for edit in found.edits if edit.code.startswith("answer.")), None)
+    if code is None:
+        return []
+    value = to_data(named).get("answer")
+    return [{"op": "answer", "value": value, "why": code}]
+
+
+def _forward(plan: Plan) -> bool:
+    return any(edge.producer > edge.consumer for edge in plan.edges)
+
+
+def apply_patch(plan: Plan, patch: Any) -> Plan:
+    """The plan after the patch's operations, in their order.
+
+    Args:
+        plan: The prediction that the patch was made for.
+        patch: What :func:`make_patch` gave, or a part of its operations.
+
+    Raises:
+        InputError: the patch is none, or names a call that the plan does not have.
+
+    >>> from planner_eval.plan.model import Call
+    >>> patch = {"schema": SCHEMA, "operations": [{"op": "remove", "id": "a"}]}
+    >>> apply_patch(Plan((Call("a", "f"), Call("b", "g"))), patch).calls[0].name
+    'g'
+    """
+    if not isinstance(patch, dict) or patch.get("schema") != SCHEMA:
+        raise InputError(f"this is no patch: expected an object with the schema {SCHEMA!r}")
+    data = to_data(plan)
+    calls: dict[str, dict[str, Any]] = {call["id"]: call for call in data["calls"]}
+    operations = patch.get("operations")
+    if not isinstance(operations, list):
+        raise InputError("the patch has no list of operations")
+    for number, operation in enumerate(operations, 1):
+        where = f"operation {number} of the patch"
+        kind = operation.get("op") if isinstance(operation, dict) else None
+        if kind not in _OPERATIONS:
+            known = ", ".join(_OPERATIONS)
+            raise InputError(f"{where} is {kind!r}, expected one of {known}")
+        try:
+            calls = _OPERATIONS[kind](operation, calls, data)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(f"{where} ({kind}) does not fit the plan: {_reason(error, calls)}") from None
+    data["calls"] = list(calls.values())
+    return parse(data, dialect="plan")
+
+
+def _reason(error: Exception, calls: dict[str, Any]) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is not there; the plan's calls are {', '.join(calls) or 'none'}"
+    return "a part of it has the wrong shape"
+
+
+Calls = dict[str, dict[str, Any]]
+
+
+def _set(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    calls[operation["id"]]["arguments"] |= {operation["argument"]: operation["value"]}
+    return calls
+
+
+def _unset(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    del calls[operation["id"]]["arguments"][operation["argument"]]
+    return calls
+
+
+def _all(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    pairs = tuple((name, value) for name, value in operation["arguments"])
+    calls[operation["id"]]["arguments"] = arguments_data(pairs)
+    return calls
+
+
+def _rename(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    call = calls[operation["id"]]
+    call["name"] = operation["name"]
+    call.pop("app", None)
+    if operation.get("app"):
+        call["app"] = operation["app"]
+    return calls
+
+
+def _remove(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    del calls[operation["id"]]
+    return calls
+
+
+def _add(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    new, after = operation["call"], operation.get("after")
+    items = list(calls.items())
+    at = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
+    return dict([*items[:at], (new["id"], dict(new)), *items[at:]])
+
+
+def _answer(operation: dict[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:
+    data.pop("answer", None)
+    if operation["value"] is not None:
+        data["answer"] = operation["value"]
+    return calls
+
+
+def _order(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+    first = {name: calls[name] for name in operation["ids"] if name in calls}
+    return first | {name: call for name, call in calls.items() if name not in first}
+
+
+_OPERATIONS = {
+    "set": _set,
+    "unset": _unset,
+    "arguments": _all,
+    "rename": _rename,
+    "remove": _remove,
+    "add": _add,
+    "answer": _answer,
+    "order": _order,
+}

@@ -1,0 +1,73 @@
+"""A difference in words: one sentence that names the calls, the arguments, the values, the places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.base.text import shown
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+
+WIDTH = 80
+"""The longest value that a sentence shows in full."""
+
+
+def call_name(plan: Plan, position: int | None) -> str:
+    """A call's tool and place: ``book_trip (call 3)``; ``the answer`` for None."""
+    if position is None:
+        return "the answer"
+    return f"{plan.calls[position].tool} (call {position + 1})"
+
+
+def path_name(path: Path) -> str:
+    """A path as one writes it: ``tone.len``, ``rows[0].id``.
+
+    >>> path_name(("rows", 0, "id"))
+    'rows[0].id'
+    """
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def output_name(reference: Ref | Unresolved, plan: Plan) -> str:
+    """What a reference takes: ``output id of book_trip (call 3)``."""
+    of = call_name(plan, reference.call) if isinstance(reference, Ref) else repr(reference.name)
+    return f"output {path_name(reference.path)} of {of}" if reference.path else f"the result of {of}"
+
+
+def value_name(value: Value, plan: Plan) -> str:
+    """A value on one line: JSON, references as ``‹call 3: id›``.
+
+    >>> value_name({"x": [Ref(2, ("id",)), True]}, Plan())
+    '{"x": [‹call 3: id›, true]}'
+    """
+    return _mark(shown(_plain(value), WIDTH))
+
+
+def place_name(plan: Plan, position: int | None, argument: Any, at: Path = ()) -> str:
+    """A place: ``book_trip (call 3): argument 'opts' at tone.len``."""
+    name = argument if isinstance(argument, str) else argument[0]
+    within = f" at {path_name(at)}" if at else ""
+    kind = "value" if position is None else "argument"
+    return f"{call_name(plan, position)}: {kind} {name!r}{within}"
+
+
+def _plain(value: Value) -> Any:
+    if isinstance(value, Ref):
+        return _quote(f"call {value.call + 1}", value.path)
+    if isinstance(value, Unresolved):
+        return _quote(f"{value.name}?", value.path)
+    if isinstance(value, Template):
+        return "".join(part if isinstance(part, str) else _plain(part) for part in value.parts)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _quote(name: str, path: Path) -> str:
+    return f"‹{name}: {path_name(path)}›" if path else f"‹{name}›"
+
+
+def _mark(text: str) -> str:
+    return text.replace('"‹', "‹").replace('›"', "›")

@@ -1,0 +1,237 @@
+"""The one door in: text of any dialect → dialect → raw calls → linked plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from planner_eval import dialects
+from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.dialect import Dialect
+from planner_eval.plan.link import link
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.dialects.types import ToolTypes
+
+
+def parse(
+    source: Any,
+    *,
+    dialect: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    repair: bool = False,
+    tools: ToolTypes | None = None,
+    infer: bool = False,
+) -> Plan:
+    """Read a plan.
+
+    Args:
+        source: The text, or structure that is JSON already (lists, dicts).
+        dialect: The dialect's name; without it the notation is recognised, and named in the plan.
+        limits: Bounds on size, nesting and the number of calls.
+        repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
+        tools: Tool → parameter → JSON type, for notations that write values without types.
+        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+
+    Returns:
+        The linked plan with its diagnostics; one without calls where the text calls no tool.
+
+    Raises:
+        ParseError: the text begins like a plan and is none; says where and what was expected.
+        InputError: there is no dialect of that name.
+
+    >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
+    >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
+    ('appbench', ['Hotels.search', 'Hotels.book'], 1)
+    >>> [d.code for d in parse("I cannot help with that.").diagnostics]
+    ['plan.no_call']
+    """
+    if isinstance(source, str):
+        name, raw = _read(source, dialect, limits, repair=repair, located=False)
+    else:
+        name, raw = _read_data(source, dialect, limits)
+    if name is not None and name in _untyped():
+        from planner_eval.dialects.types import typed
+
+        raw = typed(raw, tools, dialect=name)
+    text = source if isinstance(source, str) else None
+    plan = link(raw, dialect=name, text=text, depth=limits.depth)
+    if infer:
+        from planner_eval.dialects.inferred import infer_edges
+
+        return infer_edges(plan)
+    return plan
+
+
+def _read(
+    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+) -> tuple[str | None, RawPlan]:
+    if len(source) > limits.chars:
+        raise LimitError(f"the text has {len(source):,} characters, more than the limit of {limits.chars:,}")
+    if not source.strip():
+        raise ParseError(
+            "the text is empty, expected a plan", text=source, code="parse.empty", dialect=dialect
+        )
+    try:
+        if dialect is not None:
+            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+        if not located:
+            from planner_eval.dialects.whole import read_whole
+
+            whole = read_whole(source, limits)
+            if whole is not None:
+                return whole
+        from planner_eval.dialects.find import find
+
+        found = find(source, limits, repair=repair, located=located)
+    except ParseError as error:
+        error.text = error.text or source
+        error.dialect = error.dialect or dialect
+        raise
+    return found.dialect, found.raw
+
+
+def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
+    """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    try:
+        if located and dialect.read_data is not None:
+            return _located(dialect, source, limits)
+        return dialect.read(source, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        first = error
+    from planner_eval.dialects.find import find_named
+
+    raw = find_named(dialect, source, limits, repair=repair)
+    if raw is None:
+        raise first
+    return raw
+
+
+def _located(dialect: Dialect, source: str, limits: Limits) -> RawPlan:
+    from planner_eval.base.jsontext import LARK_CHARS, Places, parse_located
+
+    if len(source) > LARK_CHARS or dialect.read_data is None:
+        return dialect.read(source, limits)
+    places = Places(parse_located(source, dialect.name))
+    values = places.values
+    return dialect.read_data(values[0] if len(values) == 1 else values, limits, places)
+
+
+def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
+    if dialect is None:
+        from planner_eval.dialects.detect import detect_data, is_schema, name_json
+
+        if data in ([], {}) or is_schema(data):
+            note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
+            return "json", RawPlan((), None, (note,))
+        candidate = detect_data(data)
+        dialect = (name_json(data, "") if candidate.dialect == "json" else candidate).dialect
+    reader = dialects.get(dialect).read_data
+    if reader is None:
+        raise ParseError(
+            f"the dialect {dialect!r} is text, found {type(data).__name__}",
+            code="parse.shape",
+            dialect=dialect,
+        )
+    try:
+        return dialect, reader(data, limits, None)
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+
+
+def _untyped() -> frozenset[str]:
+    """The dialects that write values without types."""
+    import sys
+
+    if "planner_eval.dialects.table" not in sys.modules:
+        return frozenset()  # no row was used, so none of them was
+    from planner_eval.dialects.table import table
+
+    return frozenset(name for name, row in table().items() if not row.typed)
+
+
+def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
+    """The same plan with the places of its calls and arguments in its text.
+
+    The fast JSON path keeps no places; this reads the text once more by the grammar to find them.
+
+    Args:
+        plan: A plan from :func:`parse`.
+        limits: As for :func:`parse`.
+
+    Returns:
+        The plan with ``span`` and ``spans`` on its calls; as it was where no text is known.
+
+    >>> locate(parse('[{"name": "f", "arguments": {"a": 12}}]')).calls[0].spans
+    ((34, 36),)
+    """
+    if plan.text is None or plan.dialect is None or all(call.span for call in plan.calls):
+        return plan
+    repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
+    try:
+        _, raw = _read(plan.text, None, limits, repair=repaired, located=True)
+        if len(raw.calls) != len(plan.calls):
+            _, raw = _read(plan.text, plan.dialect, limits, repair=repaired, located=True)
+    except ParseError:
+        return plan
+    if [c.name for c in raw.calls] != [c.name for c in plan.calls]:
+        return plan
+    calls = tuple(
+        replace(call, span=found.span, spans=found.spans)
+        for call, found in zip(plan.calls, raw.calls, strict=True)
+    )
+    return replace(plan, calls=calls)
+
+
+def write(plan: Plan, dialect: str) -> str:
+    """Write a plan in a dialect.
+
+    The text is read again before it is given: what the dialect cannot say is an error, never a
+    plan that means something else.
+
+    Raises:
+        WriteError: the dialect cannot say what the plan says, or is only read.
+        InputError: there is no dialect of that name.
+
+    >>> write(parse("a = f(#x='1')"), "json")
+    '[{"name": "f", "arguments": {"x": "1"}}]'
+    """
+    target = dialects.get(dialect)
+    if target.write is None:
+        raise WriteError(f"the dialect {dialect!r} is read, not written")
+    if plan.answer is not None and dialect not in ("plan", "nestful"):
+        raise WriteError(
+            f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
+        )
+    text = target.write(plan)
+    if dialect not in dialects.MODULES and plan.calls:
+        _check_written(plan, text, dialect)
+    return text
+
+
+def _check_written(plan: Plan, text: str, dialect: str) -> None:
+    from planner_eval.dialects.types import types_of
+    from planner_eval.plan.canonical import same
+
+    try:
+        back = parse(text, dialect=dialect, tools=types_of(plan))
+    except ParseError as error:
+        raise WriteError(
+            f"the dialect {dialect!r} cannot say this plan: read again, {error.reason}"
+        ) from None
+    if same(plan, back):
+        return
+    for given, found in zip(plan.calls, back.calls, strict=False):
+        if given.tool != found.tool or len(given.arguments) != len(found.arguments):
+            raise WriteError(f"the dialect {dialect!r} cannot say call {given.id} ({given.name})")
+        for (key, value), (_, read) in zip(given.arguments, found.arguments, strict=True):
+            if value != read:
+                raise WriteError(
+                    f"the dialect {dialect!r} cannot say {key!r} of call {given.id} ({given.name}): "
+                    f"{value!r} would read as {read!r}"
+                )
+    raise WriteError(f"the dialect {dialect!r} cannot say this plan")

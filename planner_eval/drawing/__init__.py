@@ -1,0 +1,176 @@
+"""Drawing: a plan or a diff as SVG, PNG, PDF, DOT, Mermaid, a terminal listing or boxes.
+
+A plan or a diff becomes a :class:`~planner_eval.drawing.scene.Scene` (boxes and arrows with roles);
+one module a notation writes it down; Graphviz lays it out in child processes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.plan.model import Diagnostic, Plan
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.diff import Diff
+    from planner_eval.drawing.layout import Drawing
+    from planner_eval.drawing.scene import Scene
+    from planner_eval.drawing.themes import Theme
+
+FORMATS = ("svg", "png", "pdf", "dot", "mermaid", "text", "boxes")
+"""The formats that :func:`render` knows; the first three need Graphviz."""
+
+PNG_DPI = 144
+
+Drawable: TypeAlias = "Plan | Diff | Scene"
+
+
+def render(
+    thing: Drawable,
+    *,
+    format: str = "svg",
+    theme: str = "default",
+    deadline: float = 10.0,
+    force: bool = False,
+    color: bool = False,
+) -> bytes:
+    """Draw a plan, or a diff as its two plans laid over one another.
+
+    Args:
+        thing: A plan, a diff, or a scene such as :func:`planner_eval.drawing.graphs.tool_graph` gives.
+        format: One of :data:`FORMATS`.
+        theme: The name of a theme in ``viz/themes/``, or a file like them.
+        deadline: Seconds for the layout; it runs in a child process that is ended then.
+        force: Draw every call, however many; otherwise above 300 calls, or more references than
+            twice the calls plus 100, a box is a tool (all formats but text).
+        color: Whether the format text uses a terminal's colours.
+
+    Returns:
+        The drawing; the same bytes for the same input, in UTF-8 where it is text.
+
+    Raises:
+        RenderError: Graphviz is not installed, the deadline has passed, or the format cannot hold
+            the drawing.
+        InputError: there is no such format or theme.
+
+    >>> from planner_eval.plan.model import Call, Edge, Plan, Ref
+    >>> search, book = Call("c1", "search"), Call("c2", "book", (("hotel", Ref(0, ("id",))),))
+    >>> plan = Plan((search, book), (Edge(0, 1, "hotel", path=("id",)),))
+    >>> print(render(plan, format="text").decode())
+    generation 1
+      c1  search
+    generation 2
+      c2  book    hotel ← search.id
+    <BLANKLINE>
+    """
+    look = {"format": format, "theme": theme}
+    drawing = next(render_many([thing], **look, deadline=deadline, force=force, color=color))
+    if drawing.error:
+        raise RenderError(drawing.error)
+    return drawing.data
+
+
+def render_many(
+    things: Iterable[Drawable],
+    *,
+    format: str = "svg",
+    theme: str = "default",
+    deadline: float = 10.0,
+    force: bool = False,
+    color: bool = False,
+) -> Iterator[Drawing]:
+    """Draw many plans or diffs, in their order, with a few child processes for all.
+
+    Args:
+        things: What to draw; read as needed, so it may be endless.
+        format: As for :func:`render`.
+        theme: As for :func:`render`.
+        deadline: As for :func:`render`, for each drawing.
+        force: As for :func:`render`.
+        color: As for :func:`render`.
+
+    Yields:
+        A drawing each. One that failed has no data and says why in ``error``; ``diagnostics`` hold
+        what Graphviz complained of and whether the drawing was condensed.
+
+    Raises:
+        RenderError: Graphviz is needed and not installed.
+        InputError: there is no such format or theme.
+    """
+    from planner_eval.drawing.layout import FORMATS as LAID_OUT
+    from planner_eval.drawing.themes import theme as get_theme
+
+    if format not in FORMATS:
+        raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
+    look = get_theme(theme)
+    if format not in LAID_OUT:
+        yield from (_written(thing, format, look, force=force, color=color) for thing in things)
+        return
+    from planner_eval.drawing.dot import to_dot
+    from planner_eval.drawing.layout import draw_many
+
+    notes: deque[tuple[Diagnostic, ...]] = deque()
+
+    def sources() -> Iterator[str]:
+        for thing in things:
+            scene, said = _sized(thing, force)
+            notes.append(said)
+            yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
+
+    for drawing in draw_many(sources(), format, deadline=deadline):
+        said = notes.popleft()
+        yield replace(drawing, diagnostics=(*said, *drawing.diagnostics)) if said else drawing
+
+
+def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
+    """The scene of a thing, condensed where it is too large to lay out."""
+    from planner_eval.drawing.scene import condensed
+
+    scene = scene_of(thing)
+    if force or not scene.crowded:
+        return scene, ()
+    scene = condensed(scene)
+    return scene, (Diagnostic("render.condensed", scene.notes[-1], "warning"),)
+
+
+def scene_of(thing: Drawable) -> Scene:
+    """What a drawing of a plan or a diff shows, before any notation."""
+    from planner_eval.drawing.overlay import diff_scene, plan_scene
+    from planner_eval.drawing.scene import Scene
+
+    if isinstance(thing, Scene):
+        return thing
+    return plan_scene(thing) if isinstance(thing, Plan) else diff_scene(thing)
+
+
+def _written(thing: Drawable, format: str, theme: Theme, *, force: bool, color: bool) -> Drawing:
+    """A drawing that needs no layout of Graphviz."""
+    from planner_eval.drawing.layout import Drawing
+
+    if format == "text":
+        from planner_eval.drawing.listing import to_text
+
+        return Drawing(_encoded(to_text(scene_of(thing), theme, color=color)))
+    if format == "boxes":
+        from planner_eval.drawing.boxes import to_boxes
+
+        try:
+            return Drawing(_encoded(to_boxes(scene_of(thing), theme)))
+        except RenderError as error:
+            return Drawing(error=str(error))
+    scene, said = _sized(thing, force)
+    if format == "dot":
+        from planner_eval.drawing.dot import to_dot
+
+        return Drawing(_encoded(to_dot(scene, theme)), said)
+    from planner_eval.drawing.mermaid import complaints, to_mermaid
+
+    text = to_mermaid(scene, theme)
+    return Drawing(_encoded(text), (*said, *complaints(text, len(scene.arrows))))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8")

@@ -1,0 +1,107 @@
+"""What stands in a drawing: foreign text made safe, values and references in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+from planner_eval.base.text import printable
+from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
+
+_ALSO_UNSAFE = re.compile("[\t\n\u061c\ufffe\uffff\U000e0000-\U000e0fff]")
+_SCALARS = (str, int, float, bool, type(None))
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with everything that would hide, move or break other text as an escape.
+
+    On top of what terminals cannot take, these are the characters that XML cannot.
+
+    >>> visible("a\nb\x00c\ud800")
+    'a\\nb\\x00c\\ud800'
+    """
+    if text.isprintable():
+        return text
+    return _ALSO_UNSAFE.sub(lambda m: ascii(m[0])[1:-1], printable(text))
+
+
+def name_text(name: str) -> str:
+    """A name as it is shown: visible, in quotes where there would be nothing to see.
+
+    >>> name_text("search"), name_text(" ")
+    ('search', '" "')
+    """
+    return visible(name) if name.strip() else f'"{visible(name)}"'
+
+
+def shorten(text: str, width: int) -> str:
+    """The text cut to `width` characters, the last of them an ellipsis where something is cut.
+
+    >>> shorten("Beijing to Shanghai", 8)
+    'Beijing…'
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def way(path: Path) -> str:
+    """A path as it is written behind a name.
+
+    >>> way(("flights", 0, "id"))
+    'flights[0].id'
+    """
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def reference(name: str, path: Path) -> str:
+    """A call's output in words.
+
+    >>> reference("search", ("flights", 0)), reference("search", ())
+    ('search.flights[0]', 'search')
+    """
+    if not path:
+        return name
+    return f"{name}{'' if isinstance(path[0], int) else '.'}{way(path)}"
+
+
+def value_text(value: Value, name_of: Callable[[int], str]) -> str:
+    """A value as JSON on one line, references as ``← producer.output``; nothing is cut.
+
+    Args:
+        value: A linked value.
+        name_of: The name of the call at a position.
+
+    >>> value_text({"to": [Ref(0, ("city",)), "x"]}, ["search"].__getitem__)
+    '{"to": [← search.city, "x"]}'
+    """
+    return visible(_text(value, name_of))
+
+
+def _text(value: Value, name_of: Callable[[int], str]) -> str:
+    kind = type(value)
+    if kind in _SCALARS:
+        return _scalar(value)
+    if kind is Ref:
+        return f"← {reference(name_of(value.call), value.path)}"
+    if kind is Unresolved:
+        return f"← ?{reference(value.name, value.path)}"
+    if kind is Template:
+        parts = (
+            _scalar(part)[1:-1] if isinstance(part, str) else f"{{{_text(part, name_of)}}}"
+            for part in value.parts
+        )
+        return f'"{"".join(parts)}"'
+    if kind is list:
+        return f"[{', '.join(_text(item, name_of) for item in value)}]"
+    if kind is dict:
+        pairs = (f"{_scalar(key)}: {_text(item, name_of)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return repr(value)
+
+
+def _scalar(value: Value) -> str:
+    try:
+        return _json(value)
+    except ValueError:  # more digits than Python writes in decimal
+        return hex(value)

@@ -1,0 +1,258 @@
+"""From a plan, or from two plans laid over one another, to the scene that is drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from planner_eval.comparison.diff import Diff, EdgeRole
+from planner_eval.drawing.labels import name_text, reference, value_text, visible, way
+from planner_eval.drawing.scene import ArgumentLine, Arrow, Box, Scene, unique_titles
+from planner_eval.plan.model import (
+    Arguments,
+    Call,
+    Edge,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    references,
+)
+
+DIFF_ROLES = ("kept", "missing", "extra", "changed", "wrong")
+"""The five roles of a diff, in the legend's order."""
+
+ANSWER = "answer"
+Names = Callable[[int], str]
+Keyed = dict[tuple[str, int], Value]
+
+
+def arrow_label(path: Path, argument: str, at: Path) -> str:
+    """A reference in words: the producer's output and the consumer's argument.
+
+    >>> arrow_label(("id",), "hotel", ())
+    'id → hotel'
+    """
+    return f"{visible(way(path))} → {name_text(reference(argument, at))}".strip()
+
+
+def plan_scene(plan: Plan) -> Scene:
+    """The scene of one plan.
+
+    >>> from planner_eval.plan.model import Call
+    >>> plan_scene(Plan((Call("c1", "search", (("city", "Rome"),)),))).boxes[0].rows[0].text
+    'city = "Rome"'
+    """
+    titles = _titles(plan.calls)
+    boxes = [
+        _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__))
+        for i, call in enumerate(plan.calls)
+    ]
+    arrows = [
+        _arrow(plan, e, "inferred" if e.inferred else "plain", e.producer, e.consumer) for e in plan.edges
+    ]
+    if plan.answer is not None:
+        rows = _plain_rows(plan.answer, "plain", titles.__getitem__)
+        arrows += [_arrow(plan, e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
+        boxes.append(Box(ANSWER, "plain", ANSWER, rows=rows))
+    legend = ("inferred",) if any(e.inferred for e in plan.edges) else ()
+    return Scene(tuple(boxes), tuple(arrows), "" if boxes else "no calls", legend)
+
+
+def diff_scene(diff: Diff) -> Scene:
+    """The scene of two plans laid over one another, each call and reference with its role."""
+    return _Overlay(diff).scene()
+
+
+class _Overlay:
+    """Knows which box stands for which call of either plan."""
+
+    def __init__(self, diff: Diff) -> None:
+        self.diff = diff
+        self.calls = list(diff.calls())
+        self.edges = list(diff.edges())
+        shown = [self.shown(role.pred, role.gold) for role in self.calls]
+        self.titles = _titles(shown)
+        self.of_pred = {role.pred: i for i, role in enumerate(self.calls) if role.pred is not None}
+        self.of_gold = {role.gold: i for i, role in enumerate(self.calls) if role.gold is not None}
+        self.answered = diff.pred.answer is not None or diff.gold.answer is not None
+        self.renamed: dict[tuple[int | None, str], str] = {}
+        self.early = {e.pred.call for e in diff.edits if e.code == "order.broken" and e.pred is not None}
+        for edit in diff.edits:
+            if edit.code.endswith(".renamed") and edit.pred is not None and edit.gold is not None:
+                self.renamed[edit.pred.call, edit.pred.argument or ""] = edit.gold.argument or ""
+        places = [(e.pred, e.gold) for e in diff.edits]
+        self.wrong = {(e.pred.consumer, e.pred.argument) for e in self.edges if e.role == "wrong" and e.pred}
+        self.touched_pred = {(p.call, p.argument) for p, _ in places if p is not None}
+        self.touched_gold = {(g.call, g.argument) for _, g in places if g is not None}
+
+    def shown(self, pred: int | None, gold: int | None) -> Call:
+        """The call whose name and arguments a box shows: the prediction's where there is one."""
+        if pred is not None:
+            return self.diff.pred.calls[pred]
+        assert gold is not None
+        return self.diff.gold.calls[gold]
+
+    def pred_name(self, position: int) -> str:
+        return self.titles[self.of_pred[position]]
+
+    def gold_name(self, position: int) -> str:
+        return self.titles[self.of_gold[position]]
+
+    def scene(self) -> Scene:
+        boxes = [self.box(i) for i in range(len(self.calls))]
+        arrows = [arrow for role in self.edges for arrow in self.arrows(role)]
+        if self.answered:
+            boxes.append(self.answer())
+            arrows += self.answer_arrows(len(boxes) - 1)
+        return Scene(tuple(boxes), tuple(arrows), summary=_summary(boxes, arrows), legend=DIFF_ROLES)
+
+    def box(self, i: int) -> Box:
+        role = self.calls[i]
+        call = self.shown(role.pred, role.gold)
+        if role.pred is None or role.gold is None:
+            name_of = self.gold_name if role.pred is None else self.pred_name
+            return _box(call, self.titles[i], role.role, _plain_rows(call.arguments, role.role, name_of))
+        gold = self.diff.gold.calls[role.gold]
+        rows = self.rows(call.arguments, gold.arguments, (role.pred, role.gold))
+        other = "" if (gold.app, gold.name) == (call.app, call.name) else name_text(gold.tool)
+        if role.pred in self.early:
+            rows += (ArgumentLine("changed", "written before a call that it needs"),)
+        seen = "kept" if not other and all(row.role == "kept" for row in rows) else "changed"
+        return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other)
+
+    def rows(
+        self, pred: Arguments, gold: Arguments, at: tuple[int | None, int | None]
+    ) -> tuple[ArgumentLine, ...]:
+        """The arguments of a call that both plans have: the prediction's, then what gold has besides."""
+        here, there = _keyed(pred), _keyed(gold)
+        rows = []
+        for (name, nth), value in here.items():
+            text = _row_text(name, value, self.pred_name)
+            if (at[0], name) not in self.touched_pred and (at[1], name) not in self.touched_gold:
+                rows.append(ArgumentLine("kept", text))
+            elif (at[0], name) in self.renamed:
+                rows.append(ArgumentLine("changed", text, name_text(self.renamed[at[0], name])))
+            elif (name, nth) not in there:
+                rows.append(ArgumentLine("extra", text))
+            else:
+                wanted = value_text(there[name, nth], self.gold_name)
+                wrong = (at[0], name) in self.wrong or _unresolved(value)
+                rows.append(ArgumentLine("wrong" if wrong else "changed", text, wanted))
+        taken = {theirs for (call, _), theirs in self.renamed.items() if call == at[0]}
+        for (name, nth), value in there.items():
+            if (name, nth) not in here and name not in taken:
+                role = "missing" if (at[1], name) in self.touched_gold else "kept"
+                rows.append(ArgumentLine(role, _row_text(name, value, self.gold_name)))
+        return tuple(rows)
+
+    def arrows(self, role: EdgeRole) -> Iterator[Arrow]:
+        """The arrow of a reference; a wrong one comes with the arrow that gold has in its place."""
+        if role.pred is not None:
+            tail, head = self.of_pred[role.pred.producer], self.of_pred[role.pred.consumer]
+            yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
+        if role.gold is not None and (role.pred is None or role.role == "wrong"):
+            tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
+            yield _arrow(self.diff.gold, role.gold, "missing", tail, head)
+
+    def answer(self) -> Box:
+        pred, gold = self.diff.pred.answer, self.diff.gold.answer
+        if pred is None or gold is None:
+            role = "missing" if pred is None else "extra"
+            name_of = self.gold_name if pred is None else self.pred_name
+            return Box(ANSWER, role, ANSWER, rows=_plain_rows(pred or gold or (), role, name_of))
+        rows = self.rows(pred, gold, (None, None))
+        role = "kept" if all(row.role == "kept" for row in rows) else "changed"
+        return Box(ANSWER, role, ANSWER, rows=rows)
+
+    def answer_arrows(self, head: int) -> Iterator[Arrow]:
+        pred = {(e.argument, e.at): e for e in _answer_edges(self.diff.pred)}
+        gold = {(e.argument, e.at): e for e in _answer_edges(self.diff.gold)}
+        for key, edge in pred.items():
+            other = gold.get(key)
+            tail = self.of_pred[edge.producer]
+            if other is not None and tail == self.of_gold[other.producer] and edge.path == other.path:
+                yield _arrow(self.diff.pred, edge, "kept", tail, head)
+                del gold[key]
+            else:
+                yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", tail, head)
+        for edge in gold.values():
+            yield _arrow(self.diff.gold, edge, "missing", self.of_gold[edge.producer], head)
+
+
+def _unresolved(value: Value) -> bool:
+    return any(isinstance(ref, Unresolved) for _, ref in references(value))
+
+
+def _titles(calls: Iterable[Call]) -> list[str]:
+    return [name_text(title) for title in unique_titles([(call.app, call.name) for call in calls])]
+
+
+def _box(call: Call, title: str, role: str, rows: tuple[ArgumentLine, ...], gold: str = "") -> Box:
+    app = visible(call.app) if call.app else None
+    return Box(title, role, name_text(call.name), app, visible(call.id), rows, gold)
+
+
+def _arrow(plan: Plan, edge: Edge, role: str, tail: int, head: int) -> Arrow:
+    at = edge.at
+    if at:
+        calls = plan.calls
+        given = calls[edge.consumer].arguments if edge.consumer < len(calls) else plan.answer or ()
+        at = _place(next((value for name, value in given if name == edge.argument), None), at)
+    return Arrow(tail, head, role, arrow_label(edge.path, edge.argument, at))
+
+
+def _place(value: Value, at: Path) -> Path:
+    """The way into a value, ended at a template: the numbers of its parts say nothing to a reader."""
+    for number, step in enumerate(at):
+        if isinstance(value, Template):
+            return at[:number]
+        inside = (isinstance(value, list) and isinstance(step, int) and step < len(value)) or (
+            isinstance(value, dict) and step in value
+        )
+        if not inside:
+            return at
+        value = value[step]
+    return at
+
+
+def _row_text(name: str, value: Value, name_of: Names) -> str:
+    said = value_text(value, name_of)
+    return f"{name_text(name)} {said}" if said.startswith("←") else f"{name_text(name)} = {said}"
+
+
+def _plain_rows(arguments: Arguments, role: str, name_of: Names) -> tuple[ArgumentLine, ...]:
+    return tuple(ArgumentLine(role, _row_text(name, value, name_of)) for name, value in arguments)
+
+
+def _keyed(arguments: Arguments) -> Keyed:
+    """Arguments by name and by how often the name came before."""
+    seen: Counter[str] = Counter()
+    found: Keyed = {}
+    for name, value in arguments:
+        found[name, seen[name]] = value
+        seen[name] += 1
+    return found
+
+
+def _answer_edges(plan: Plan) -> Iterator[Edge]:
+    """The references of a plan's answer, as edges to a consumer beyond its calls."""
+    for name, value in plan.answer or ():
+        for at, ref in references(value):
+            if isinstance(ref, Ref):
+                yield Edge(ref.call, len(plan.calls), name, at, ref.path)
+
+
+def _summary(boxes: list[Box], arrows: list[Arrow]) -> str:
+    """How many calls and references have which role."""
+    calls = Counter(box.role for box in boxes)
+    edges = Counter(arrow.role for arrow in arrows)
+    if not boxes:
+        return "no calls in either plan"
+    if not (calls.keys() | edges.keys()) - {"kept"}:
+        return "the same plan"
+    parts = [f"{calls[role]} {role}" for role in ("kept", "changed", "missing", "extra") if calls[role]]
+    said = f"calls: {', '.join(parts)}"
+    return said + (f"; wrong references: {edges['wrong']}" if edges["wrong"] else "")

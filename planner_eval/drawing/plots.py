@@ -1,0 +1,149 @@
+"""Plots of distributions: small panels of bars, several data sets side by side in each."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.drawing.labels import shorten, visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMATS = ("svg", "png", "pdf")
+MOST_BARS = 12
+"""Values of one panel; what lies beyond is one bar more."""
+
+LOOKS = (
+    ("#0072b2", ""),
+    ("#e69f00", "///"),
+    ("#009e73", "..."),
+    ("#cc79a7", "xxx"),
+    ("#56b4e9", "\\\\\\"),
+    ("#d55e00", "++"),
+)
+"""Colour (Okabe and Ito's) and hatching of each data set: one of the two is enough to tell them apart."""
+
+Counts: TypeAlias = Mapping[Any, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One distribution of each data set.
+
+    Args:
+        title: What is counted, e.g. ``"depth"``.
+        of: What the shares are shares of, e.g. ``"plans"``.
+        series: Data set → value → how many. Numbers stand in their order and with their gaps;
+            words stand in the order in which they first come.
+    """
+
+    title: str
+    of: str
+    series: Mapping[str, Counts]
+
+
+def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> bytes:
+    """Draw distributions.
+
+    Args:
+        panels: What to draw; the data sets have one colour and one hatching in all of them.
+        format: One of :data:`FORMATS`.
+        columns: Panels side by side.
+
+    Returns:
+        The picture; the same bytes for the same counts.
+
+    Raises:
+        RenderError: matplotlib is not installed.
+        InputError: there is no such format, or nothing to draw.
+
+    >>> plot([Panel("depth", "plans", {"mine": {1: 3, 2: 5}})])[:5]
+    b'<?xml'
+    """
+    if format not in FORMATS:
+        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(FORMATS)}")
+    names = list(dict.fromkeys(name for panel in panels for name in panel.series))
+    if not names:
+        raise InputError("there is nothing to plot")
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise RenderError(f"plots need matplotlib ({error}): pip install 'planner_eval[plot]'") from None
+    rows = math.ceil(len(panels) / columns)
+    # A fixed salt and no date: the same counts give the same bytes. Text stays text.
+    settings: dict[Any, Any] = {"svg.hashsalt": "planner_eval", "svg.fonttype": "none", "font.size": 9}
+    settings |= {"text.parse_math": False, "hatch.linewidth": 0.6}
+    with rc_context(settings), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a font without a letter: the text is right in SVG and PDF
+        figure = Figure(figsize=(3.4 * min(columns, len(panels)), 2.5 * rows + 0.5), layout="constrained")
+        handles: dict[str, Any] = {}
+        for number, panel in enumerate(panels, 1):
+            axes = figure.add_subplot(rows, min(columns, len(panels)), number)
+            handles |= _draw(axes, panel, names)
+        figure.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside upper center",
+            ncols=min(len(names), 4),
+            frameon=False,
+        )
+        paper = io.BytesIO()
+        dateless = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+        figure.savefig(paper, format=format, dpi=144, metadata=dateless[format])
+    return paper.getvalue()
+
+
+def values_of(panel: Panel) -> list[Any]:
+    """The values on a panel's axis, in order; a gap between numbers is a value that nothing has.
+
+    >>> values_of(Panel("depth", "plans", {"a": {1: 3}, "b": {4: 1}}))
+    [1, 2, 3, 4]
+    """
+    found = dict.fromkeys(value for counts in panel.series.values() for value in counts)
+    if found and all(isinstance(value, int) for value in found):
+        return list(range(min(found), min(max(found), min(found) + 10_000) + 1))
+    return list(found)
+
+
+def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
+    """Draw one panel; the bars of each data set, for the legend."""
+    values = values_of(panel)
+    shown, rest = values[:MOST_BARS], values[MOST_BARS:]
+    numbers = bool(rest) and isinstance(rest[0], int)
+    labels = [shorten(visible(str(value)), 14) for value in shown]
+    labels += [f"{rest[0]}+" if numbers else f"{len(rest)} more"] if rest else []
+    present = [name for name in names if name in panel.series]
+    width = 0.84 / max(1, len(present))
+    handles = {}
+    for number, name in enumerate(present):
+        counts = panel.series[name]
+        total = sum(counts.values()) or 1
+        heights = [100 * counts.get(value, 0) / total for value in shown]
+        heights += [100 * (total - sum(counts.get(value, 0) for value in shown)) / total] if rest else []
+        color, hatch = LOOKS[names.index(name) % len(LOOKS)]
+        places = [at + (number - (len(present) - 1) / 2) * width for at in range(len(labels))]
+        look = {"facecolor": color, "edgecolor": "white", "linewidth": 0.5, "hatch": hatch}
+        handles[_entry(name)] = axes.bar(places, heights, width, **look)  # type: ignore[arg-type]
+    axes.set_xticks(range(len(labels)), labels, fontsize=9 if len(labels) <= MOST_BARS else 7.5)
+    if any(len(label) > 4 for label in labels):
+        axes.tick_params("x", labelrotation=35)
+        for label in axes.get_xticklabels():
+            label.set_horizontalalignment("right")
+    axes.set_title(visible(panel.title), fontsize=10, loc="left", fontweight="bold")
+    axes.set_ylabel(f"% of {visible(panel.of)}")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", linewidth=0.4, alpha=0.6)
+    axes.set_axisbelow(True)
+    return handles
+
+
+def _entry(name: str) -> str:
+    """A data set's name in the legend, which leaves out names that begin with an underscore."""
+    return f" {visible(name)}" if name.startswith("_") else visible(name)

@@ -1,0 +1,176 @@
+"""What is to be drawn, before any notation: boxes, arrows, their roles and the legend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+MAX_BOXES = 300
+"""Calls of one drawing, unless more are asked for by force."""
+
+WHOLE = ("missing", "extra", "ok", "failed", "skipped")
+"""Roles of a call that all its arguments share: their signs would only repeat it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLine:
+    """One argument in a box.
+
+    Args:
+        role: The argument's role.
+        text: Name and value, e.g. ``city = "Rome"`` or ``hotel ← search.id``.
+        gold: What gold has there, where that differs.
+    """
+
+    role: str
+    text: str
+    gold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One call, or one tool of a condensed drawing.
+
+    Args:
+        title: The call's name, unique in its scene.
+        role: The call's role.
+        tool: The tool's name, by which calls are condensed.
+        app: The app it belongs to.
+        id: The call's id in its plan.
+        rows: Its arguments.
+        gold: The name gold gives it, where that differs.
+        count: How many calls it stands for.
+    """
+
+    title: str
+    role: str
+    tool: str
+    app: str | None = None
+    id: str = ""
+    rows: tuple[ArgumentLine, ...] = ()
+    gold: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One reference, or several between two boxes of a condensed drawing.
+
+    Args:
+        tail: Position of the producer's box.
+        head: Position of the consumer's box.
+        role: The reference's role.
+        label: ``output → argument``.
+        count: How many references it stands for.
+    """
+
+    tail: int
+    head: int
+    role: str
+    label: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that one drawing shows.
+
+    Args:
+        boxes: The calls.
+        arrows: The references.
+        summary: One sentence below the drawing.
+        legend: The roles that the legend explains.
+        notes: What a reader has to know about the drawing itself.
+        layout: DOT attributes of the whole drawing that it asks for, over the theme's.
+    """
+
+    boxes: tuple[Box, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    summary: str = ""
+    legend: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    layout: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the layout could take minutes: over 300 boxes, or arrows over twice the boxes + 100."""
+        return len(self.boxes) > MAX_BOXES or len(self.arrows) > 2 * len(self.boxes) + 100
+
+
+def unique_titles(tools: Sequence[tuple[str | None, str]]) -> list[str]:
+    """A title a call: its name, with the app where only that tells names apart, else with a number.
+
+    Args:
+        tools: The app and the name of each call.
+
+    >>> unique_titles([(None, "f"), ("A", "g"), ("B", "g"), ("C", "h"), ("C", "h")])
+    ['f', 'A.g', 'B.g', 'h#1', 'h#2']
+    """
+    by_name = Counter(name for _, name in tools)
+    by_tool = Counter(tools)
+    apps = Counter(name for _, name in by_tool)
+    seen: Counter[str] = Counter()
+    titles = []
+    for app, name in tools:
+        title = name if by_name[name] == 1 or apps[name] == 1 or not app else f"{app}.{name}"
+        if by_tool[app, name] > 1:
+            seen[title] += 1
+            title = f"{title}#{seen[title]}"
+        titles.append(title)
+    return titles
+
+
+def condensed(scene: Scene) -> Scene:
+    """The scene with one box a tool and role, and counted arrows between them.
+
+    >>> calls = tuple(Box(f"f#{i}", "plain", "f") for i in (1, 2))
+    >>> condensed(Scene(calls, (Arrow(0, 1, "plain", "a → b"),))).boxes[0].count
+    2
+    """
+    groups: dict[tuple[str | None, str, str], list[int]] = {}
+    for position, box in enumerate(scene.boxes):
+        groups.setdefault((box.app, box.tool, box.role), []).append(position)
+    place = {position: group for group, found in enumerate(groups.values()) for position in found}
+    boxes = tuple(Box(tool, role, tool, app, count=len(found)) for (app, tool, role), found in groups.items())
+    arrows = Counter((place[a.tail], place[a.head], a.role) for a in scene.arrows)
+    note = (
+        f"condensed: a box is a tool and ×n its calls; in all {len(scene.boxes):,} calls and "
+        f"{len(scene.arrows):,} references"
+    )
+    return replace(
+        scene,
+        boxes=boxes,
+        arrows=tuple(Arrow(*key, label=f"×{n}", count=n) for key, n in arrows.items()),
+        notes=(*scene.notes, note),
+    )
+
+
+def generations(scene: Scene) -> list[list[int]]:
+    """The boxes in generations: each needs only boxes of earlier ones.
+
+    Two plans laid over one another can make a circle that neither has; then the box that waits for
+    the fewest others goes first.
+
+    >>> generations(Scene((Box("f", "plain", "f"), Box("g", "plain", "g")), (Arrow(1, 0, "plain"),)))
+    [[1], [0]]
+    """
+    count = len(scene.boxes)
+    pairs = sorted({(a.tail, a.head) for a in scene.arrows if a.tail != a.head})
+    users: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for tail, head in pairs:
+        users[tail].append(head)
+        waiting[head] += 1
+    left = set(range(count))
+    found: list[list[int]] = []
+    ready = [i for i in range(count) if not waiting[i]]
+    while left:
+        generation = ready or [min(left, key=lambda i: (waiting[i], i))]
+        found.append(generation)
+        left.difference_update(generation)
+        for i in generation:
+            for user in users[i]:
+                waiting[user] -= 1
+        ready = sorted({u for i in generation for u in users[i] if u in left and waiting[u] <= 0})
+    return found

@@ -1,0 +1,62 @@
+"""Running plans: tools, isolation, traces. Nothing is imported until asked for: workers start from here."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from planner_eval.execution.effects import compare_effects
+    from planner_eval.execution.nestful import NestfulRunner
+    from planner_eval.execution.repeat import pass_k
+    from planner_eval.execution.run import Options, execute, execute_many
+    from planner_eval.execution.sandbox import Limits, Sandbox
+    from planner_eval.execution.source import ToolSource, tool_source
+    from planner_eval.execution.terms import same_meaning, symbolic
+    from planner_eval.execution.trace import CallTrace, Failure, Trace
+    from planner_eval.execution.wire import Opaque
+
+_HOMES = {
+    "Limits": "sandbox",
+    "NestfulRunner": "nestful",
+    "Sandbox": "sandbox",
+    "Options": "run",
+    "Trace": "trace",
+    "CallTrace": "trace",
+    "Failure": "trace",
+    "Opaque": "wire",
+    "ToolSource": "source",
+    "tool_source": "source",
+    "execute": "run",
+    "execute_many": "run",
+    "pass_k": "repeat",
+    "same_meaning": "terms",
+    "symbolic": "terms",
+    "compare_effects": "effects",
+}
+__all__ = [
+    "CallTrace",
+    "Failure",
+    "Limits",
+    "NestfulRunner",
+    "Opaque",
+    "Options",
+    "Sandbox",
+    "ToolSource",
+    "Trace",
+    "compare_effects",
+    "execute",
+    "execute_many",
+    "pass_k",
+    "same_meaning",
+    "symbolic",
+    "tool_source",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"planner_eval.execution.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

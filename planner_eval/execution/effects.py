@@ -1,0 +1,243 @@
+"""Two plans run side by side: do they come to the same, and where do their values part?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.execution.program import outcomes, running_order
+from planner_eval.execution.run import Options, execute_many
+from planner_eval.execution.trace import CallTrace, Trace
+from planner_eval.execution.wire import Opaque
+from planner_eval.plan.model import Call, Plan
+
+if TYPE_CHECKING:
+    from planner_eval.policy import Policy
+
+    Same = Callable[[Call, Any, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first place where two runs differ.
+
+    Args:
+        pred: The prediction's call as it ran; None where no call of it stands for gold's.
+        gold: Gold's call as it ran; None where the call is the prediction's alone.
+    """
+
+    pred: CallTrace | None
+    gold: CallTrace | None
+
+    def __str__(self) -> str:
+        if self.pred is None or self.gold is None:
+            one, whose = (self.gold, "gold") if self.pred is None else (self.pred, "the prediction")
+            assert one is not None
+            return f"{one.id} ({one.tool}) is made by {whose} alone and {_came_to(one)}"
+        shown = f"{self.pred.id} ({self.pred.tool}) {_came_to(self.pred)}"
+        return f"{shown}, gold's {self.gold.id} ({self.gold.tool}) {_came_to(self.gold)}"
+
+
+def _came_to(call: CallTrace) -> str:
+    if call.error is not None:
+        return f"fails with {call.error}"
+    text = repr(call.value)
+    return f"gives {text if len(text) <= 100 else text[:99] + '…'}"
+
+
+_CUT_SHORT = (
+    "timeout",
+    "worker-died",
+    "worker-lied",
+    "output-limit",
+    "disk-limit",
+    "not-run",
+    "not-recorded",
+)
+"""Failures that say nothing of what the call would have given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Whether two plans agree in effect.
+
+    Args:
+        results_same: The values that come out are known to be the same: the named answers, where both
+            plans have one, else the values that no call uses, each counted once. Where calls failed:
+            the plans mean the same and failed at the same calls for the same reasons.
+        state_same: The tools are left in the same state; None where they say nothing of their state, or
+            a run did not come to saying it.
+        first: The first call, in gold's order, whose value differs; None where none does.
+        pred: The prediction's run.
+        gold: Gold's run.
+        known: Whether the two runs tell; False where both failed and what they did until then does not
+            differ, or one was cut short.
+    """
+
+    results_same: bool
+    state_same: bool | None
+    first: Parting | None
+    pred: Trace
+    gold: Trace
+    known: bool = True
+
+    @property
+    def same(self) -> bool:
+        """Whether the plans are known to agree in results and state."""
+        return self.results_same and self.state_same is not False
+
+    @property
+    def failure(self) -> CallTrace | None:
+        """The first call that failed: gold's, else the prediction's; None where none did."""
+        return next((call for trace in (self.gold, self.pred) for call in trace.failed), None)
+
+    def __str__(self) -> str:
+        """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
+        failed = self.failure
+        both = self.pred.failed and self.gold.failed
+        how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both and failed else ""
+        if self.same:
+            return f"the same; {how}" if how else "the same"
+        where = str(self.first) if self.first is not None else how
+        if not self.known:
+            return f"unknown: {where or 'a run was cut short'}"
+        return f"different; {where}" if where else "different"
+
+
+def compare_effects(
+    pred: Plan,
+    gold: Plan,
+    tools: Any,
+    *,
+    policy: Policy | None = None,
+    isolation: str | None = None,
+    options: Options | None = None,
+) -> Effects:
+    """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        tools: As for `execute`.
+        policy: How values compare; its rules see a call's value as its argument ``"result"``.
+        isolation: As for `execute`.
+        options: As for `execute`; the state is asked for in any case.
+
+    Raises:
+        ExecutionError: as for `execute`.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]'
+    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 1, "arg_1": 5.0}}]'
+    >>> compare_effects(parse(add), parse(multiply), "nestful", isolation="inline").same
+    True
+    """
+    from dataclasses import replace
+
+    wanted = replace(options or Options(), state=True)
+    ours, theirs = execute_many([pred, gold], tools, isolation=isolation, options=wanted)
+    same = _comparison(policy)
+    first = _parting(pred, gold, (ours, theirs), policy, same)
+    state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
+    alike = _results_same((pred, gold), (ours, theirs), first, same)
+    known = alike or state is False or _tells((ours, theirs), first)
+    return Effects(alike, state, first, ours, theirs, known)
+
+
+def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
+    """Whether runs that do not agree are known to differ, and not only in how far they came."""
+    if all(trace.ok for trace in traces):
+        return True
+    if first is None:
+        return False
+    failing = any(call is not None and call.error is not None for call in (first.pred, first.gold))
+    cut = any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
+    return not (failing and cut)
+
+
+def _results_same(
+    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Parting | None, same: Same
+) -> bool:
+    if not all(trace.ok for trace in traces):
+        from planner_eval.plan.canonical import same as same_plan
+
+        both = all(trace.failed or trace.ended for trace in traces)
+        return both and first is None and same_plan(*plans)
+    pred, gold = traces
+    if pred.answer is not None and gold.answer is not None:
+        answer = Call("answer", "answer")
+        found, named = dict(pred.answer), dict(gold.answer)
+        return found.keys() == named.keys() and all(same(answer, found[name], named[name]) for name in named)
+    ours = [pred.calls[position].value for position in outcomes(plans[0])]
+    theirs = [(plans[1].calls[position], gold.calls[position].value) for position in outcomes(plans[1])]
+    return all(any(same(call, value, wanted) for value in ours) for call, wanted in theirs) and all(
+        any(same(call, value, wanted) for call, wanted in theirs) for value in ours
+    )
+
+
+def _parting(
+    pred: Plan, gold: Plan, traces: tuple[Trace, Trace], policy: Policy | None, same: Same
+) -> Parting | None:
+    from planner_eval.comparison.align import align
+    from planner_eval.policy import DEFAULT_POLICY
+
+    ours, theirs = traces
+    alignment = align(pred, gold, policy or DEFAULT_POLICY)
+    partner = {gold_position: pred_position for pred_position, gold_position in alignment.pairs}
+    alone: Parting | None = None
+    for position in running_order(gold):
+        wanted = theirs.calls[position]
+        if position not in partner:
+            alone = alone or Parting(None, wanted)
+            continue
+        found = ours.calls[partner[position]]
+        alike = found.status == wanted.status and _fail_alike(found, wanted)
+        if not alike or not same(gold.calls[position], found.value, wanted.value):
+            return Parting(found, wanted)
+    extra: Sequence[int] = alignment.extra
+    return alone or (Parting(ours.calls[extra[0]], None) if extra else None)
+
+
+def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
+    """Whether two calls fail for one reason, or neither fails.
+
+    Only the class of an error is looked at: its message may name the plan's own labels, addresses in
+    memory or the time of day.
+    """
+    return (pred.error and pred.error.kind) == (gold.error and gold.error.kind)
+
+
+def _comparison(policy: Policy | None) -> Same:
+    """How two values of one call compare: by the policy's rules for its argument ``result``."""
+    from planner_eval.comparison.matching.rules import Rules
+    from planner_eval.plan.canonical import value_key
+    from planner_eval.policy import DEFAULT_POLICY
+
+    rules = Rules(policy or DEFAULT_POLICY)
+
+    def same(call: Call, pred: Any, gold: Any) -> bool:
+        (ours, theirs) = (_normal(rules, call, _plain(value)) for value in (pred, gold))
+        if not ours or not theirs or value_key(ours[0][1], ()) == value_key(theirs[0][1], ()):
+            return bool(ours) == bool(theirs)
+        return rules.matches(call, "result", ours[0][1], theirs[0][1])
+
+    return same
+
+
+def _normal(rules: Any, call: Call, value: Any) -> Any:
+    plan = Plan((Call(call.id, call.name, (("result", value),), call.app),))
+    return rules.normalised(plan, 0, plan.calls[0].arguments)
+
+
+def _plain(value: Any) -> Any:
+    """The value as plans hold values: what JSON lacks as lists and text."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(item) for item in value), key=repr)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Opaque):
+        return [value.type, value.text]
+    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)

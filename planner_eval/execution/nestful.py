@@ -1,0 +1,161 @@
+"""NESTful's own executor, in a sandbox: decoded calls of an answer, run as the benchmark runs them.
+
+Source: ``calculate_ans`` of the published ``scorer.py``: calls in written order, values by position, a
+reference is a whole string ``$label.field$``, any trouble at all makes the answer False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from planner_eval.execution.reply import Reply
+from planner_eval.execution.sandbox import Limits, Sandbox
+from planner_eval.execution.source import tool_source
+from planner_eval.execution.trace import Failure
+
+SECONDS = 10.0
+"""The benchmark's own limit for one sample."""
+
+
+class HasTools(Protocol):
+    """A sample, as far as running its answer goes."""
+
+    @property
+    def tools(self) -> Any:
+        """The tool specs on offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an answer came to: its last call's value, or why there is none."""
+
+    value: Any = None
+    failure: Failure | None = None
+
+
+def compile_calls(calls: Any, tools: Any) -> dict[str, Any]:
+    """The program that runs decoded calls as the benchmark's executor does.
+
+    Args:
+        calls: What an answer's reader made of the text; need not be calls at all.
+        tools: The sample's tool specs.
+
+    Raises:
+        ValueError: the executor would fail on these calls whatever the functions do; says on which.
+
+    >>> tools = [{"name": "add", "output_parameters": {"result": {}}}]
+    >>> call = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
+    >>> compile_calls([call], tools)["calls"]
+    [('add', 'add', [('arg_0', 1), ('arg_1', 2)], [], ['result'])]
+    """
+    if not isinstance(calls, list) or not calls:
+        raise ValueError("no list of calls")
+    bound: dict[str, tuple[int, str]] = {}
+    compiled = []
+    for position, call in enumerate(calls):
+        try:
+            name, label = call["name"], call["label"].replace("$", "")
+            tool = next(tool for tool in tools if tool["name"] == name)
+            (output,) = tool["output_parameters"]
+            given = [(key, _value(value, bound)) for key, value in call["arguments"].items()]
+        except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
+            raise ValueError(f"call {position + 1}: {type(error).__name__}: {error}") from error
+        needs = sorted({value[1] for _, value in given if isinstance(value, tuple) and value[0] == "ref"})
+        compiled.append((str(name), str(name), given, needs, [str(output)]))
+        bound[label] = (position, output)
+    return {
+        "calls": compiled,
+        "groups": [[position] for position in range(len(compiled))],
+        "refused": [],
+        "binding": "position",
+        "workers": 1,
+        "retries": 0,
+        "backoff": 0.0,
+        "arguments": False,
+        "shared": True,  # a function that changes its argument changes it for every other call too
+        "state": False,
+        "inline": False,
+    }
+
+
+def _value(value: Any, bound: Mapping[str, tuple[int, str]]) -> Any:
+    """One argument as `core` resolves it; only whole strings can be references."""
+    if not isinstance(value, str):
+        return ("value", value) if isinstance(value, (list, dict)) else value
+    if value.startswith("$") and value.endswith("$"):
+        label, field = value[1:-1].split(".", 1)
+    elif value.startswith("$var"):
+        label, field = value[1:].split(".", 1)
+    else:
+        return value
+    position, output = bound[label]
+    if field != output:
+        raise KeyError(field)
+    return ("ref", position, [])
+
+
+class NestfulRunner:
+    """Runs answers in a sandbox; a `Run` for `planner_eval.benchmarks.nestful`.
+
+    Args:
+        tools: What `tool_source` takes: ``"nestful"`` for the 40 basic functions, ``"nestful:FOLDER"``
+            for the published functions.
+        level: A level of isolation; None takes what the tools call for.
+        seconds: The limit for one answer.
+
+    >>> from types import SimpleNamespace
+    >>> sample = SimpleNamespace(tools=[{"name": "sqrt", "output_parameters": {"result": {}}}])
+    >>> with NestfulRunner(level="inline") as run:
+    ...     run([{"name": "sqrt", "label": "$var_1", "arguments": {"arg_0": 10}}], sample)
+    3
+    """
+
+    def __init__(self, tools: Any = "nestful", *, level: str | None = None, seconds: float = SECONDS) -> None:
+        self.box = Sandbox(tool_source(tools), level=level, limits=Limits(seconds=seconds))
+
+    def __enter__(self) -> NestfulRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.box.close()
+
+    def __call__(self, calls: Any, sample: HasTools) -> Any:
+        """The last call's value, or False for any failure, as the benchmark has it."""
+        outcome = self.outcome(calls, sample)
+        return outcome.value if outcome.failure is None else False
+
+    def outcome(self, calls: Any, sample: HasTools) -> Outcome:
+        """The same, with failure told apart from a value of False."""
+        return next(self.outcomes([(calls, sample)]))
+
+    def outcomes(self, answers: Iterable[tuple[Any, HasTools]]) -> Iterator[Outcome]:
+        """The outcomes of many answers in order, with work sent ahead."""
+        refused: list[Outcome | None] = []
+
+        def programs() -> Iterator[dict[str, Any]]:
+            for calls, sample in answers:
+                try:
+                    program = compile_calls(calls, sample.tools)
+                except ValueError as error:
+                    refused.append(Outcome(failure=Failure("not-executable", str(error))))
+                else:
+                    refused.append(None)
+                    yield program
+
+        for reply in self.box.map(programs()):
+            while refused[0] is not None:
+                yield refused.pop(0)  # type: ignore[misc]
+            refused.pop(0)
+            yield _outcome(reply)
+        yield from (outcome for outcome in refused if outcome is not None)
+
+
+def _outcome(reply: Reply) -> Outcome:
+    if reply.ended is not None:
+        return Outcome(failure=Failure(*reply.ended))
+    for _, status, value, *_ in reply.rows:
+        if status != "ok":
+            return Outcome(failure=Failure(*value))
+    return Outcome(reply.rows[-1][2])

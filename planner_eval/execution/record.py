@@ -1,0 +1,86 @@
+"""Recorded answers: what tools said once, kept in a file, so that it can be said again without them.
+
+One JSON object a line: ``{"tool": …, "arguments": {…}, "value": …}``, or ``"error": [kind, message]``
+in place of the value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution.load import argument_key
+from planner_eval.execution.source import ToolSource
+from planner_eval.execution.trace import Trace
+from planner_eval.execution.wire import decode, encode
+
+
+def read_record(path: Path) -> list[dict[str, Any]]:
+    """The entries of a record file, with a ``key`` by which arguments are compared.
+
+    Raises:
+        ExecutionError: the file cannot be read, or a line is no entry; says which.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExecutionError(f"{path}: cannot be read: {error}") from error
+    entries = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            entries.append(_entry(line, f"{path}, line {number}"))
+    return entries
+
+
+def _entry(line: str, place: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(line)
+        entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
+        if "error" in raw:
+            kind, message = raw["error"]
+            return {**entry, "error": [str(kind), str(message)]}
+        return {**entry, "value": decode(raw["value"])}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        wanted = "expected an object with tool, arguments and value (or error)"
+        raise ExecutionError(
+            f"{place}: no recorded call: {type(error).__name__}: {error}; {wanted}"
+        ) from error
+
+
+def _arguments(raw: Any) -> dict[str, Any]:
+    arguments = decode(raw)
+    if not isinstance(arguments, dict):
+        raise TypeError("arguments are no object")
+    return arguments
+
+
+def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
+    """Tools that answer from the record, and make only those calls that it does not hold."""
+    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
+    return replace(base, data=data, stateful=True)
+
+
+def record_lines(trace: Trace, known: Iterable[dict[str, Any]] = ()) -> list[str]:
+    """The calls of a trace as lines of a record file; calls that were not made are left out.
+
+    Args:
+        trace: Made with ``Options(arguments=True)``.
+        known: Entries of the file already; calls like them are left out too.
+    """
+    held = {(entry["tool"], entry["key"]) for entry in known}
+    lines = []
+    for call in trace.calls:
+        if not call.attempts or call.arguments is None:
+            continue
+        if (call.tool, argument_key(dict(call.arguments))) in held:
+            continue
+        head = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments))},'
+        if call.error is None:
+            lines.append(f'{head}"value":{encode(call.value)}}}')
+        else:
+            lines.append(f'{head}"error":{json.dumps([call.error.kind, call.error.message])}}}')
+    return lines

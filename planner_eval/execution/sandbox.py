@@ -1,0 +1,262 @@
+"""The parent's side of isolation: starts workers, bounds what they say and how long they take, ends them.
+
+A `Sandbox` belongs to one set of tools and one level:
+
+* ``strict``: each plan in a fresh confined process, forked from a lean one that has seen no plan;
+* ``process``: one confined process for many plans, for tools that we ship and that are pure;
+* ``inline``: no isolation, in this process, for one's own tools.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.base.errors import ExecutionError
+from planner_eval.execution import core, load
+from planner_eval.execution.channel import Server, Vanished, Worker
+from planner_eval.execution.reply import Lines, Reply
+from planner_eval.execution.source import ToolSource
+
+LEVELS = ("strict", "process", "inline")
+REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "process": ("limits",), "inline": ()}
+"""The layers without which a level refuses to run; a level uses every other layer that there is."""
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one plan may use.
+
+    Args:
+        seconds: Wall time, per plan.
+        memory: Address space in bytes.
+        file_size: The largest file in bytes.
+        disk_size: All files of the plan's own folder together, in bytes.
+        output_size: All values that the plan sends back, in bytes of JSON.
+        value_size: One such value, in characters of JSON; a larger one is described.
+        open_files: Open descriptors.
+        read: Further files and folders that the tools may read.
+    """
+
+    seconds: float = 10.0
+    memory: int = 512 * MEGABYTE
+    file_size: int = 10 * MEGABYTE
+    disk_size: int = 64 * MEGABYTE
+    output_size: int = 8 * MEGABYTE
+    value_size: int = 1_000_000
+    open_files: int = 64
+    read: tuple[str, ...] = ()
+
+
+class _Ticket:
+    """A program that was sent, and its reply once that has come."""
+
+    __slots__ = ("program", "reply")
+
+    def __init__(self, program: dict[str, Any]) -> None:
+        self.program = program
+        self.reply: Reply | None = None
+
+
+class Sandbox:
+    """Tools, ready to run plans, at a level of isolation; use it as a context manager.
+
+    Args:
+        source: From `planner_eval.execution.tool_source`.
+        level: ``"strict"``, ``"process"`` or ``"inline"``; None takes the source's own default.
+        limits: What one plan may use; inline enforces nothing.
+        threads: Whether tools may start threads (concurrent calls need them).
+        jobs: How many plans may run side by side under ``strict``; None: one a processor, at most 4.
+
+    Raises:
+        ExecutionError: the level is unknown, or needs a process while the tools are objects of this one.
+
+    >>> from planner_eval.execution import tool_source
+    >>> with Sandbox(tool_source("nestful"), level="process") as box:
+    ...     box.level
+    'process'
+    """
+
+    def __init__(
+        self,
+        source: ToolSource,
+        *,
+        level: str | None = None,
+        limits: Limits | None = None,
+        threads: bool = False,
+        jobs: int | None = None,
+    ) -> None:
+        self.source = source
+        self.level = level or source.level
+        self.limits = limits or Limits()
+        self.threads = threads
+        self.jobs = jobs or min(4, _cpus())
+        self.layers: tuple[tuple[str, bool, str], ...] = ()
+        self._backend: Server | Worker | None = None
+        self._owner = os.getpid()
+        self._tools: Any = None
+        self._waiting: deque[_Ticket] = deque()
+        self._lock = threading.RLock()
+        if self.level not in LEVELS:
+            raise ExecutionError(f"no isolation level is named {self.level!r}; there are {', '.join(LEVELS)}")
+        if self.level != "inline" and not hasattr(os, "fork"):
+            raise ExecutionError(f"level {self.level!r} needs a system with fork; here is only 'inline'")
+        if source.objects is not None and self.level != "inline":
+            raise ExecutionError(
+                "tools given as Python objects run in this process: say isolation='inline', "
+                "or name them as 'package.module:attribute' to run them in a worker"
+            )
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every worker; nothing of them is left."""
+        if self._backend is not None and self._owner == os.getpid():
+            self._backend.close()
+        self._backend = None
+        self._waiting.clear()
+
+    # ------------------------------------------------------------ running
+    def run(self, program: dict[str, Any]) -> Reply:
+        """Run one program of `compile_plan`."""
+        return next(self.map([program]))
+
+    def map(self, programs: Iterable[dict[str, Any]]) -> Iterator[Reply]:
+        """Run programs and give their replies in order, sending some ahead.
+
+        Raises:
+            ExecutionError: the tools do not load, or fewer layers hold than the level asks for.
+        """
+        if self.level == "inline":
+            yield from (self._inline(program) for program in programs)
+            return
+        mine: deque[_Ticket] = deque()
+        source = iter(programs)
+        try:
+            while True:
+                while len(mine) < self._started().ahead and (program := next(source, None)) is not None:
+                    mine.append(self._send(program))
+                if not mine:
+                    return
+                yield self._collect(mine.popleft())
+        finally:
+            if mine and all(ticket in mine for ticket in self._waiting):
+                self.close()  # somebody stopped half-way, and nobody else is waiting
+
+    def _send(self, program: dict[str, Any]) -> _Ticket:
+        ticket = _Ticket(program)
+        with self._lock:
+            try:
+                self._started().send(self._request(program))
+            except ValueError as error:  # arguments that nest deeper than a message can
+                ticket.reply = Reply((), ("unsendable", f"the plan cannot be handed to a worker: {error}"))
+            else:
+                self._waiting.append(ticket)
+        return ticket
+
+    def _collect(self, ticket: _Ticket) -> Reply:
+        """The reply to one program; they come in order, whoever asks, so earlier ones are kept for theirs."""
+        with self._lock:
+            while ticket.reply is None:
+                if not self._waiting or self._backend is None:
+                    raise ExecutionError("the sandbox was closed while plans were under way")
+                first = self._waiting.popleft()
+                first.reply = self._reply(self._backend, first.program)
+        return ticket.reply
+
+    def _request(self, program: dict[str, Any]) -> dict[str, Any]:
+        limits = self.limits
+        return {
+            "program": program,
+            "seconds": limits.seconds,
+            "value_size": limits.value_size,
+            "state": program["state"],
+            "layers": not self.layers,
+        }
+
+    def _inline(self, program: dict[str, Any]) -> Reply:
+        started = time.perf_counter()
+        rows: list[core.CallRow] = []
+        if self._tools is None or self.source.stateful:
+            try:
+                self._tools = (
+                    self.source.objects if self.source.objects is not None else load.load(self.source.data)
+                )
+            except load.LoadError as error:
+                raise ExecutionError(str(error)) from error
+        core.run({**program, "inline": True}, self._tools, rows.append)
+        state = load.state_of(self._tools) if program["state"] else None
+        return Reply(tuple(rows), None, state, time.perf_counter() - started)
+
+    def _started(self) -> Server | Worker:
+        if self._owner != os.getpid():  # after a fork the workers are the other process's
+            self._backend, self._owner = None, os.getpid()
+            self._waiting, self._lock = deque(), threading.RLock()
+        if self._backend is None:
+            kind = Server if self.level == "strict" else Worker
+            self._backend = kind(self._setup(), self.limits)
+        return self._backend
+
+    def _setup(self) -> dict[str, Any]:
+        limits = self.limits
+        kernel = {"AS": limits.memory, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "CORE": 0}
+        if self.level == "strict":
+            kernel["CPU"] = math.ceil(limits.seconds) + 1
+        if not self.threads:
+            kernel["NPROC"] = 0
+        return {
+            "parent": os.getpid(),
+            "source": self.source.data,
+            "limits": kernel,
+            "read": [*self.source.read, *map(os.path.realpath, limits.read)],
+            "names": list(self.source.names),
+            "required": list(REQUIRED[self.level]),
+            "threads": self.threads,
+            "writes": self.source.writes,
+            "jobs": self.jobs,
+            "output_size": limits.output_size,
+            "disk_size": limits.disk_size,
+        }
+
+    # ------------------------------------------------------------ reading replies
+    def _reply(self, backend: Server | Worker, program: dict[str, Any]) -> Reply:
+        try:
+            raw = backend.receive()
+        except Vanished as error:
+            self.close()
+            raise ExecutionError(str(error)) from error
+        read = Lines(len(program["calls"]))
+        trouble = read.all(raw.output)
+        if read.layers:
+            self.layers = read.layers
+        if read.refused is not None:
+            self.close()
+            raise ExecutionError(self._refusal(*read.refused))
+        ended = raw.ended or trouble or (None if read.complete else ("worker-died", "the worker ended early"))
+        return Reply(tuple(read.rows), ended, read.state, raw.seconds)
+
+    def _refusal(self, kind: str, message: str) -> str:
+        if kind != "isolation":
+            return message
+        lower = LEVELS[LEVELS.index(self.level) + 1]
+        return (
+            f"isolation level {self.level!r} asks for {', '.join(REQUIRED[self.level])}; "
+            f"not in force here: {message}. Nothing was run. `planeval doctor` shows every layer; "
+            f"if you trust these tools, ask for --isolation {lower}"
+        )
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,286 @@
+"""The supervisor of level strict: has a confined child forked for each plan, watches it, ends it, tidies up.
+
+It runs none of the tools itself. It holds every plan's data, folder and output, so it forks no child
+either, which would inherit them: `zygote` does. What a child wrote it hands on unread, as one frame a
+plan; it is the parent that reads it, and trusts none of it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+from _socket import socketpair
+from time import monotonic
+
+from planner_eval.execution import load, lockdown
+from planner_eval.execution.folders import remove_tree, tree_size
+from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MUCH_OUTPUT
+from planner_eval.execution.worker import receive, settle_in
+from planner_eval.execution.zygote import FORKED, Zygote
+
+TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+if TYPE_CHECKING:
+    from _socket import socket
+    from typing import Any
+
+_OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
+"""Limits that hold for each child and not for the supervisor and the zygote."""
+_WATCH_EVERY = 0.1
+_LEAVES_WITHIN = 0.5
+"""Seconds in which a child that has closed its pipe should be gone."""
+
+
+class _Child:
+    """A forked process at work on one plan."""
+
+    __slots__ = (
+        "deadline",
+        "folder",
+        "into",
+        "number",
+        "output",
+        "pid",
+        "pipe",
+        "seconds",
+        "size",
+        "started",
+        "status",
+        "unsent",
+    )
+
+    def __init__(self, request: dict[str, Any], folder: str | None, into: int, pipe: int) -> None:
+        self.number, self.folder, self.into, self.pipe = request["number"], folder, into, pipe
+        self.seconds: float = request["seconds"]
+        self.started, self.deadline = monotonic(), math.inf
+        name = os.fsencode(folder or "")
+        self.unsent = memoryview(len(name).to_bytes(4, "little") + name + request["plan"])
+        self.output: list[bytes] = []
+        self.size = 0
+        self.status: int | None = None
+        self.pid = -1
+
+    def begin(self, pid: int) -> None:
+        """The process is there: its time runs from now on."""
+        self.pid = pid
+        self.started = monotonic()
+        self.deadline = self.started + self.seconds
+
+    def take(self, most: int) -> None:
+        """Read what the child has written; `most` bytes are allowed."""
+        if self.status is not None:
+            return  # it is about to be let go
+        data = os.read(self.pipe, 1 << 16)
+        self.output.append(data)
+        self.size += len(data)
+        if not data:
+            self.status = ENDED
+        elif self.size > most:
+            self.status = TOO_MUCH_OUTPUT
+
+
+def server(setup: dict[str, Any]) -> None:
+    """Have a confined child run each plan that comes in, until the parent closes the pipe or dies.
+
+    This process confines itself first, as far as its work allows: the zygote and its children inherit
+    that, and each child needs only the rest.
+    """
+    load.preload(setup["source"])
+    settle_in(setup["folder"] or "/")
+    ends = socketpair()  # once confined, nobody here can make one
+    supervisor = _Supervisor(setup, _confined(setup, ends))
+    try:
+        while supervisor.turn():
+            continue
+    finally:
+        supervisor.close()
+
+
+def _confined(setup: dict[str, Any], ends: tuple[socket, socket]) -> Zygote:
+    """Lock this process down, and start the zygote."""
+    own = {name: value for name, value in setup["limits"].items() if name in _OWN_LIMITS}
+    limits = {name: value for name, value in setup["limits"].items() if name not in _OWN_LIMITS}
+    rules = {name: setup[name] for name in ("read", "names", "folder")}
+    base = lockdown.lock_down(limits, rules, lockdown.prepared_filter("server", threads=True))
+    return Zygote(ends, setup, own, base, rules)
+
+
+class _Supervisor:
+    """The children at work, and what is known of each."""
+
+    def __init__(self, setup: dict[str, Any], zygote: Zygote) -> None:
+        self.setup, self.zygote = setup, zygote
+        self.poll = select.poll()
+        self.poll.register(0, select.POLLIN)
+        self.poll.register(zygote.file, select.POLLIN)
+        self.children: dict[int, _Child] = {}
+        self.fed: dict[int, _Child] = {}
+        self.unborn: list[_Child] = []
+        self.leaving: list[_Child] = []
+        self.cleaners: list[int] = []
+
+    def turn(self) -> bool:
+        """Wait for what happens next and see to it; False where nothing will be asked any more."""
+        room = len(self.children) + len(self.leaving) < self.setup["jobs"]
+        self.poll.modify(0, select.POLLIN if room else 0)
+        for file, _ in self.poll.poll(int(1000 * self._patience()) + 1):
+            if file in self.children:
+                self.children[file].take(self.setup["output_size"])
+            elif file in self.fed:
+                self._feed(self.fed[file])
+            elif file == self.zygote.file:
+                self._finish(self._hear())
+            elif not room:
+                return False  # nothing was asked of 0 but errors: the parent is gone
+            else:
+                request = receive(0)
+                if request is None:
+                    return False
+                self._begin(request)
+        self._watch()
+        for child in [child for child in self.children.values() if child.status is not None]:
+            self._let_go(child)
+        self.cleaners = [pid for pid in self.cleaners if not os.waitpid(pid, os.WNOHANG)[0]]
+        return bool(os.getppid() == self.setup["parent"])
+
+    def _patience(self) -> float:
+        waited_for = (*self.children.values(), *self.leaving)
+        if not waited_for:
+            return 1.0
+        deadline: float = min(child.deadline for child in waited_for)
+        return max(0.0, min(_WATCH_EVERY, deadline - monotonic()))
+
+    # ------------------------------------------------------------ one child
+    def _begin(self, request: dict[str, Any]) -> None:
+        folder = None
+        if self.setup["folder"] is not None:
+            folder = f"{self.setup['folder']}/{os.urandom(16).hex()}"  # no plan can guess another one's
+            os.mkdir(folder, 0o700)
+        plan, into = os.pipe()
+        pipe, out = os.pipe()
+        os.set_blocking(into, False)
+        child = _Child(request, folder, into, pipe)
+        self.zygote.fork(plan, out)
+        os.close(plan)
+        os.close(out)
+        self.unborn.append(child)
+        self.children[pipe] = child
+        self.poll.register(pipe, select.POLLIN)
+        self.fed[into] = child
+        self.poll.register(into, select.POLLOUT)
+        self._feed(child)
+
+    def _feed(self, child: _Child) -> None:
+        """Send what fits of the plan's data; once all is sent, or nobody reads it, close the pipe."""
+        try:
+            child.unsent = child.unsent[os.write(child.into, child.unsent) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            child.unsent = child.unsent[:0]
+        if not child.unsent:
+            self._stop_feeding(child)
+
+    def _stop_feeding(self, child: _Child) -> None:
+        if self.fed.pop(child.into, None) is not None:
+            self.poll.unregister(child.into)
+            os.close(child.into)
+
+    def _watch(self) -> None:
+        now = monotonic()
+        for child in self.children.values():
+            if child.status is not None:
+                continue
+            if now >= child.deadline:
+                child.status = TIMED_OUT
+            elif child.folder is not None and now - child.started > _WATCH_EVERY:
+                full = tree_size(child.folder) > self.setup["disk_size"]
+                child.status = DISK_FULL if full else None
+        for child in self.leaving:
+            if now >= child.deadline:
+                _kill(child.pid)
+
+    def _let_go(self, child: _Child) -> None:
+        """See that a child leaves whose status is clear, as soon as its process number is known."""
+        if child.pid < 0:
+            return
+        if child.status != ENDED:
+            _kill(child.pid)
+        child.deadline = monotonic() + _LEAVES_WITHIN  # it closed its pipe: so that a signal can be told
+        self._stop_feeding(child)
+        self.poll.unregister(child.pipe)
+        del self.children[child.pipe]
+        os.close(child.pipe)
+        self.leaving.append(child)
+        self.zygote.wait(child.pid)
+
+    def _hear(self) -> _Child | None:
+        """Take in one thing that the zygote tells; the child that has left, if that is it."""
+        kind, value = self.zygote.reply()
+        if kind == FORKED:
+            self.unborn.pop(0).begin(value)
+            return None
+        child = self.leaving.pop(0)
+        if child.status == ENDED and os.WIFSIGNALED(value):
+            child.status = 1000 + os.WTERMSIG(value)
+        return child
+
+    def _finish(self, child: _Child | None) -> None:
+        if child is None:
+            return
+        if child.folder is not None:
+            try:
+                os.rmdir(child.folder)
+            except OSError:
+                self.cleaners.append(_cleaner(child.folder))
+        _hand_on(child)
+
+    def close(self) -> None:
+        """End every child and the zygote, and remove every folder."""
+        try:
+            while self.unborn:
+                self._hear()
+            for child in list(self.children.values()):
+                child.status = TIMED_OUT
+                self._let_go(child)
+            for child in self.leaving:
+                _kill(child.pid)
+            while self.leaving:
+                self._hear()
+        finally:
+            self.zygote.close()
+            for cleaner in self.cleaners:
+                os.waitpid(cleaner, 0)
+            if self.setup["folder"] is not None:
+                remove_tree(self.setup["folder"])
+
+
+def _kill(pid: int) -> None:
+    """Kill a child that was not waited for yet, with all that it may have started."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, 9)
+        except OSError:
+            continue
+
+
+def _cleaner(folder: str) -> int:
+    """Start removing a folder in a process of its own: the next plan shall not wait for a million files."""
+    supervisor = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            lockdown.die_with_parent(supervisor)
+            remove_tree(folder)
+        finally:
+            os._exit(0)  # what could not be removed, the parent finds when everything is over
+    return pid
+
+
+def _hand_on(child: _Child) -> None:
+    output = b"".join(child.output)
+    seconds = int((monotonic() - child.started) * 1e6)
+    fields = ((child.number, 4), (child.status or 0, 4), (seconds, 8), (len(output), 8))
+    data = b"".join(value.to_bytes(size, "little") for value, size in fields) + output
+    while data:
+        data = data[os.write(1, data) :]

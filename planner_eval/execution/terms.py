@@ -1,0 +1,216 @@
+"""Running a plan without its tools: each call yields a term, and equal terms mean equal values.
+
+A term is a call with its references replaced by the producers' terms. It says what a value would be
+made of, for every tool that answers equal calls equally. So plans can be compared beyond their form:
+work that is done twice, or whose result nobody needs, does not change what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from planner_eval.execution.program import outcomes, producers
+from planner_eval.plan.canonical import Key, Numbered, same
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, references
+
+WIDTH = 200
+"""The most characters of a term's text; the digest beside it is of the whole term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbolic:
+    """What a plan comes to, without running it.
+
+    Args:
+        terms: Each call's term as text, cut to `WIDTH` characters.
+        keys: Each call's term as 32 hexadecimal digits: equal terms, equal digits, in any plan. A
+            call in a circle has the key "".
+        final: The calls whose values come out: those that the plan's answer uses, or its last
+            call, or those that nobody uses; and calls that act.
+        dead: The calls that no final call needs, nor is.
+        duplicated: Groups of calls with one term, each group in written order.
+        reaching: The literals that final calls are made of: (call, argument, way into it, value).
+        answer: The named answer's term as digits, where the plan names one.
+    """
+
+    terms: tuple[str, ...]
+    keys: tuple[str, ...]
+    final: tuple[int, ...]
+    dead: tuple[int, ...]
+    duplicated: tuple[tuple[int, ...], ...]
+    reaching: tuple[tuple[int, str, Path, Value], ...]
+    answer: str | None = None
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """What comes out, in an order of its own: two plans with equal meanings have equal effects."""
+        outputs = [self.keys[position] for position in self.final] if self.answer is None else [self.answer]
+        return tuple(sorted(set(outputs)))
+
+
+def symbolic(plan: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> Symbolic:
+    r"""Run a plan symbolically.
+
+    Args:
+        plan: The plan.
+        answer: What comes out of a plan that names no answer: ``"sinks"``, the values that no call
+            uses, or ``"last"``, the value of the last call (NESTful).
+        acts: Tools that change something: their calls always count, and none of them twice for one.
+
+    Returns:
+        Terms, final and dead calls, duplicated work, and the literals that reach what comes out.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> found = symbolic(parse("a = f(#x='1')\nb = f(#x='1')\ng(#y=a)\nh(#z=b)"), answer="last")
+    >>> found.terms[3], found.dead, found.duplicated
+    ("h(z=f(x='1').b)", (0, 2), ((0, 1),))
+    """
+    numbered = Numbered(plan, _Digests())
+    count = len(plan.calls)
+    keys = ["" if key is None else str(key) for key in numbered.numbers]
+    needs = producers(plan)
+    acting = [position for position in range(count) if _named(plan, position, set(acts))]
+    final = sorted({*_outputs(plan, answer), *acting})
+    alive = _ancestors(needs, final)
+    groups: dict[str, list[int]] = {}
+    for position in range(count):
+        if keys[position] and position not in acting:
+            groups.setdefault(keys[position], []).append(position)
+    return Symbolic(
+        _texts(plan, needs),
+        tuple(keys[:count]),
+        tuple(final),
+        tuple(position for position in range(count) if position not in alive),
+        tuple(tuple(group) for group in groups.values() if len(group) > 1),
+        tuple(literal for position in sorted(alive) for literal in _literals(plan, position)),
+        keys[count] if plan.answer and not acting else None,
+    )
+
+
+def same_meaning(pred: Plan, gold: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> bool:
+    """Whether two plans would come to the same, whatever their tools answer.
+
+    >>> from planner_eval.plan.model import Call
+    >>> once = Plan((Call("a", "f"), Call("c", "g", (("x", Ref(0)), ("y", Ref(0))))))
+    >>> twice = Plan((Call("a", "f"), Call("b", "f"), Call("c", "g", (("x", Ref(0)), ("y", Ref(1))))))
+    >>> same_meaning(once, twice)
+    True
+    """
+    tools = frozenset(acts)
+    ours, theirs = (symbolic(plan, answer=answer, acts=tools) for plan in (pred, gold))
+    if "" in ours.keys or "" in theirs.keys:  # calls in a circle come to nothing: only their form is left
+        return same(pred, gold)
+    if ours.meaning != theirs.meaning:
+        return False
+    return _acts(pred, ours, tools) == _acts(gold, theirs, tools)
+
+
+def _acts(plan: Plan, found: Symbolic, tools: frozenset[str]) -> list[str]:
+    """The terms of acting calls, as often as they are made."""
+    return sorted(found.keys[position] for position in found.final if _named(plan, position, tools))
+
+
+class _Digests(dict[Key, Any]):
+    """In place of a table of numbers: each key's number is its digest, and nothing is kept."""
+
+    def setdefault(self, key: Key, _default: Any = None) -> str:
+        return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _named(plan: Plan, position: int, tools: set[str] | frozenset[str]) -> bool:
+    call = plan.calls[position]
+    return call.tool in tools or call.name in tools
+
+
+def _outputs(plan: Plan, answer: str) -> list[int]:
+    if plan.answer:
+        found = (ref for _, value in plan.answer for _, ref in references(value))
+        return [ref.call for ref in found if isinstance(ref, Ref)]
+    if answer == "last":
+        return [len(plan.calls) - 1] if plan.calls else []
+    return outcomes(plan)
+
+
+def _ancestors(needs: Sequence[Sequence[int]], final: Iterable[int]) -> set[int]:
+    alive: set[int] = set()
+    waiting = list(final)
+    while waiting:
+        position = waiting.pop()
+        if position not in alive:
+            alive.add(position)
+            waiting += needs[position]
+    return alive
+
+
+def _literals(plan: Plan, position: int) -> list[tuple[int, str, Path, Value]]:
+    return [
+        (position, name, path, literal)
+        for name, value in plan.calls[position].arguments
+        for path, literal in _leaves(value, ())
+    ]
+
+
+def _leaves(value: Value, at: Path) -> Iterable[tuple[Path, Value]]:
+    kind = type(value)
+    if kind is Ref or kind is Unresolved:
+        return
+    inner: Iterable[tuple[Any, Value]] = ()
+    if kind is list:
+        inner = enumerate(value)
+    elif kind is dict:
+        inner = value.items()
+    elif kind is Template:
+        inner = enumerate(value.parts)
+    else:
+        yield at, value
+    for step, item in inner:
+        yield from _leaves(item, (*at, step))
+
+
+# ---------------------------------------------------------------- for people
+def _texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """Each call's term as text; every text is cut, so that shared producers cannot blow one up."""
+    texts: list[str | None] = [None] * len(plan.calls)
+    for start in range(len(plan.calls)):
+        stack = [start]
+        under_way: set[int] = set()
+        while stack:
+            position = stack[-1]
+            lacking = [p for p in needs[position] if texts[p] is None and p not in under_way]
+            if texts[position] is None and lacking and position not in under_way:
+                under_way.add(position)
+                stack += lacking
+            else:
+                stack.pop()
+                under_way.discard(position)
+                if texts[position] is None:
+                    texts[position] = _term(plan, position, texts)
+    return tuple(text or "" for text in texts)
+
+
+def _term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
+    call = plan.calls[position]
+    given = ", ".join(f"{name}={_shown(value, texts)}" for name, value in call.arguments)
+    text = f"{call.tool}({given})"
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _shown(value: Value, texts: Sequence[str | None]) -> str:
+    kind = type(value)
+    if kind is Ref:
+        steps = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in value.path)
+        return (texts[value.call] or "⟲") + steps
+    if kind is Unresolved:
+        return f"?{value.name}"
+    if kind is list:
+        return "[" + ", ".join(_shown(item, texts) for item in value[:WIDTH]) + "]"
+    if kind is dict:
+        pairs = list(value.items())[:WIDTH]
+        return "{" + ", ".join(f"{key!r}: {_shown(item, texts)}" for key, item in pairs) + "}"
+    if kind is Template:
+        shown = (part if isinstance(part, str) else "{" + _shown(part, texts) + "}" for part in value.parts)
+        return "'" + "".join(shown) + "'"
+    return repr(value)[:WIDTH]

@@ -1,0 +1,71 @@
+"""One interface to model-based judging and matching: ask, and get a text back.
+
+Whatever wants a model's opinion takes a :class:`Judge` and calls ``ask``; it neither knows nor cares
+whether an endpoint, a cache of earlier answers or a function of a test replies.
+
+    from planner_eval.llm import Judge, JudgeReply, JudgeRequest   # the interface; imports nothing heavy
+    from planner_eval.llm import open_judge                        # endpoint, cache or both, by name
+    from planner_eval.llm.endpoint import Endpoint                 # an OpenAI-compatible server
+    from planner_eval.llm.cache import Cache                       # SQLite; replay without a network
+    from planner_eval.llm import prompts                           # what the papers ask a judge for
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner_eval.llm.protocol import (
+    Judge,
+    JudgeReply,
+    JudgeRequest,
+    Message,
+    ScriptedJudge,
+    Usage,
+    request_key,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "Judge",
+    "JudgeReply",
+    "JudgeRequest",
+    "Message",
+    "ScriptedJudge",
+    "Usage",
+    "open_judge",
+    "request_key",
+]
+
+
+def open_judge(
+    model: str,
+    *,
+    base_url: str | None = None,
+    cache: Path | None = None,
+    replay: bool = False,
+    prices: tuple[float, float] | None = None,
+) -> Judge:
+    """The judge that a user describes: an endpoint, with or without a cache, or a cache alone.
+
+    Args:
+        model: The model that judges; when replaying, the one that judged.
+        base_url: The OpenAI-compatible server; None for the ``openai`` package's default.
+        cache: The file that keeps the answers.
+        replay: Answer from the cache alone, without a network.
+        prices: What a million tokens of questions and of answers cost.
+
+    Raises:
+        InputError: a replay without a cache.
+    """
+    from planner_eval.base.errors import InputError
+    from planner_eval.llm.cache import Cache
+    from planner_eval.llm.endpoint import Endpoint, Prices
+
+    if replay:
+        if cache is None:
+            raise InputError("a replay needs the cache whose answers it replays")
+        return Cache(cache, model=model)
+    endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None)
+    return Cache(cache, endpoint, model=model) if cache else endpoint

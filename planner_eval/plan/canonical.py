@@ -1,0 +1,288 @@
+"""When two plans mean the same, decided by numbers that stand for calls.
+
+Each call gets a number such that two calls of the two plans have equal numbers exactly when their
+app, name and arguments are equal, a reference counting as its producer's number and the path into
+its result. The numbers come from one table that both plans share, producers first, so equality is
+exact and nothing is digested. Equal multisets of numbers settle the question unless equal calls
+are told apart only by who uses them; then :mod:`planner_eval.plan.isomorphism` looks for a mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.plan.bag import Bag
+from planner_eval.plan.isomorphism import Coloured, find_mapping
+from planner_eval.plan.model import Arguments, Plan, Ref, Template, Unresolved, Value
+
+Key: TypeAlias = Any
+"""Something hashable that stands for a value: equal keys, equal values."""
+
+Normaliser: TypeAlias = Callable[[Plan, int, Arguments], Arguments]
+"""What a policy does to a call's arguments before they are compared: (plan, position, arguments); the
+position is the number of calls for the answer."""
+
+BUDGET = 1_000_000
+"""How many steps a search among equal calls may take (about a second) before it stops and says so."""
+
+_first = itemgetter(0)
+_TRUE, _FALSE, _NAN = ("true",), ("false",), ("nan",)
+_SCALARS = (str, int, type(None))
+
+
+class Verdict(NamedTuple):
+    """Whether two plans mean the same, and the pairing of calls that shows it.
+
+    Args:
+        same: They mean the same.
+        exact: The verdict is proved; False where a search among equal calls ran out of its budget.
+        mapping: For each call of pred the position of its equal in gold; None when not the same.
+    """
+
+    same: bool
+    exact: bool = True
+    mapping: tuple[int, ...] | None = None
+
+
+DIFFERENT = Verdict(False)
+
+
+class _Later(Exception):
+    """A reference to a call that has no number yet."""
+
+
+def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, and this is the hot path
+    value: Value, numbers: Sequence[int | str | None]
+) -> Key:
+    """What stands for one value: equal keys mean equal values.
+
+    Numbers count by value (7 is 7.0), booleans are not numbers, NaN equals NaN, the order of an
+    object's fields is free and the order of a list is not. A reference is its producer's number.
+
+    Args:
+        value: JSON data with linked references as leaves.
+        numbers: The number of each call of the plan; None where it has none yet.
+
+    >>> value_key({"b": 7.0, "a": True}, []) == value_key({"a": True, "b": 7}, [])
+    True
+    >>> value_key(True, []) == value_key(1, [])
+    False
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is Ref:
+        number = numbers[value.call]
+        if number is None:
+            raise _Later
+        return "ref", number, value.path
+    if kind is bool:
+        return _TRUE if value else _FALSE
+    if kind is float:
+        return int(value) if value.is_integer() else _NAN if isnan(value) else value
+    if kind is list:
+        return "list", *(value_key(item, numbers) for item in value)
+    if kind is dict:
+        items = sorted(value.items(), key=_first)
+        return "dict", *((key, value_key(item, numbers)) for key, item in items)
+    if kind is Bag:
+        return "bag", *(value_key(item, numbers) for item in value)
+    if kind is Template:
+        return "text", *(value_key(part, numbers) for part in value.parts)
+    if kind is Unresolved:
+        return "unresolved", value.name, value.path
+    return "other", kind.__qualname__, repr(value)
+
+
+class Numbered:
+    """A plan with a number for each call, and one more for its answer where it names one.
+
+    ``numbers`` holds None for what is part of a circle or needs one; ``forward`` says that some
+    call is written before a call that it needs; ``arguments`` are those that are compared.
+
+    Args:
+        plan: The plan.
+        table: Keys and their numbers, shared by the plans that are compared.
+        normalise: What a policy does to arguments first; None for nothing.
+    """
+
+    __slots__ = ("arguments", "forward", "numbers", "plan")
+
+    def __init__(self, plan: Plan, table: dict[Key, int], normalise: Normaliser | None = None) -> None:
+        self.plan = plan
+        self.arguments = [call.arguments for call in plan.calls]
+        if plan.answer:
+            self.arguments.append(plan.answer)
+        if normalise is not None:
+            self.arguments = [normalise(plan, at, given) for at, given in enumerate(self.arguments)]
+        self.numbers: list[int | None] = [None] * len(self.arguments)
+        self.forward = False
+        try:
+            self._number(range(len(self.arguments)), table)
+        except _Later:
+            self.forward = True
+            self._number(self._producers_first(), table)
+
+    def key(self, position: int, numbers: list[int | None]) -> Key:
+        """What stands for one call, or for the answer, when calls have these numbers."""
+        keyed = [
+            (name, value if type(value) is str else value_key(value, numbers))
+            for name, value in self.arguments[position]
+        ]
+        if len(keyed) > 1:
+            keyed.sort(key=_first)
+        if position == len(self.plan.calls):
+            return ("answer", *keyed)
+        call = self.plan.calls[position]
+        return (call.app, call.name, *keyed)
+
+    def producers(self, position: int) -> list[int]:
+        """The calls that one call refers to, in an order that depends on nothing but its key."""
+        named = sorted(self.arguments[position], key=_first)
+        return [producer for _, value in named for producer in producers_of(value)]
+
+    def coloured(self, table: dict[Key, int]) -> Coloured:
+        """The plan as the search for a mapping sees it."""
+        known = [-1 if number is None else number for number in self.numbers]
+        blank: list[int | None] = [*known]
+        colours = [
+            table.setdefault(("circle", self.key(at, blank)), len(table)) if number is None else number
+            for at, number in enumerate(self.numbers)
+        ]
+        return Coloured(colours, [self.producers(at) for at in range(len(colours))])
+
+    def _number(self, positions: Iterable[int], table: dict[Key, int]) -> None:
+        for position in positions:
+            self.numbers[position] = table.setdefault(self.key(position, self.numbers), len(table))
+
+    def _producers_first(self) -> Iterator[int]:
+        """Positions in Kahn's order; calls in or behind a circle never come."""
+        producers = [self.producers(at) for at in range(len(self.arguments))]
+        waits = [len(needed) for needed in producers]
+        users: list[list[int]] = [[] for _ in producers]
+        for position, needed in enumerate(producers):
+            for producer in needed:
+                users[producer].append(position)
+        ready = [position for position, count in enumerate(waits) if not count]
+        for position in ready:
+            yield position
+            for user in users[position]:
+                waits[user] -= 1
+                if not waits[user]:
+                    ready.append(user)
+
+
+def same(pred: Plan, gold: Plan) -> bool:
+    """Whether two plans mean the same: same calls, same arguments, same data flow, same answer.
+
+    Labels, the order of independent calls and the order of arguments carry no meaning. A call
+    written before one that it needs counts against `pred` unless `gold` is written so too.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> same(Plan((Call("a", "f"), Call("b", "g"))), Plan((Call("1", "g"), Call("2", "f"))))
+    True
+    """
+    return compare(pred, gold).same
+
+
+def compare(
+    pred: Plan,
+    gold: Plan,
+    *,
+    normalise: Normaliser | None = None,
+    ordered: bool = True,
+    budget: int = BUDGET,
+) -> Verdict:
+    """Whether two plans mean the same, with the pairing that shows it and whether that is proved.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        normalise: What a policy does to arguments first; None compares them as they are.
+        ordered: Whether a call written before one that it needs counts against `pred`.
+        budget: How many steps to search for a mapping where equal calls differ only in who uses them.
+    """
+    if len(pred.calls) != len(gold.calls):
+        return DIFFERENT
+    table: dict[Key, int] = {}
+    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
+    return compare_numbered(ours, theirs, table, ordered=ordered, budget=budget)
+
+
+def compare_numbered(
+    pred: Numbered,
+    gold: Numbered,
+    table: dict[Key, int],
+    *,
+    ordered: bool = True,
+    budget: int = BUDGET,
+) -> Verdict:
+    """:func:`compare` for plans that are numbered already, from one table."""
+    count = len(gold.plan.calls)
+    if len(pred.plan.calls) != count or len(pred.numbers) != len(gold.numbers):
+        return DIFFERENT
+    where: dict[int | None, list[int]] = {}
+    for position in range(len(gold.numbers) - 1, -1, -1):
+        where.setdefault(gold.numbers[position], []).append(position)
+    tied = len(where) < len(gold.numbers) or None in where
+    mapping = []
+    for number in pred.numbers:
+        there = where.get(number)
+        if not there:
+            return DIFFERENT
+        mapping.append(there.pop())
+    if tied and not _fits(pred, gold, mapping):
+        found, exact = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
+        if found is None:
+            return Verdict(False, exact)
+        if not _fits(pred, gold, found):
+            return Verdict(False, exact=False)
+        mapping = found
+    if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
+        return DIFFERENT
+    return Verdict(True, mapping=tuple(mapping[:count]))
+
+
+def _fits(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
+    """Whether every reference of pred, its producer mapped, is the one of gold."""
+    images: list[int | None] = [*mapping]
+    own: list[int | None] = [*range(len(mapping))]
+    return all(
+        pred.key(position, images) == gold.key(image, own)
+        for position, image in enumerate(mapping)
+        if pred.numbers[position] is None or pred.producers(position)
+    )
+
+
+def _keeps_order(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
+    """Whether gold, too, writes each call before its producer that pred writes so; circles aside."""
+    for position, image in enumerate(mapping[: len(pred.plan.calls)]):
+        if pred.numbers[position] is None:
+            continue
+        for producer in pred.producers(position):
+            if producer > position and mapping[producer] < image:
+                return False
+    return True
+
+
+def producers_of(value: Value) -> Iterator[int]:
+    """The calls that a value refers to, fields by name."""
+    kind = type(value)
+    if kind is Ref:
+        yield value.call
+    elif kind is list or kind is Bag:
+        for item in value:
+            yield from producers_of(item)
+    elif kind is dict:
+        for _, item in sorted(value.items(), key=_first):
+            yield from producers_of(item)
+    elif kind is Template:
+        for part in value.parts:
+            yield from producers_of(part)

@@ -1,0 +1,206 @@
+"""From calls as written to a plan: labels and returned names become references between calls.
+
+A name means the nearest earlier call that binds it. Where only a later call does, the reference is
+kept and reported (`reference.forward`), so that a plan written in the wrong order still shows its
+data flow; where only the call itself does, likewise (`reference.self`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from planner_eval.base.errors import LimitError
+from planner_eval.base.limits import MAX_DIGITS, Span
+from planner_eval.plan.model import (
+    Arguments,
+    Call,
+    Diagnostic,
+    Edge,
+    Path,
+    Plan,
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+)
+
+MAX_DEPTH = 200
+"""How deep lists and objects in an argument may nest unless a caller says otherwise."""
+
+_PAST = 10**MAX_DIGITS
+_LEAVES = frozenset({str, float, bool, type(None)})
+
+
+def link(
+    raw: RawPlan, *, dialect: str | None = None, text: str | None = None, depth: int = MAX_DEPTH
+) -> Plan:
+    """Resolve every reference of raw calls and give the plan.
+
+    Args:
+        raw: The calls as a dialect's parser gives them.
+        dialect: The dialect's name, kept on the plan.
+        text: The text they were read from, kept on the plan.
+        depth: How deep lists and objects in an argument may nest.
+
+    Returns:
+        The plan; everything doubtful is one of its diagnostics, never an exception.
+
+    Raises:
+        LimitError: a value nests deeper than `depth`, or is an integer of more than `MAX_DIGITS` digits.
+
+    >>> producer = RawCall("search", binds=(("v1", ()),))
+    >>> link(RawPlan((producer, RawCall("book", (("id", RawRef("v1", ("id",))),))))).edges
+    (Edge(producer=0, consumer=1, argument='id', at=(), path=('id',), inferred=False),)
+    """
+    linker = _Linker(raw, depth)
+    ids = _ids(raw.calls, linker.notes)
+    calls = tuple(linker.call(i, call, ids[i]) for i, call in enumerate(raw.calls))
+    answer = None
+    if raw.answer is not None:
+        answer = linker.arguments(len(raw.calls), raw.answer, ())
+        linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
+    if linker.backward_only is False:
+        linker.note_cycle(len(calls))
+    return Plan(calls, tuple(linker.edges), answer, (*raw.notes, *linker.notes), dialect, text)
+
+
+def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
+    """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
+    labels = {call.label for call in calls}
+    taken: set[str] = set()
+    copies: dict[str, int] = {}
+    ids: list[str] = []
+    for i, call in enumerate(calls):
+        name = call.label if call.label is not None else f"c{i + 1}"
+        if call.label is not None and name in taken:
+            notes.append(
+                Diagnostic("label.duplicate", f"call {i + 1} ({call.name}) repeats the label {name!r}",
+                           call=i, span=call.span)
+            )  # fmt: skip
+        unique, copy = name, copies.get(name, 1)
+        while unique in taken or (unique != call.label and unique in labels):
+            copy += 1
+            unique = f"{name}_{copy}"
+        copies[name] = copy
+        taken.add(unique)
+        ids.append(unique)
+    return ids
+
+
+class _Linker:
+    """The state of one link(): who binds what, and what has been found so far."""
+
+    __slots__ = ("backward_only", "bound", "calls", "depth", "edges", "notes")
+
+    def __init__(self, raw: RawPlan, depth: int) -> None:
+        self.calls = raw.calls
+        self.depth = depth
+        self.edges: list[Edge] = []
+        self.notes: list[Diagnostic] = []
+        self.backward_only = True
+        self.bound: dict[str, list[tuple[int, Path]]] = {}
+        for i, call in enumerate(raw.calls):
+            for name, path in call.binds:
+                self.bound.setdefault(name, []).append((i, path))
+
+    def call(self, i: int, raw: RawCall, name: str) -> Call:
+        arguments = self.arguments(i, raw.arguments, raw.spans)
+        return Call(
+            name, raw.name, arguments, raw.app, raw.returns, raw.span, raw.spans, raw.result, raw.has_result
+        )
+
+    def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
+        seen: set[str] = set()
+        out = []
+        for k, (argument, value) in enumerate(raw):
+            span = spans[k] if spans else None
+            if argument in seen:
+                message = f"argument {argument!r} is given twice in call {i + 1}"
+                self.notes.append(Diagnostic("argument.duplicate", message, "error", i, argument, span))
+            seen.add(argument)
+            linked = value if type(value) in _LEAVES else self.value(value, i, argument, (), span)
+            out.append((argument, linked))
+        return tuple(out)
+
+    def value(self, value: Value, i: int, argument: str, at: Path, span: Span | None) -> Value:
+        kind = type(value)
+        if kind in _LEAVES:
+            return value
+        if kind is int:
+            if -_PAST < value < _PAST:
+                return value
+            long = f"an integer of more than {MAX_DIGITS:,} digits, which is the limit"
+            raise LimitError(f"argument {argument!r} of call {i + 1} is {long}")
+        if len(at) > self.depth:
+            raise LimitError(f"argument {argument!r} of call {i + 1} nests deeper than {self.depth} levels")
+        if kind is RawRef:
+            return self.resolve(value, i, argument, at, span)
+        if kind is list:
+            return [self.value(item, i, argument, (*at, k), span) for k, item in enumerate(value)]
+        if kind is dict:
+            return {key: self.value(item, i, argument, (*at, key), span) for key, item in value.items()}
+        if kind is RawTemplate:
+            return Template(
+                tuple(
+                    part if type(part) is str else self.resolve(part, i, argument, (*at, k), span)
+                    for k, part in enumerate(value.parts)
+                )
+            )
+        raise TypeError(f"{kind.__name__} is no value of a call")
+
+    def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
+        binders = self.bound.get(ref.name)
+        shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
+        if not binders:
+            message = f"{shown} refers to {ref.name!r}, which no call returns"
+            self.notes.append(
+                Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
+            )
+            return Unresolved(ref.name, ref.path)
+        earlier = bisect_left(binders, (i,))
+        if earlier:
+            producer, path = binders[earlier - 1]
+            if earlier > 1 and self.calls[producer].label != ref.name:
+                others = ", ".join(str(p + 1) for p, _ in binders[:earlier])
+                message = f"{shown} refers to {ref.name!r}, which calls {others} return; the nearest is taken"
+                self.notes.append(
+                    Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, span)
+                )
+        else:
+            later = next((b for b in binders if b[0] > i), None)
+            producer, path = later or binders[0]
+            code = "reference.forward" if later else "reference.self"
+            said = f"only the later call {producer + 1} returns" if later else "only the call itself returns"
+            message = f"{shown} refers to {ref.name!r}, which {said}"
+            self.notes.append(Diagnostic(code, message, "error", self._place(i), argument, span))
+            self.backward_only = False
+        full = path + ref.path
+        self.edges.append(Edge(producer, i, argument, at, full))
+        return Ref(producer, full)
+
+    def _place(self, i: int) -> int | None:
+        return i if i < len(self.calls) else None
+
+    def note_cycle(self, size: int) -> None:
+        """Say which calls depend on one another in a circle (self references have their own code)."""
+        waiting = [0] * size
+        consumers: list[list[int]] = [[] for _ in range(size)]
+        for edge in self.edges:
+            if edge.producer != edge.consumer:
+                waiting[edge.consumer] += 1
+                consumers[edge.producer].append(edge.consumer)
+        free = [i for i in range(size) if not waiting[i]]
+        for i in free:
+            for consumer in consumers[i]:
+                waiting[consumer] -= 1
+                if not waiting[consumer]:
+                    free.append(consumer)
+        stuck = sorted(set(range(size)) - set(free))
+        if stuck:
+            shown = ", ".join(str(i + 1) for i in stuck[:10]) + (" …" if len(stuck) > 10 else "")
+            message = f"calls {shown} depend on one another in a circle, or on calls that do"
+            self.notes.append(Diagnostic("plan.cycle", message, "error", stuck[0]))

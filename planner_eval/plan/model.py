@@ -1,0 +1,252 @@
+"""The shapes that everything else speaks: a call as written, a call as meant, a plan.
+
+``RawCall`` is faithful to the text; ``planner_eval.plan.link.link`` turns raw calls into a ``Plan``.
+Nothing here reads or writes, and importing it costs little more than dataclasses.
+
+A *value* is JSON data (None, bool, int, float, str, list, dict with string keys) whose leaves may
+also be references: ``RawRef`` and ``RawTemplate`` before linking, ``Ref``, ``Unresolved`` and
+``Template`` after it. Lists and dicts inside values belong to the plan: treat them as read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from planner_eval.base.limits import Span
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Path: TypeAlias = tuple[str | int, ...]
+"""A way into a value: field names and list positions, outermost first; () is the whole value."""
+
+Value: TypeAlias = Any
+"""JSON data with references as leaves; see the module's docstring."""
+
+Arguments: TypeAlias = tuple[tuple[str, Value], ...]
+"""Name and value of each argument in written order; a repeated name stays repeated."""
+
+
+# ---------------------------------------------------------------- as written
+@dataclass(frozen=True, slots=True)
+class RawRef:
+    """A reference as written: a name that some call binds, and a path into what it names."""
+
+    name: str
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RawTemplate:
+    """Text around references: strings and RawRefs in written order."""
+
+    parts: tuple[str | RawRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """One call as written.
+
+    Args:
+        name: The tool's name.
+        arguments: Argument names and raw values in written order.
+        app: The app or namespace that the notation names apart from the tool.
+        label: The call's own label in the text, if it has one.
+        binds: The names under which later text can refer to this call's result, each with the
+            path into the result that the name stands for: ``(("var1", ()),)`` for a label,
+            ``(("city", ("city",)), …)`` for AppBench's returned names.
+        returns: The names of the outputs that the text declares.
+        span: Where the call stands in the text, when the parser knows.
+        spans: Where each argument stands, as many as there are arguments, when the parser knows.
+        result: What the tool answered, in notations that record it; ``MISSING`` otherwise.
+    """
+
+    name: str
+    arguments: Arguments = ()
+    app: str | None = None
+    label: str | None = None
+    binds: tuple[tuple[str, Path], ...] = ()
+    returns: tuple[str, ...] = ()
+    span: Span | None = None
+    spans: tuple[Span, ...] = ()
+    result: Value = None
+    has_result: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RawPlan:
+    """What a dialect's parser gives: raw calls, the named answer if the notation has one, notes."""
+
+    calls: tuple[RawCall, ...]
+    answer: Arguments | None = None
+    notes: tuple[Diagnostic, ...] = ()
+
+
+# ---------------------------------------------------------------- as meant
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A reference to another call's output.
+
+    Args:
+        call: The producer's position in ``plan.calls``.
+        path: The way into the producer's result; () is the whole result.
+    """
+
+    call: int
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A reference to nothing: no call of the plan binds `name`."""
+
+    name: str
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Text around references: strings, Refs and Unresolveds in written order."""
+
+    parts: tuple[str | Ref | Unresolved, ...]
+
+
+class Diagnostic(NamedTuple):
+    """Something worth saying about a plan that can still be used.
+
+    Args:
+        code: A stable dotted code; the meanings are in ``planner_eval.base.errors.CODES``.
+        message: One sentence with the names and values found.
+        severity: ``"error"``, ``"warning"`` or ``"info"``.
+        call: The position of the call concerned.
+        argument: The name of the argument concerned.
+        span: The place in the text, when it is known.
+    """
+
+    code: str
+    message: str
+    severity: str = "warning"
+    call: int | None = None
+    argument: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a plan: a node of the graph.
+
+    Args:
+        id: Unique in its plan; carries no meaning for comparison.
+        name: The tool's name.
+        arguments: Argument names and linked values in written order.
+        app: The app or namespace, when the notation names one.
+        returns: Declared output names; side data, not part of a plan's meaning.
+        span: Where the call stands in the text, when known; side data.
+        spans: Where each argument stands, when known; side data.
+        result: The recorded answer of the tool if ``has_result``; side data.
+    """
+
+    id: str
+    name: str
+    arguments: Arguments = ()
+    app: str | None = None
+    returns: tuple[str, ...] = field(default=(), compare=False)
+    span: Span | None = field(default=None, compare=False)
+    spans: tuple[Span, ...] = field(default=(), compare=False)
+    result: Value = field(default=None, compare=False)
+    has_result: bool = field(default=False, compare=False)
+
+    @property
+    def tool(self) -> str:
+        """The app and the name, or the name alone: ``"Hotels.search"``."""
+        return f"{self.app}.{self.name}" if self.app else self.name
+
+
+class Edge(NamedTuple):
+    """One reference: data flows from `producer`'s output to an argument of `consumer`.
+
+    Args:
+        producer: Position of the call whose output is used.
+        consumer: Position of the call that uses it.
+        argument: The consumer's argument.
+        at: The way into the argument's value to the reference; () when it is the whole value.
+        path: The way into the producer's result.
+        inferred: The edge was guessed from equal values, not written.
+    """
+
+    producer: int
+    consumer: int
+    argument: str
+    at: Path = ()
+    path: Path = ()
+    inferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A typed call DAG: nodes are calls, edges are references.
+
+    Two plans compare equal with ``==`` only when they are written alike, ids included; use
+    :func:`planner_eval.same` to ask whether they mean the same.
+
+    Args:
+        calls: The calls in written order.
+        edges: One edge for each argument and path, in order of consumer and place.
+        answer: The named values that the user gets, where the notation says (NESTful's
+            ``var_result``), else None.
+        diagnostics: What parsing and linking had to say; side data.
+        dialect: The dialect the plan was read in; side data.
+        text: The text the plan was read from; side data.
+    """
+
+    calls: tuple[Call, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    answer: Arguments | None = None
+    diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    dialect: str | None = field(default=None, compare=False)
+    text: str | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    @property
+    def graph(self) -> nx.MultiDiGraph[int]:
+        """The plan as a NetworkX graph: nodes are positions, edges are keyed by argument and place."""
+        from planner_eval.plan.structure import to_networkx
+
+        return to_networkx(self)
+
+    def _repr_svg_(self) -> str | None:
+        """How a notebook shows the plan: a drawing, or None where nothing can draw."""
+        from planner_eval.base.errors import RenderError
+        from planner_eval.drawing import render
+
+        try:
+            return render(self, format="svg").decode()
+        except RenderError:
+            return None
+
+
+def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unresolved]]:
+    """The references inside one linked value, each with the way to it, in written order.
+
+    A reference inside a template is found at the template's place followed by its part's position.
+
+    >>> list(references({"to": [Ref(0, ("city",))]}))
+    [(('to', 0), Ref(call=0, path=('city',)))]
+    """
+    kind = type(value)
+    if kind is Ref or kind is Unresolved:
+        yield at, value
+    elif kind is list:
+        for position, item in enumerate(value):
+            yield from references(item, (*at, position))
+    elif kind is dict:
+        for key, item in value.items():
+            yield from references(item, (*at, key))
+    elif kind is Template:
+        for position, part in enumerate(value.parts):
+            if type(part) is not str:
+                yield (*at, position), part

@@ -1,0 +1,288 @@
+"""The structure of one plan: small pure functions over plain adjacency lists.
+
+Parallel references count once here: structure is about which call needs which. Self references and
+circles occur in real data; where a figure needs an order, the calls of a circle are placed together
+in the first generation whose earlier producers are all done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
+    r"""The plan as a NetworkX graph, the public view of its structure.
+
+    Returns:
+        Nodes are positions with attributes ``id``, ``name``, ``app``, ``arguments``; edges run from
+        producer to consumer, keyed by (argument, place), with ``argument``, ``at`` and ``path``.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
+    ('a',)
+    """
+    import networkx as nx
+
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    for i, call in enumerate(plan.calls):
+        graph.add_node(i, id=call.id, name=call.name, app=call.app, arguments=call.arguments)
+    for edge in plan.edges:
+        graph.add_edge(
+            edge.producer,
+            edge.consumer,
+            key=(edge.argument, edge.at),
+            argument=edge.argument,
+            at=edge.at,
+            path=edge.path,
+        )
+    return graph
+
+
+def producers(plan: Plan) -> list[list[int]]:
+    r"""For each call the other calls whose output it uses, each once, in ascending order.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
+    [[], [0]]
+    """
+    found: list[set[int]] = [set() for _ in plan.calls]
+    for edge in plan.edges:
+        if edge.producer != edge.consumer:
+            found[edge.consumer].add(edge.producer)
+    return [sorted(s) for s in found]
+
+
+def consumers(plan: Plan) -> list[list[int]]:
+    """For each call the other calls that use its output, each once, in ascending order."""
+    found: list[list[int]] = [[] for _ in plan.calls]
+    for consumer, needed in enumerate(producers(plan)):
+        for producer in needed:
+            found[producer].append(consumer)
+    return found
+
+
+def components(plan: Plan) -> list[list[int]]:
+    r"""The weakly connected components, each in ascending order, ordered by their first call.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> components(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
+    [[0, 1], [2]]
+    """
+    parent = list(range(len(plan.calls)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = i = parent[parent[i]]
+        return i
+
+    for edge in plan.edges:
+        a, b = root(edge.producer), root(edge.consumer)
+        parent[max(a, b)] = min(a, b)
+    groups: dict[int, list[int]] = {}
+    for i in range(len(plan.calls)):
+        groups.setdefault(root(i), []).append(i)
+    return list(groups.values())
+
+
+def topological_generations(plan: Plan) -> list[list[int]]:
+    r"""The calls in generations: each needs only calls of earlier ones; in ascending order within one.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> topological_generations(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
+    [[0, 2], [1]]
+    """
+    waiting = [len(needed) for needed in producers(plan)]
+    users = consumers(plan)
+    generation = [i for i, count in enumerate(waiting) if not count]
+    generations: list[list[int]] = []
+    placed = 0
+    while placed < len(waiting):
+        if not generation:  # only circles are left, and what hangs on them
+            generation = _circle(waiting)
+        for i in generation:
+            waiting[i] = -1
+        generations.append(generation)
+        placed += len(generation)
+        following = []
+        for i in generation:
+            for user in users[i]:
+                if waiting[user] > 0:
+                    waiting[user] -= 1
+                    if not waiting[user]:
+                        following.append(user)
+        generation = sorted(following)
+    return generations
+
+
+def _circle(waiting: list[int]) -> list[int]:
+    """The calls left that wait for the fewest others: an entry into the circle."""
+    least = min(count for count in waiting if count > 0)
+    return [i for i, count in enumerate(waiting) if count == least]
+
+
+def topological_order(plan: Plan) -> list[int]:
+    """One topological order: generation by generation, in written order within each."""
+    return [i for generation in topological_generations(plan) for i in generation]
+
+
+def depth(plan: Plan) -> int:
+    r"""The number of calls on the longest dependency path; 0 for an empty plan.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> depth(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
+    2
+    """
+    return len(topological_generations(plan))
+
+
+def width(plan: Plan) -> int:
+    """The number of calls in the largest topological generation; 0 for an empty plan."""
+    return max(map(len, topological_generations(plan)), default=0)
+
+
+def critical_path(plan: Plan) -> list[int]:
+    r"""The calls of one longest dependency path, producer first; the earliest where several tie.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> critical_path(parse("h(#z='2')\na = f(#x='1')\nb = g(#y=a)"))
+    [1, 2]
+    """
+    needed = producers(plan)
+    length = [0] * len(plan.calls)
+    before = [-1] * len(plan.calls)
+    for i in topological_order(plan):
+        best = max(needed[i], key=lambda p: (length[p], -p), default=-1)
+        length[i] = 1 + (length[best] if best >= 0 else 0)
+        before[i] = best
+    path: list[int] = []
+    at = max(range(len(length)), key=lambda i: (length[i], -i), default=-1)
+    while at >= 0 and at not in path:
+        path.append(at)
+        at = before[at]
+    return path[::-1]
+
+
+def roots(plan: Plan) -> list[int]:
+    """The calls that use no other call's output."""
+    return [i for i, needed in enumerate(producers(plan)) if not needed]
+
+
+def sinks(plan: Plan) -> list[int]:
+    """The calls whose output no other call uses."""
+    return [i for i, users in enumerate(consumers(plan)) if not users]
+
+
+def fan_in(plan: Plan) -> list[int]:
+    """For each call the number of calls whose output it uses."""
+    return [len(needed) for needed in producers(plan)]
+
+
+def fan_out(plan: Plan) -> list[int]:
+    """For each call the number of calls that use its output."""
+    return [len(users) for users in consumers(plan)]
+
+
+def parallel_scale(plan: Plan) -> int:
+    """The number of weakly connected components (AppBench's parallel scale, section 3 of its paper)."""
+    return len(components(plan))
+
+
+def sequential_scale(plan: Plan) -> int:
+    """The size of the largest weakly connected component (AppBench's sequential scale); 0 if empty."""
+    return max(map(len, components(plan)), default=0)
+
+
+def nesting_patterns(plan: Plan) -> dict[str, int]:
+    r"""How the calls hang together, one pattern a meeting point, with its count.
+
+    ``A→B``: one consumer of one producer that serves nobody else. ``{A,B}→C``: one call that uses
+    several others. ``A→{B,C}``: one call that serves several. ``A``: a call that stands alone.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> nesting_patterns(parse("a = f(#x='1')\nb = f(#x='2')\ng(#y=a, #z=b)\nh()"))
+    {'A': 1, '{A,B}→C': 1}
+    """
+    needed, users = producers(plan), consumers(plan)
+    found: Counter[str] = Counter()
+    for i in range(len(plan.calls)):
+        if not needed[i] and not users[i]:
+            found["A"] += 1
+        if len(needed[i]) > 1:
+            found[f"{{{_letters(len(needed[i]))}}}→{_letter(len(needed[i]))}"] += 1
+        if len(users[i]) > 1:
+            found[f"A→{{{_letters(len(users[i]), 1)}}}"] += 1
+        if len(needed[i]) == 1 and len(users[needed[i][0]]) == 1:
+            found["A→B"] += 1
+    return dict(sorted(found.items()))
+
+
+def _letter(k: int) -> str:
+    return chr(ord("A") + k) if k < 26 else f"A{k}"
+
+
+def _letters(count: int, start: int = 0) -> str:
+    return ",".join(_letter(k) for k in range(start, start + count)) if count <= 6 else f"{count} calls"
+
+
+def shape(plan: Plan) -> str:
+    r"""The plan's dependency shape in one line: each call's producers in a canonical order.
+
+    Two plans of one shape have isomorphic dependency graphs in all but rare symmetric cases of more
+    than ten calls; names and arguments play no part.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> shape(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
+    '(()) ()'
+    """
+    needed = producers(plan)
+    users = consumers(plan)
+    text: dict[int, str] = {}
+    for i in topological_order(plan):
+        inner = sorted(
+            (text.get(p, "*") if len(users[p]) == 1 else f"{text.get(p, '*')}×{len(users[p])}")
+            for p in needed[i]
+        )
+        text[i] = f"({''.join(inner)})" if sum(map(len, inner)) < 400 else f"(…{len(inner)})"
+    return " ".join(sorted((text[i] for i in sinks(plan)), key=lambda s: (-len(s), s)))
+
+
+KINDS = (
+    "reference", "ref in text", "ref in values", "unresolved",
+    "string", "integer", "number", "boolean", "null", "array", "object",
+)  # fmt: skip
+"""The kinds of arguments: what refers to other calls, then the types of JSON."""
+
+_JSON = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def argument_kinds(plan: Plan) -> dict[str, int]:
+    r"""What the arguments hold, one of :data:`KINDS` each, with its count.
+
+    An argument that is, or holds, a reference to no call counts as unresolved.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> argument_kinds(parse("a = f(#x='1')\nb = g(#y=a, #z='2')"))
+    {'reference': 1, 'string': 2}
+    """
+    found = Counter(_kind(value) for call in plan.calls for _, value in call.arguments)
+    return {kind: found[kind] for kind in KINDS if found[kind]}
+
+
+def _kind(value: Value) -> str:
+    kind = type(value)
+    if kind in _JSON:
+        return _JSON[kind]
+    inside = [reference for _, reference in references(value)]
+    if any(type(reference) is Unresolved for reference in inside):
+        return "unresolved"
+    if kind is Ref:
+        return "reference"
+    if kind is Template:
+        return "ref in text" if inside else "string"
+    return "ref in values" if inside else "array" if kind is list else "object"

@@ -1,0 +1,122 @@
+"""Which field of a file's records is what: decided once a file, from its first records, and said.
+
+A file of results often holds more than answers: gold beside them, the question, the model's reasoning.
+A guess made record by record would take gold for an answer wherever the answer happens to be null. So one
+field is taken for the whole file; where it is null or absent there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+from planner_eval.base.errors import InputError
+
+Role = Literal["plan", "answer", "gold"]
+"""What a file is read as: plans of either kind, a model's answers, or gold plans."""
+
+ID_FIELDS = (
+    "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "serial_num", "uuid",
+    "request_id", "response_id", "key",
+)  # fmt: skip
+"""Fields that name a record, the likeliest first."""
+
+ANSWER_FIELDS = (
+    "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
+    "raw", "text", "plan", "answer", "result", "calls", "tool_calls", "gen_convs",
+)  # fmt: skip
+"""Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
+
+LATE_FIELDS = ("output", "outputs", "messages", "conversations")
+"""Fields that hold an answer where no field of :data:`ANSWER_FIELDS` stands in the file."""
+
+GOLD_FIELDS = ("gold", "ground_truth", "reference", "expected", "possible_answer")
+"""Fields that hold a gold plan, and never an answer."""
+
+LISTS = ("calls", "tool_calls")
+"""Fields that list calls themselves: null there says that no call was made."""
+
+WANTED: Mapping[Role, str] = {"answer": "an answer", "gold": "a gold plan", "plan": "a plan"}
+"""What each role looks for, in words."""
+
+OPTION: Mapping[Role, str] = {
+    "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field",
+}  # fmt: skip
+"""The option that names the field."""
+
+HEAD = 1_000
+"""How many records decide."""
+
+_RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
+    "answer": (ANSWER_FIELDS, LATE_FIELDS),
+    "gold": (GOLD_FIELDS, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS)),
+    "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS),
+}
+"""What may hold the plan of a record: the first rank of which a field stands in the file decides."""
+
+
+def choose_content(
+    name: str, records: Iterable[Mapping[str, Any]], role: Role = "plan", never: Sequence[str] = ()
+) -> str | None:
+    """The field that holds the plan of every record of a file; None where no known field stands in it.
+
+    Args:
+        name: The file's name, for messages.
+        records: Its records that are objects and no plans themselves; the first :data:`HEAD` count.
+        role: What the file is read as.
+        never: Fields that hold something else in this kind of file.
+
+    Raises:
+        InputError: two fields may hold the plan; names the option that decides.
+
+    >>> record = {"id": 1, "predict": None, "ground_truth": []}
+    >>> choose_content("r.json", [record], "answer"), choose_content("r.json", [record], "gold")
+    ('predict', 'ground_truth')
+    """
+    held: Counter[str] = Counter()
+    for record in islice(records, HEAD):
+        held.update(key for key, value in record.items() if _may_hold(value))
+        if isinstance(record.get("answer"), dict) and "calls" in record:
+            held["answer"] -= 1  # what a plan gives its user, beside the plan's calls
+    for rank in _RANKS[role]:
+        found = [key for key in rank if held[key] > 0 and key not in never]
+        if len(found) > 1:
+            shown = " or ".join(f"{key!r} ({held[key]:,} records)" for key in found)
+            raise InputError(f"{name}: {WANTED[role]} may be in {shown}: name the field with {OPTION[role]}")
+        if found:
+            return found[0]
+    for key in never:
+        if held[key]:
+            raise InputError(
+                f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "
+                f"files: name the field of the answers with --text-field, be it {key!r}"
+            )
+    return None
+
+
+def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """The field that names records: of those that name most records the likeliest; None without one.
+
+    >>> choose_id([{"id": "a", "index": 0}, {"index": 1}])
+    'index'
+    """
+    named: Counter[str] = Counter()
+    for record in islice(records, HEAD):
+        named.update(key for key in ID_FIELDS if is_id(record.get(key)))
+    most = max(named.values(), default=0)
+    return next((key for key in ID_FIELDS if most and named[key] == most), None)
+
+
+def _may_hold(value: Any) -> bool:
+    return value is None or isinstance(value, (str, list, dict))
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value can name a record: a text that is not empty, or an integer.
+
+    >>> is_id(0), is_id(""), is_id(True)
+    (True, False, False)
+    """
+    return value != "" if isinstance(value, str) else type(value) is int

@@ -1,0 +1,252 @@
+"""Files of plans: one plan, or many records of which each holds one.
+
+A file is a plan in any dialect, a JSON array or JSON lines of records, an object from ids to plans,
+or a benchmark's own gold or result file. A record that cannot be read stays a record and carries its
+error; it takes no other with it. What the records' fields mean is decided in
+:mod:`planner_eval.records.fields`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsontext import Repeated, decode
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.json_calls import is_call
+from planner_eval.plan.model import Plan
+from planner_eval.records.fields import (
+    ID_FIELDS,
+    LISTS,
+    OPTION,
+    WANTED,
+    Role,
+    choose_content,
+    choose_id,
+    is_id,
+)
+from planner_eval.records.items import Item, calls_nothing, is_record, may_have_id, split_items
+
+FILE_LIMIT = 4_000_000_000
+"""Bytes of one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file: where it stands, and its plan as text or structure.
+
+    Args:
+        file: The file's name as the user wrote it.
+        position: Counted from 0.
+        id: Its own name, when it has one.
+        source: The plan's text, or structure that is JSON already.
+        line: The line it starts on, counted from 1, when known.
+        error: Why its source could not be taken out of the file.
+        fields: The record's other fields.
+    """
+
+    file: str
+    position: int
+    id: str | None
+    source: Any
+    line: int | None = None
+    error: ParseError | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """The record's place for a message: ``pred.jsonl, record 3 (id q7)``."""
+        named = f" (id {self.id})" if self.id is not None else ""
+        line = f", line {self.line}" if self.line is not None else ""
+        return f"{self.file}{line}, record {self.position + 1}{named}"
+
+    def plan(self, *, dialect: str | None = None, limits: Limits = DEFAULT_LIMITS, **options: Any) -> Plan:
+        """Parse the record's plan.
+
+        Raises:
+            ParseError: the record holds no readable plan.
+        """
+        from planner_eval.dialects.read import parse
+
+        if self.error is not None:
+            raise self.error
+        return parse(self.source, dialect=dialect, limits=limits, **options)
+
+
+class PlanFile(NamedTuple):
+    """The records of one file.
+
+    Args:
+        name: The file's name as the user wrote it.
+        records: Its records, none left out.
+        many: False for a plan in a file of its own.
+        content: The field that was taken for the plan; None where records are plans themselves.
+        id_field: The field that was taken for the id.
+    """
+
+    name: str
+    records: tuple[Record, ...]
+    many: bool
+    content: str | None = None
+    id_field: str | None = None
+
+    @property
+    def said(self) -> str:
+        """What was read as the plans, in words.
+
+        >>> PlanFile("r.json", (Record("r.json", 0, None, "f()"),), True, "predict").said
+        'field "predict" of 1 record'
+        """
+        records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        if not self.many:
+            return "one plan"
+        return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"
+
+
+def read_file(
+    path: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    role: Role = "plan",
+    never: Sequence[str] = (),
+    spare: tuple[str | None, str | None] = (None, None),
+) -> PlanFile:
+    """Read a file of plans.
+
+    Args:
+        path: The file; ``-`` is standard input.
+        id_field: The field that names a record; recognised when left out.
+        text_field: The field that holds its plan; recognised when left out.
+        role: Whether answers or gold plans are wanted, where a file holds both.
+        never: Fields that are not to be taken for the plan.
+        spare: The fields of the id and of the plan in the file beside this one: the id's is taken where it
+            stands in this file too, the plan's where no known field does.
+
+    Raises:
+        InputError: the file is missing, a directory, a field named is in no record, two fields may
+            hold the plan, or none is known to.
+    """
+    name = "standard input" if path == "-" else path
+    try:
+        text = _text(path)
+    except UnicodeDecodeError as error:
+        reason = (
+            f"byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8 text; "
+            "convert the file to UTF-8 first"
+        )
+        broken = ParseError(reason, code="parse.encoding")
+        return PlanFile(name, (Record(name, 0, None, "", error=broken),), False)
+    items = split_items(text, name)
+    if items is None:
+        return _single(name, text)
+    records = [item.data for item in items if is_record(item.data, text_field)]
+    if id_field and not any(isinstance(i.data, dict) and id_field in i.data for i in items):
+        raise InputError(f"{name}: no record has the id field {id_field!r}")
+    if text_field and not any(text_field in record for record in records):
+        raise InputError(f"{name}: no record has the text field {text_field!r}")
+    content = text_field or choose_content(name, records, role, never)
+    if content is None and spare[1] and any(spare[1] in record for record in records):
+        content = spare[1]
+    if records and content is None and len(records) == len(items):
+        shown = ", ".join(map(repr, list(records[0])[:6])) or "no fields"
+        raise InputError(
+            f"{name}: none of {len(records):,} records has a field that is known to hold "
+            f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
+        )
+    holders = [item.data for item in items if may_have_id(item.data, text_field)]
+    key = id_field or (spare[0] if any(spare[0] in one for one in holders) else choose_id(holders))
+    made = tuple(_record(name, at, item, (key, content), text_field) for at, item in enumerate(items))
+    return PlanFile(name, made, True, content, key)
+
+
+def _text(path: str) -> str:
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            if os.path.isdir(path):
+                raise InputError(f"{path} is a directory, expected a file of plans")
+            if os.stat(path).st_size > FILE_LIMIT:
+                raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
+            with open(path, "rb") as file:
+                data = file.read()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return data.decode("utf-8-sig")
+
+
+# ---------------------------------------------------------------- from items to records
+def _single(name: str, text: str) -> PlanFile:
+    """A plan in a file of its own, with the fields beside its calls."""
+    start = len(text) - len(text.lstrip())
+    data: Any = None
+    if text[start : start + 1] == "{":
+        try:
+            data, _ = decode(text, start)
+        except (ValueError, RecursionError):
+            data = None
+    if not isinstance(data, dict) or is_call(data):
+        return PlanFile(name, (Record(name, 0, None, text),), False)
+    own = next((str(data[key]) for key in ID_FIELDS if is_id(data.get(key))), None)
+    source: Any = [] if calls_nothing(data) else text
+    return PlanFile(name, (Record(name, 0, own, source, fields=data),), False)
+
+
+def _record(
+    name: str, position: int, item: Item, taken: tuple[str | None, str | None], text_field: str | None
+) -> Record:
+    data, line, (key, content) = item.data, item.line, taken
+    if item.error is not None:
+        return Record(name, position, _id_in(item.text, key), None, line, item.error)
+    if not isinstance(data, dict) or not may_have_id(data, text_field):
+        return Record(name, position, item.key, data, line)
+    own = data.get(key) if key is not None else None
+    named = item.key or (str(own) if is_id(own) else None)
+    if not is_record(data, text_field):
+        return Record(name, position, named, data, line, None, data)
+    source, error = _taken(data, content, text_field is not None)
+    return Record(name, position, named, source, line, error, data)
+
+
+def _taken(data: dict[str, Any], content: str | None, by_user: bool) -> tuple[Any, ParseError | None]:
+    """A record's plan, or why it has none."""
+    listed = next((key for key in LISTS if isinstance(data.get(key), list)), None)
+    if content is None or (content not in data and not by_user and listed):
+        if listed:
+            return data, None
+        shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        reason = f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"
+        return None, ParseError(reason, code="parse.shape")
+    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
+        return None, ParseError(f"the record has the field {content!r} more than once", code="parse.shape")
+    value = data.get(content)
+    if value is None and content in LISTS and content in data:
+        return [], None
+    if value is None:
+        what = f"{content!r} is null" if content in data else f"the record has no {content!r}"
+        return None, ParseError(
+            f"there is no plan: {what}, the field of this file's plans", code="parse.empty"
+        )
+    if not isinstance(value, (str, list, dict)):
+        return None, ParseError(
+            f"the record's {content!r} is {value!r}, expected a plan as text or as JSON", code="parse.shape"
+        )
+    return (data if content in LISTS and not by_user else value), None
+
+
+def _id_in(text: str, key: str | None) -> str | None:
+    """The id that stands in a record which is no JSON, so that it still meets its gold plan."""
+    if key is None:
+        return None
+    found = re.search(
+        rf'"{re.escape(key)}"\s*+:\s*+("(?:[^"\\]|\\.)*+"|-?\d{{1,30}}+(?=\s*+[,}}]))', text[:4_000]
+    )
+    return str(decode(found[1], 0)[0]) if found else None

@@ -1,0 +1,114 @@
+"""Gold that allows more than one answer: alternative plans, optional calls, precedences, more values.
+
+A gold record may have, beside its plan, the fields
+
+    "alternatives": [plan, …]           other plans that are as right, each a plan or a record like this
+    "optional": ["c3"]                  calls that need not be made, by id
+    "before": [["c1", "c4"]]            the first must be written before the second
+    "unordered": [["c1", "c2"]]         groups without order, where the policy asks for written order
+    "accepted": {"c1": {"city": [..]}}  values that are right besides gold's own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+from planner_eval.policy import NO_TERMS, Terms
+from planner_eval.records.fields import choose_content
+from planner_eval.records.files import Record
+
+FIELDS = ("optional", "before", "unordered", "accepted")
+
+
+class Gold(NamedTuple):
+    """What counts as right for one sample.
+
+    Args:
+        plans: The acceptable plans, each with what it leaves open; the first is the main one.
+    """
+
+    plans: tuple[tuple[Plan, Terms], ...]
+
+    @property
+    def plan(self) -> Plan:
+        """The main plan."""
+        return self.plans[0][0]
+
+
+def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
+    """The gold plans of a record.
+
+    Raises:
+        ParseError: the record's own plan, or an alternative, cannot be read.
+        InputError: a term names a call that the plan does not have, or is of the wrong shape.
+    """
+    plan = record.plan(dialect=dialect)
+    plans = [(plan, terms_of(record.fields, plan, record.where))]
+    others = record.fields.get("alternatives", ())
+    if not isinstance(others, (list, tuple)):
+        raise InputError(f"{record.where}: alternatives is {type(others).__name__}, expected a list of plans")
+    for number, item in enumerate(others, 1):
+        where = f"{record.where}, alternative {number}"
+        held = choose_content(where, [item], "gold") if _is_record(item) else None
+        source = item if held is None else item[held]
+        other = parse(source, dialect=dialect)
+        plans.append((other, terms_of(item if isinstance(item, dict) else {}, other, where)))
+    return Gold(tuple(plans))
+
+
+def _is_record(item: Any) -> bool:
+    return isinstance(item, dict) and "calls" not in item
+
+
+def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Terms:
+    """What a gold record's fields leave open.
+
+    Args:
+        fields: The record's fields.
+        plan: The plan whose calls they name.
+        where: What messages call the record.
+
+    Raises:
+        InputError: a field names a call that the plan does not have, or is of the wrong shape.
+
+    >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
+    frozenset({'c1'})
+    """
+    if not any(name in fields for name in FIELDS):
+        return NO_TERMS
+    known = {call.id for call in plan.calls}
+
+    def named(value: Any, field: str, length: int | None = None) -> tuple[str, ...]:
+        good = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+        if not good or (length is not None and len(value) != length):
+            wanted = "a list of call ids" if length is None else f"{length} call ids"
+            raise InputError(f"{where}: {field} holds {value!r}, expected {wanted}")
+        for item in value:
+            if item not in known:
+                calls = ", ".join(sorted(known)) or "none"
+                raise InputError(f"{where}: {field} names the call {item!r}; the plan's calls are {calls}")
+        return tuple(value)
+
+    def many(field: str) -> list[Any]:
+        value = fields.get(field, [])
+        if not isinstance(value, list):
+            raise InputError(f"{where}: {field} is {value!r}, expected a list")
+        return value
+
+    accepted = fields.get("accepted", {})
+    if not isinstance(accepted, dict) or not all(isinstance(v, dict) for v in accepted.values()):
+        raise InputError(f"{where}: accepted is {accepted!r}, expected call → argument → list of values")
+    named(list(accepted), "accepted")
+    return Terms(
+        optional=frozenset(named(many("optional"), "optional")),
+        before=tuple((pair[0], pair[1]) for item in many("before") if (pair := named(item, "before", 2))),
+        unordered=tuple(frozenset(named(item, "unordered")) for item in many("unordered")),
+        accepted={
+            call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in given.items()}
+            for call, given in accepted.items()
+        },
+    )

@@ -1,0 +1,112 @@
+"""Which prediction belongs to which gold plan: by id where either file has ids, else by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from planner_eval.base.errors import InputError, PairingError
+from planner_eval.records.files import PlanFile, Record
+
+WAYS = ("id", "position")
+"""How records can be paired."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Which prediction belongs to which gold plan.
+
+    Args:
+        by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
+        pairs: (prediction, gold) in gold's order; None stands for a missing partner; predictions
+            without gold follow at the end.
+        repeated: Predictions and gold plans left out because an earlier record has their id.
+    """
+
+    by: str
+    pairs: tuple[tuple[Record | None, Record | None], ...]
+    repeated: tuple[Record, ...] = ()
+
+    def __iter__(self) -> Iterator[tuple[Record | None, Record | None]]:
+        return iter(self.pairs)
+
+
+def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
+    """Pair predictions with gold plans: by id where either file has ids, by position where neither has.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+        by: One of :data:`WAYS`, where the user says it.
+
+    Raises:
+        PairingError: pairing is by id, and no id is in both files.
+
+    >>> one = PlanFile("a", (Record("a", 0, "x", "f()"), Record("a", 1, "y", "g()")), True)
+    >>> two = PlanFile("b", (Record("b", 0, "y", "g()"),), True)
+    >>> [(p and p.id, g and g.id) for p, g in pair(one, two)]
+    [('y', 'y'), ('x', None)]
+    """
+    if by is None and not pred.many and not gold.many:
+        return Pairing("file", ((pred.records[0], gold.records[0]),))
+    has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
+    if by == "position" or (by is None and not has_ids):
+        longest = max(len(pred.records), len(gold.records))
+        lone: tuple[None, ...] = (None,) * longest
+        left, right = (*pred.records, *lone)[:longest], (*gold.records, *lone)[:longest]
+        return Pairing("position", tuple(zip(left, right, strict=True)))
+    known = {record.id for record in gold.records} - {None}
+    if not any(record.id in known for record in pred.records):
+        raise PairingError(
+            f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field names the field of the id; "
+            "--pair position pairs the records in their order"
+        )
+    predictions, repeated = _by_id(pred.records)
+    golds, more = _by_id(gold.records)
+    pairs = [(predictions.get(key), record) for key, record in golds.items()]
+    extra = [(record, None) for key, record in predictions.items() if key not in golds]
+    return Pairing("id", (*pairs, *extra), (*repeated, *more))
+
+
+def _some(file: PlanFile) -> str:
+    ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
+    alone = file.records[0]
+    if not ids and not file.many and alone.error is not None:
+        return f"{file.name} cannot be read: {alone.error.reason}"
+    if not ids and not file.many:
+        empty = isinstance(alone.source, str) and not alone.source.strip()
+        return f"{file.name} is {'empty' if empty else 'one plan without an id'}"
+    if not ids:
+        return f"{file.name} has none"
+    more = ", …" if len(ids) > 3 else ""
+    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}"
+
+
+def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:
+    found: dict[str, Record] = {}
+    repeated = []
+    for record in records:
+        # A record without an id has no partner; it still is a row.
+        key = record.id if record.id is not None else f"\0{record.file}\0{record.position}"
+        if key in found:
+            repeated.append(record)
+        else:
+            found[key] = record
+    return found, repeated
+
+
+def refuse_repeated_gold(pairing: Pairing, gold: Iterable[Record]) -> None:
+    """Two gold plans of one id would leave one of them out in silence.
+
+    Args:
+        pairing: How records were paired.
+        gold: The gold records.
+
+    Raises:
+        InputError: two gold plans have one id; names both places.
+    """
+    ours = {id(record) for record in gold}
+    for record in pairing.repeated:
+        if id(record) in ours:
+            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
+            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")

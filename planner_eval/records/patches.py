@@ -1,0 +1,173 @@
+"""Many patches for many plans: each goes to the plan of its id, and no record is lost.
+
+A file of patches is what ``planeval diff --patch`` writes: one patch, or a JSON line a pair with the
+pair's id and the patch, or with why there is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.comparison.patch import SCHEMA, apply_patch
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import Record
+
+
+class Patches(NamedTuple):
+    """The patches of one file.
+
+    Args:
+        name: The file.
+        one: The patch, where the file is one without an id.
+        by_id: Id → what the file holds under it: a patch, or why there is none.
+        repeated: Ids that several patches have.
+        broken: Places and reasons of lines that hold no patch with an id.
+    """
+
+    name: str
+    one: Any = None
+    by_id: Mapping[str, Any] = {}
+    repeated: frozenset[str] = frozenset()
+    broken: tuple[str, ...] = ()
+
+    def unknown(self, records: Sequence[Record]) -> list[str]:
+        """Ids of patches that are for none of some records."""
+        known = {name_of(record) for record in records}
+        return [key for key in self.by_id if key not in known]
+
+
+class Patched(NamedTuple):
+    """What became of one plan.
+
+    Args:
+        id: The record's id, or its position counted from 1.
+        plan: The plan, repaired or as it was; None where there is an error.
+        error: Why nothing can be written.
+        note: Why the plan is as it was; None where a patch was applied.
+    """
+
+    id: str
+    plan: Plan | None = None
+    error: str | None = None
+    note: str | None = None
+
+
+def name_of(record: Record) -> str:
+    """What a record is called in a file of patches: its id, or its position counted from 1."""
+    return record.id if record.id is not None else str(record.position + 1)
+
+
+def read_patches(text: str, name: str) -> Patches:
+    """The patches that a text holds: one JSON value, or JSON lines.
+
+    Args:
+        text: One patch, an array of patches with ids, or a line each.
+        name: What to call the text in a message.
+
+    Raises:
+        InputError: the text holds no patch at all.
+
+    >>> read_patches('{"id": 7, "operations": []}', "patches.jsonl").by_id["7"]["operations"]
+    []
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        lines = [(f"line {n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        values = [(place, _line(line)) for place, line in lines]
+        if not any(isinstance(value, dict) for _, value in values):
+            raise InputError(f"{name}: this is no patch: {error}") from None
+        return _by_id(values, name)
+    if isinstance(data, list):
+        return _by_id([(f"patch {n}", value) for n, value in enumerate(data, 1)], name)
+    if isinstance(data, dict) and "id" in data:
+        return _by_id([("line 1", data)], name)
+    return Patches(name, data)
+
+
+def _line(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return f"no JSON: {error}"
+
+
+def _by_id(values: Sequence[tuple[str, Any]], name: str) -> Patches:
+    found: dict[str, Any] = {}
+    times: Counter[str] = Counter()
+    broken = []
+    for place, value in values:
+        own = value.get("id") if isinstance(value, dict) and _is_patch(value) else None
+        if not isinstance(own, (str, int)) or isinstance(own, bool):
+            said = value if isinstance(value, str) else "expected an object with an id and operations"
+            broken.append(f"{name}, {place}: {said}")
+            continue
+        times[str(own)] += 1
+        found[str(own)] = value
+    if not found:
+        raise InputError(
+            broken[0].replace(": ", ": this is no patch: ", 1) if broken else f"{name}: no patch"
+        )
+    return Patches(name, None, found, frozenset(k for k, n in times.items() if n > 1), tuple(broken))
+
+
+def _is_patch(value: Mapping[str, Any]) -> bool:
+    return "operations" in value or "error" in value or value.get("schema") == SCHEMA
+
+
+def apply_one(plan: Plan, patch: Any) -> Plan:
+    """The plan after one entry of a file of patches.
+
+    Raises:
+        InputError: the entry says why there is no patch; or as for
+        :func:`planner_eval.comparison.patch.apply_patch`.
+    """
+    if isinstance(patch, dict) and "operations" not in patch and "error" in patch:
+        raise InputError(f"no patch was made: {patch['error']}")
+    return apply_patch(plan, patch)
+
+
+def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -> Iterator[Patched]:
+    """Apply to each plan the patch of its id.
+
+    A plan for which there is no patch stays as it is. Where several plans or several patches have one
+    id, nothing says which belongs to which, and each such plan is an error.
+
+    Args:
+        records: The plans.
+        patches: The patches, by id.
+        reading: How the plans are read, as for :meth:`planner_eval.records.files.Record.plan`.
+
+    Returns:
+        One entry a record, in order.
+    """
+    times = Counter(name_of(record) for record in records)
+    for record in records:
+        name = name_of(record)
+        if times[name] > 1:
+            yield Patched(name, error=f"{record.where}: {times[name]} plans have the id {name!r}")
+        elif name in patches.repeated:
+            yield Patched(name, error=f"{record.where}: several patches have the id {name!r}")
+        else:
+            yield _patched(record, name, patches, reading)
+
+
+def _patched(record: Record, name: str, patches: Patches, reading: dict[str, Any]) -> Patched:
+    patch = patches.by_id.get(name)
+    try:
+        plan = record.plan(**reading)
+        if patch is None and patches.broken:
+            lost = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
+            return Patched(name, error=f"{record.where}: there is no patch of this id, but {lost}")
+        if patch is None:
+            return Patched(name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was")
+        repaired = apply_one(plan, patch)
+    except ParseError as error:
+        return Patched(name, error=f"{record.where}: {str(error).split(chr(10))[0]}")
+    except InputError as error:
+        return Patched(name, error=f"{record.where}: {error}")
+    return Patched(name, repaired, note=None if patch["operations"] else "the patch changes nothing")

@@ -1,0 +1,66 @@
+"""What became of the records of a file of predictions, before any figure: counts that stand first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.scoring.scored import Scored
+
+
+class Records(NamedTuple):
+    """What became of the records of one system.
+
+    Args:
+        records: Pairs of a prediction and a gold plan, and those of which one is missing.
+        read: Predictions that were compared with a gold plan.
+        repaired: Of these, those that were readable only after repair.
+        unreadable: Predictions that cannot be read; they count as wrong.
+        absent: Gold plans without a prediction; they count as wrong.
+        gold_unreadable: Gold plans that cannot be read; they do not count.
+        gold_absent: Predictions without a gold plan; they do not count.
+        repeated: Predictions left out because an earlier one has their id.
+    """
+
+    records: int
+    read: int
+    repaired: int
+    unreadable: int
+    absent: int
+    gold_unreadable: int
+    gold_absent: int
+    repeated: int = 0
+
+
+def count_records(rows: Sequence[Scored]) -> Records:
+    """Count what became of the records of one system; of records that were left out nothing is known.
+
+    >>> count_records([Scored("a", "same"), Scored("b", "unreadable")])[:4]
+    (2, 1, 0, 1)
+    """
+    states = Counter(row.state for row in rows)
+    return Records(
+        len(rows),
+        states["same"] + states["different"],
+        sum(row.repaired for row in rows),
+        states["unreadable"],
+        states["absent"],
+        states["gold_unreadable"],
+        states["gold_absent"],
+    )
+
+
+def record_rows(names: tuple[str, str], records: tuple[Records, Records]) -> list[dict[str, Any]]:
+    """The counts of two systems, a row a state; those that are rare only where there are some.
+
+    Args:
+        names: What the two are called.
+        records: What became of the records of each.
+    """
+    always = ("records", "read", "repaired", "unreadable", "absent")
+    return [
+        {"records": "all" if name == "records" else name, names[0]: one, names[1]: other}
+        for name, one, other in zip(Records._fields, *records, strict=True)
+        if name in always or one or other
+    ]

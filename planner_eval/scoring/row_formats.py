@@ -1,0 +1,166 @@
+"""Compared pairs in writing: for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from planner_eval.comparison.diff import Diff, Edit
+from planner_eval.comparison.sentences import call_name
+from planner_eval.records.rows import STATES, Row, row_data, span_of
+
+FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
+
+
+def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, places: bool = False) -> str:
+    """Compared pairs in one of :data:`FORMATS`.
+
+    Args:
+        rows: What became of each pair.
+        form: The format.
+        many: False for one pair, which is told in full instead of on one line.
+        places: Tell line and column of each edit of one pair as well.
+
+    Returns:
+        The text, without a last line end.
+    """
+    if form == "text":
+        return _lines(rows) if many else "\n".join(explanation(row, places=places) for row in rows)
+    if form == "json":
+        data: Any = [row_data(row) for row in rows]
+        return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
+    if form == "jsonl":
+        return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
+    if form == "junit":
+        return junit([_case(row) for row in rows])
+    from planner_eval.base.tables import table
+
+    return table([_flat(row) for row in rows], form, width=200)
+
+
+def explanation(row: Row, *, places: bool = False) -> str:
+    """One pair in full: the verdict, then a line an edit, consequences indented under their cause.
+
+    Args:
+        row: The pair.
+        places: Tell line and column of each edit in either text, where they are known.
+    """
+    from planner_eval.base.text import printable
+
+    if row.diff is None:
+        return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
+    lines = [_headline(row.diff)]
+    depth: list[int] = []
+    for edit in row.diff.edits:
+        depth.append(0 if edit.cause is None else depth[edit.cause] + 1)
+        lead = "  " * depth[-1] + ("↳ " if edit.cause is not None else "")
+        where = ", ".join(_places(edit, row.diff)) if places else ""
+        line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
+        lines.append(printable(line).replace("\n", "\\n"))
+    return "\n".join(lines)
+
+
+def _places(edit: Edit, found: Diff) -> list[str]:
+    """Line and column of an edit in either text, where they are known."""
+    shown = []
+    for side, plan, place in (("pred", found.pred, edit.pred), ("gold", found.gold, edit.gold)):
+        span = span_of(plan, place) if place is not None else None
+        if span is not None and plan.text is not None:
+            line = plan.text.count("\n", 0, span[0]) + 1
+            shown.append(f"{side} {line}:{span[0] - plan.text.rfind(chr(10), 0, span[0])}")
+    return shown
+
+
+def _headline(diff: Diff) -> str:
+    bounded = "" if diff.exact else " (the pairing of calls is not proved optimal: the search was bounded)"
+    if diff.same:
+        return "same" + bounded
+    edits, roots = len(diff.edits), len(diff.roots)
+    text = f"different: {edits} edit{'s' * (edits != 1)}"
+    if roots < edits:
+        text += f", {roots} cause{'s' * (roots != 1)}"
+    first = diff.first
+    if first is not None:
+        plan, position = first
+        text += (
+            f"; first at {'gold' if plan is diff.gold else 'the prediction'}'s {call_name(plan, position)}"
+        )
+    return text + bounded
+
+
+def _lines(rows: Sequence[Row]) -> str:
+    """One line a pair, then the summary."""
+    from planner_eval.base.text import one_line
+
+    width = max((len(row.id) for row in rows), default=0)
+    lines = [one_line(f"{row.id.ljust(width)}  {_short(row)}", 200) for row in rows]
+    return "\n".join([*lines, summary(rows)])
+
+
+def _short(row: Row) -> str:
+    if row.diff is None:
+        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}"
+    if row.diff.same:
+        return "same" + ("" if row.diff.exact else " (not proved)")
+    codes = Counter(edit.code for edit in row.diff.roots)
+    named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
+    return f"different: {named}: {row.diff.roots[0].message}"
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
+    states = Counter(row.state for row in rows)
+    named = ", ".join(f"{states[state]} {state.replace('_', ' ')}" for state in STATES if states[state])
+    bounded = sum(row.diff is not None and not row.diff.exact for row in rows)
+    more = f" ({bounded} not proved: the search was bounded)" if bounded else ""
+    return f"{len(rows)} pair{'s' * (len(rows) != 1)}: {named or 'none'}{more}"
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    found = row.diff
+    return {
+        "id": row.id,
+        "state": row.state,
+        "exact": found.exact if found else None,
+        "edits": len(found.edits) if found else None,
+        "causes": len(found.roots) if found else None,
+        "codes": " ".join(edit.code for edit in found.edits) if found else None,
+        "first": found.roots[0].message if found and found.roots else row.error,
+    }
+
+
+def _case(row: Row) -> tuple[str, str, str, str]:
+    if row.diff is None or row.diff.same:
+        return row.id, row.state, row.state, row.error or STATES[row.state]
+    return row.id, row.state, row.diff.roots[0].code, explanation(row)
+
+
+def junit(cases: Sequence[tuple[str, str, str, str]], *, suite: str = "planeval") -> str:
+    """A JUnit XML report: a test case a pair, a failure a difference, an error the unread.
+
+    Args:
+        cases: (id, state, code, reason) of each pair; a reason's second or only line is the message.
+        suite: The suite's name.
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    failures = sum(state == "different" for _, state, _, _ in cases)
+    errors = sum(state not in ("same", "different") for _, state, _, _ in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors)}
+    top = Element("testsuites", counts)
+    whole = SubElement(top, "testsuite", {"name": suite} | counts)
+    for name, state, code, reason in cases:
+        case = SubElement(whole, "testcase", name=_xml(name), classname=suite)
+        if state != "same":
+            kind = "failure" if state == "different" else "error"
+            first = reason.splitlines()[min(1, reason.count("\n"))].strip() if reason else code
+            SubElement(case, kind, message=_xml(first), type=code).text = _xml(reason)
+    indent(top)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(top, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return "".join(c if c in "\t\n" or (c >= " " and c.isprintable()) else "\ufffd" for c in text)

@@ -1,0 +1,134 @@
+"""From compared pairs to counts: one scored row a pair, whatever became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planner_eval.comparison.align import match
+from planner_eval.metrics import DEFAULT_METRICS, METRICS, measure
+from planner_eval.metrics.counts import Share, Tally
+from planner_eval.plan.model import Plan
+from planner_eval.plan.structure import depth, nesting_patterns
+from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.records.rows import JUDGED, STATES, Row
+
+FIELDS = ("difficulty", "domain", "category")
+"""Fields of gold records by which figures are broken down where the records have them."""
+
+STRUCTURE = ("calls", "depth", "pattern")
+"""What gold's structure can be broken down by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The counts of one pair.
+
+    Args:
+        id: The records' id, or their position counted from 1.
+        state: One of :data:`planner_eval.records.rows.STATES`.
+        tallies: Counts by metric; empty where there is no readable gold plan.
+        codes: The codes of the root causes, in topological order.
+        reason: The first root cause in words, or why a plan could not be read.
+        keys: What figures can be broken down by.
+        proved: The pairing of calls is proved optimal.
+        repaired: The prediction was readable only after repair.
+        mistaken: (gold's tool, the prediction's) of calls that another tool was taken for; None for
+            a call that was left out, or made too much.
+    """
+
+    id: str
+    state: str
+    tallies: Mapping[str, Tally | None] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
+    reason: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    proved: bool = True
+    repaired: bool = False
+    mistaken: tuple[tuple[str | None, str | None], ...] = ()
+
+
+def score_rows(
+    rows: Iterable[Row],
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    policy: Policy = DEFAULT_POLICY,
+    by: Sequence[str] = (),
+) -> Iterator[Scored]:
+    """Count what metrics count in each pair.
+
+    A prediction that is absent or unreadable counts as a plan without calls of which nothing is right.
+    Pairs without a readable gold plan have no counts.
+
+    Args:
+        rows: Compared pairs.
+        metrics: Names of :data:`planner_eval.metrics.METRICS`.
+        policy: The policy that the pairs were compared under.
+        by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
+    """
+    for row in rows:
+        yield _scored(row, metrics, policy, by)
+
+
+def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str]) -> Scored:
+    if row.state not in JUDGED or row.gold is None:
+        return Scored(row.id, row.state, reason=row.error or STATES[row.state])
+    keys = {name: key for name in by if (key := key_of(name, row)) is not None}
+    if row.diff is None or row.diff.matching is None:
+        tallies = {
+            name: _wrong(name, t) for name, t in measure(match(Plan(), row.gold, policy), metrics).items()
+        }
+        lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in row.gold.calls)
+        return Scored(row.id, row.state, tallies, (), row.error or STATES[row.state], keys, mistaken=lost)
+    found = row.diff
+    roots = found.roots
+    repaired = row.pred is not None and any(d.code.startswith("repair.") for d in row.pred.diagnostics)
+    return Scored(
+        row.id,
+        row.state,
+        measure(row.diff.matching, metrics),
+        tuple(edit.code for edit in roots),
+        roots[0].message if roots else "",
+        keys,
+        found.exact,
+        repaired,
+        _mistaken(row),
+    )
+
+
+def _wrong(metric: str, tally: Tally | None) -> Tally | None:
+    """What an empty plan's counts are where there is no plan: nothing of it is right.
+
+    Where gold makes no call either, an empty plan is the right answer; a prediction that is absent or
+    cannot be read is none.
+    """
+    if isinstance(tally, Share):
+        return Share(tally.whole if METRICS[metric].lower else 0, tally.whole)
+    return tally
+
+
+def _mistaken(row: Row) -> tuple[tuple[str | None, str | None], ...]:
+    """Which tool was taken for which, from the edits that say so."""
+    assert row.diff is not None
+    pred, gold = row.diff.pred, row.diff.gold
+    found: list[tuple[str | None, str | None]] = []
+    for edit in row.diff.edits:
+        if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated"):
+            ours = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
+            theirs = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
+            found.append((theirs, ours))
+    return tuple(found)
+
+
+def key_of(name: str, row: Row) -> str | None:
+    """What a pair belongs to in a breakdown; None where its gold record does not say."""
+    if row.gold is None:
+        return None
+    if name == "calls":
+        return str(len(row.gold.calls))
+    if name == "depth":
+        return str(depth(row.gold))
+    if name == "pattern":
+        return " ".join(sorted(nesting_patterns(row.gold))) or "none"
+    value = row.fields.get(name)
+    return None if value is None else str(value)

@@ -1,0 +1,110 @@
+"""What a plan scorer must answer: 38 pairs, for ours or any other that reads two plans and says yes or no."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from planner_eval.base.resources import read
+from planner_eval.comparison.diff import diff
+from planner_eval.dialects.read import parse
+from planner_eval.policy import DEFAULT_POLICY, Policy
+
+YES = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
+NO = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What a scorer says of one pair.
+
+    Args:
+        id: The pair's number.
+        what: What the two plans differ in.
+        same: What is right: they do the same thing.
+        disputed: The answer hangs on a policy of values; none is wrong.
+        answer: What the scorer says; None when it gives no verdict.
+        error: Why it gives none.
+    """
+
+    id: str
+    what: str
+    same: bool
+    disputed: bool
+    answer: bool | None
+    error: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is the right one."""
+        return self.answer is self.same
+
+
+def ask_ourselves(policy: Policy = DEFAULT_POLICY) -> Iterator[PairVerdict]:
+    """Put our own comparison to the pairs.
+
+    >>> sum(answer.right for answer in ask_ourselves() if not answer.disputed)
+    30
+    """
+    for pair in pairs():
+        said = diff(parse(pair["pred"], dialect="plan"), parse(pair["gold"], dialect="plan"), policy).same
+        yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], said)
+
+
+def ask_command(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[PairVerdict]:
+    """Put another scorer to the pairs.
+
+    Args:
+        command: A program and its arguments; ``{pred}`` and ``{gold}`` are replaced by the names of two
+            JSON files, which are added at the end where neither is there. Its verdict is the first
+            word or the last line that it prints, one of :data:`YES` or :data:`NO`; where neither is,
+            its exit code: 0 for the same, 1 for different.
+        timeout: Seconds for one pair.
+    """
+    named = any("{pred}" in part or "{gold}" in part for part in command)
+    with TemporaryDirectory() as folder:
+        files = {side: Path(folder) / f"{side}.json" for side in ("pred", "gold")}
+        for pair in pairs():
+            for side, file in files.items():
+                file.write_text(json.dumps(pair[side]), encoding="utf-8")
+            places = {f"{{{side}}}": str(file) for side, file in files.items()}
+            filled = [_filled(part, places) for part in command]
+            said, error = _verdict(filled if named else [*filled, *places.values()], timeout)
+            yield PairVerdict(pair["id"], pair["what"], pair["same"], pair["policy_dependent"], said, error)
+
+
+def _filled(part: str, places: dict[str, str]) -> str:
+    for mark, name in places.items():
+        part = part.replace(mark, name)
+    return part
+
+
+def _verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"no verdict within {timeout:g} seconds"
+    except OSError as error:
+        return None, f"{command[0]}: {error.strerror or error}"
+    printed = done.stdout.decode("utf-8", "replace").strip().casefold()
+    for said in (printed.rpartition("\n")[2], printed.partition("\n")[0].partition(" ")[0]):
+        word = said.strip(" .:!,\"'")
+        if word in YES or word in NO:
+            return word in YES, ""
+    if done.returncode in (0, 1):
+        return done.returncode == 0, ""
+    tail = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return None, f"exit code {done.returncode}" + (f": {tail[-1][:100]}" if tail else "")
+
+
+def pairs() -> list[dict[str, Any]]:
+    """The pairs as data: ``{id, what, same, policy_dependent, pred, gold}``."""
+    found: list[dict[str, Any]] = json.loads(read("data/selftest/plan_pairs.json"))
+    return found
