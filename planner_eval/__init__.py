@@ -7,6 +7,7 @@ verb is loaded on first use, so that importing the package costs next to nothing
 from __future__ import annotations
 
 from planner_eval._version import __version__
+from planner_eval.base.registry import register
 
 TYPE_CHECKING = False  # typing's own would double the time that --version takes
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ __all__ = [
     "stats",
     "write",
 ]
+
+# What a room needs of one above it: who gives it, imported when it is first asked for.
+register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("schema defaults", "planner_eval.catalogs.defaults:schema_defaults")
+register("world catalog", "planner_eval.worlds.reading:world_catalog")
+register("world tools", "planner_eval.worlds.source:world_source")
 
 
 def __getattr__(name: str) -> Any:

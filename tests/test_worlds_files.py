@@ -17,6 +17,7 @@ from planner_eval.execution import execute
 from planner_eval.plan.model import Call, Plan
 from planner_eval.worlds import Replay, World, facts_of, load, read, world_source
 from planner_eval.worlds.definition import MissingArgument, NotFound, Refused, UnknownApi
+from planner_eval.worlds.reading import world_catalog
 from tests.conftest import ROOT
 
 DOCS = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
@@ -234,7 +235,7 @@ def test_worlds_from_catalogs(tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             world.call(None, "cancel_room", {"booking_id": trace.calls[1].value["booking_id"]})
         assert world.call(None, "find_room", {"city": "Nowhere"}) == {}
-    assert [tool.name for tool in load(f"catalog:{path}").catalog().tools] == [
+    assert [tool.name for tool in world_catalog(f"catalog:{path}").tools] == [
         tool.name for tool in as_catalog(tools).tools
     ]
 

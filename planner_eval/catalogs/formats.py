@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.registry import service
 from planner_eval.catalogs.catalog import Catalog
 
 Reader: TypeAlias = Callable[[Any, str], Catalog]
@@ -246,9 +247,8 @@ def read_catalog(source: str | Path, format: str | None = None) -> Catalog:
     """
     text = str(source)
     if text.startswith("world:"):
-        from planner_eval.worlds import load
-
-        return load(text.removeprefix("world:")).catalog()
+        found: Catalog = service("world catalog")(text.removeprefix("world:"))
+        return found
     if not text:
         raise CatalogError("no catalog named: give the path of a file or world:NAME")
     return from_file(Path(source), format)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from planner_eval.base.registry import service
 from planner_eval.comparison.align import Alignment, Matching, match
 from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
@@ -126,13 +127,8 @@ class Diff:
 
     def _repr_svg_(self) -> str | None:
         """How a notebook shows the diff: a drawing, or None where nothing can draw."""
-        from planner_eval.base.errors import RenderError
-        from planner_eval.drawing import render
-
-        try:
-            return render(self, format="svg").decode()
-        except RenderError:
-            return None
+        shown: str | None = service("notebook drawing")(self)
+        return shown
 
 
 def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:

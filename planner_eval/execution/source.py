@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
+from planner_eval.base.registry import service
 
 _SYSTEM = (
     "/lib",
@@ -86,9 +87,8 @@ def tool_source(tools: Any) -> ToolSource:
     if kind == "nestful":
         return _nestful(rest)
     if kind == "world":
-        from planner_eval.worlds import world_source
-
-        return world_source(rest)
+        found: ToolSource = service("world tools")(rest)
+        return found
     if kind == "recorded":
         return _recorded(tools, rest)
     if kind.endswith(".py"):

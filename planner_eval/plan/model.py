@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.limits import Span
+from planner_eval.base.registry import service
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -220,13 +221,8 @@ class Plan:
 
     def _repr_svg_(self) -> str | None:
         """How a notebook shows the plan: a drawing, or None where nothing can draw."""
-        from planner_eval.base.errors import RenderError
-        from planner_eval.drawing import render
-
-        try:
-            return render(self, format="svg").decode()
-        except RenderError:
-            return None
+        shown: str | None = service("notebook drawing")(self)
+        return shown
 
 
 def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unresolved]]:

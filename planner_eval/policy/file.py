@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.registry import service
 from planner_eval.base.resources import folder
 from planner_eval.policy import COMPARE, DEFAULT_POLICY, NOTHING, ORDERS, Policy, Rule
 from planner_eval.policy.values import casefold
@@ -148,9 +149,7 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
         if key in data:
             kept[key] = tuple(data[key])
     if "catalog" in data:
-        from planner_eval.catalogs.defaults import schema_defaults
-
-        kept["defaults"] = schema_defaults(str((place or Path()) / data["catalog"]))
+        kept["defaults"] = service("schema defaults")(str((place or Path()) / data["catalog"]))
     name = data.get("name") or Path(where).stem
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
 

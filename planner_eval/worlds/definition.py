@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog
+from typing import Any
 
 TYPES = ("text", "integer", "number", "boolean", "date", "time", "json")
 """The types of columns and arguments."""
@@ -235,9 +232,3 @@ class Definition:
             if column is not None:
                 return column.type
         return self.types.get(name, "text")
-
-    def catalog(self) -> Catalog:
-        """The world's APIs as a tool catalog."""
-        from planner_eval.worlds.tools import catalog_of
-
-        return catalog_of(self)

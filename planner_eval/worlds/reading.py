@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import Catalog
 from planner_eval.worlds.clauses import api_of, check_makers, kind_of, only, table, table_of, texts
 from planner_eval.worlds.definition import Definition
+from planner_eval.worlds.tools import catalog_of
 
 _TOP = {"name", "about", "today", "pools", "aliases", "types", "tables", "api", "generic"}
 
@@ -45,6 +47,11 @@ def load(source: str | Path) -> Definition:
     world = read(data, where=path.name, name=path.stem, functions=functions)
     verify(world)
     return world
+
+
+def world_catalog(source: str | Path) -> Catalog:
+    """The APIs of a world as a tool catalog; `source` as for :func:`load`."""
+    return catalog_of(load(source))
 
 
 def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:

@@ -1,0 +1,14 @@
+"""How a notebook shows a plan or a diff; they ask for it by name, for they know nothing of drawing."""
+
+from __future__ import annotations
+
+from planner_eval.base.errors import RenderError
+from planner_eval.drawing import Drawable, render
+
+
+def notebook_svg(thing: Drawable) -> str | None:
+    """The thing as SVG, or None where nothing can draw it."""
+    try:
+        return render(thing, format="svg").decode()
+    except RenderError:
+        return None
