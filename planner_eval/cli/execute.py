@@ -238,7 +238,8 @@ class _Recorder:
     def __init__(self, path: str | None, tools: ToolSource) -> None:
         from pathlib import Path
 
-        from planner_eval.execution.record import read_record, recorded_over
+        from planner_eval.execution.record import read_record
+        from planner_eval.execution.source import recorded_over
 
         self.path = None if path is None else Path(path)
         self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []

@@ -15,8 +15,16 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.dialects.appbench_terms import (
+    HEAD,
+    LITERALS,
+    NAME,
+    REFUSED,
+    UNESCAPE,
+    word_value,
+)
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.plan.model import Diagnostic, Path, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
+from planner_eval.plan.model import Diagnostic, Path, Plan, RawCall, RawPlan, Ref, Unresolved, Value
 
 WORDS = {
     "APP": "an app's name with ': ['",
@@ -34,20 +42,12 @@ WORDS = {
 }
 LARK_CHARS = 256_000
 
-_WORD = r"[^\W\d]\w*+"
 _APP = re.compile(r"\s*+([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[\s*+")
-_HEAD = re.compile(
-    rf"(?:({_WORD}(?:\s*+,\s*+{_WORD})*+)\s*+=\s*+)?+([^\W\d][\w.\-]*+)\s*+\(\s*+"
-)  # fmt: skip
 _ARGUMENT = re.compile(
     r"#(\w++)\s*+=\s*+(?:'((?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]]|#\w++\s*+=|\Z)))*+)'|([\w.+-]++))"
     r"\s*+(?:(,)\s*+|\))",
     re.S,
 )
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
-_NAME = re.compile(rf"{_WORD}(?:\.{_WORD})*+")
-_LITERALS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
-_UNESCAPE = re.compile(r"\\(['\\])")
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -125,7 +125,7 @@ def fast_section(text: str, at: int, app: str | None, calls: list[RawCall], note
 
 def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Append the call that starts at `at`; gives the place after it, or -1 where none is read."""
-    head = _HEAD.match(text, at)
+    head = HEAD.match(text, at)
     if head is None:
         return -1
     at = head.end()
@@ -142,13 +142,13 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
             name, quoted, bare, closing = match.groups()
             if quoted is None:
                 span = (match.start(), match.end(3))
-                value = _bare(bare)
-                if value is _REFUSED:
+                value = word_value(bare)
+                if value is REFUSED:
                     return -1
                 _note_number(value, name, len(calls), span, notes)
             else:
                 span = (match.start(), match.end(2) + 1)
-                value = _UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
+                value = UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
             arguments.append((name, value))
             spans.append(span)
             at = match.end()
@@ -159,24 +159,11 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
 _SEPARATOR = re.compile(r"\s*+,\s*+")
 _LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
 _CLOSING = re.compile(r"\s*+\]")
-_REFUSED = object()
-
-
-def _bare(word: str) -> Any:
-    """What an unquoted word is: a number, a literal, or the name of a returned argument."""
-    if word in _LITERALS:
-        return _LITERALS[word]
-    if _NUMBER.fullmatch(word) and len(word) < 4000:
-        return int(word) if word.lstrip("+-").isdigit() else float(word)
-    if _NAME.fullmatch(word):
-        first, *rest = word.split(".")
-        return RawRef(first, tuple(rest))
-    return _REFUSED
 
 
 def _refused(value: Any) -> bool:
     """Whether a value is no word of the notation, or a list that holds one."""
-    return any(map(_refused, value)) if isinstance(value, list) else value is _REFUSED
+    return any(map(_refused, value)) if isinstance(value, list) else value is REFUSED
 
 
 def _note_number(value: Value, argument: str, call: int, span: Span, notes: list[Diagnostic]) -> None:
@@ -367,7 +354,7 @@ def _written(
     if isinstance(value, (Ref, Unresolved)):
         path = value.path if isinstance(value, Ref) else (value.name, *value.path)
         text = ".".join(map(str, path))
-        if _NAME.fullmatch(text) and text not in _LITERALS and all(isinstance(s, str) for s in path):
+        if NAME.fullmatch(text) and text not in LITERALS and all(isinstance(s, str) for s in path):
             if _meant(value, str(path[0]), i, nearest, returned):
                 return text
             where = f"the output {path[0]!r} of call {value.call + 1}" if isinstance(value, Ref) else text

@@ -8,7 +8,7 @@ from typing import Any
 from lark import Token, Transformer
 
 from planner_eval.base.limits import Span
-from planner_eval.dialects.appbench import _HEAD, _UNESCAPE, _bare
+from planner_eval.dialects.appbench_terms import HEAD, UNESCAPE, word_value
 
 _SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
 
@@ -28,7 +28,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
     def call(self, items: list[Any]) -> Any:
         """Split the head into returned names and the tool's name."""
         head, closing = items[0], items[-1]
-        match = _HEAD.fullmatch(head)
+        match = HEAD.fullmatch(head)
         assert match is not None
         arguments = [item for item in items if isinstance(item, tuple)]
         return (None, match[2], match[1], arguments, (head.start_pos, closing.end_pos))
@@ -43,7 +43,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
         """Read `#name=word`."""
         match = _SPLIT.fullmatch(items[0])
         assert match is not None
-        return match[1], _bare(match[2]), _span(items[0])
+        return match[1], word_value(match[2]), _span(items[0])
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
@@ -51,7 +51,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def word_value(self, items: list[Token]) -> Any:
         """Read an unquoted word in a list."""
-        return [_bare(str(items[0]))]
+        return [word_value(str(items[0]))]
 
     def list_value(self, items: list[Any]) -> Any:
         """Read a list in a list."""
@@ -70,7 +70,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
 
 def _text(quoted: str) -> str:
-    return _UNESCAPE.sub(r"\1", quoted[1:-1])
+    return UNESCAPE.sub(r"\1", quoted[1:-1])
 
 
 def _span(token: Token) -> Span:

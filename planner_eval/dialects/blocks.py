@@ -132,7 +132,7 @@ class PieceReader:
         read: list[Read] = []
         for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
             from planner_eval.dialects import appbench_prose
-            from planner_eval.dialects.find import split
+            from planner_eval.dialects.pieces import split
 
             inner = unescaped(view.cut(*match.span(1)))
             try:

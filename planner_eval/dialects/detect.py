@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.json_calls import is_call, is_definition
+from planner_eval.dialects.messages import is_call, is_definition
 from planner_eval.dialects.table import Wrapper, literal, table
 from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
 

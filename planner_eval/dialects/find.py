@@ -19,7 +19,7 @@ from planner_eval.dialects import restated
 from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Block, Nothing, Read, placed
+from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -47,8 +47,6 @@ TURN = re.compile(
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-FENCE = re.compile(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
-_LABEL = re.compile(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 _MARK = re.compile(
     r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
 )
@@ -288,23 +286,6 @@ def _blocks(view: View, search: _Search) -> list[Read]:
             shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([shown], search)
     return read
-
-
-def split(view: View) -> Iterator[Block]:
-    """The fences of a text and what stands between them."""
-    at = 0
-    for match in FENCE.finditer(view.text):
-        if match.start() > at and not view.text[at : match.start()].isspace():
-            yield Block(view.cut(at, match.start()), False, "", at)
-        start, end = match.span("body")
-        at = match.end()
-        if not match["body"].strip():
-            continue
-        label = _LABEL.match(view.text, start, end)
-        inside = view.cut(label.end() if label else start, end)
-        yield Block(inside, True, label[1].lower() if label else "", match.start())
-    if at < len(view.text):
-        yield Block(view.cut(at, len(view.text)), False, "", at)
 
 
 def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Read]:

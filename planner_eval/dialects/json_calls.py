@@ -13,19 +13,10 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.messages import ARGUMENT_KEYS, ID_KEYS, SIDE_KEYS, WRAPPERS, is_call, key_of_name
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
-NAME_KEYS = (
-    "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
-)  # fmt: skip
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "param", "rawInput")
-ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
-WRAPPERS = ("function", "function_call", "functionCall", "toolUse")
 LISTS = ("tool_calls", "calls")
-_SIDE = frozenset({
-    *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
-    "caller", "responses", "thought", "namespace", "cache_control", "output",
-})  # fmt: skip
 
 Convert = Callable[[Value], Value]
 
@@ -61,45 +52,6 @@ def read_values(
     return RawPlan(with_results(calls, data), None, tuple(notes))
 
 
-def is_call(item: Any) -> bool:
-    """Whether an object has a name (or a wrapped call) and nothing that speaks against a call.
-
-    >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
-    (True, False)
-    """
-    if not isinstance(item, dict):
-        return False
-    if any(isinstance(item.get(key), dict) and _name_key(item[key]) for key in WRAPPERS):
-        return True
-    name = _name_key(item)
-    if name is None:
-        return False
-    if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
-        return not is_definition(item)
-    return item.keys() <= {name, *_SIDE} and "content" not in item and item.get("type") != "function"
-
-
-def _holds_arguments(value: Any) -> bool:
-    kind = type(value)
-    return kind is dict or kind is str or kind is Repeated or kind is list or value is None
-
-
-def is_definition(item: dict[str, Any]) -> bool:
-    """Whether an object describes a tool, and calls none.
-
-    >>> is_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
-    True
-    """
-    wrapped = item.get("function")
-    inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
-    schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema")))
-    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
-        return True
-    return "description" in inner and not any(
-        key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
-    )
-
-
 def read_call(
     item: dict[str, Any],
     position: int,
@@ -128,7 +80,7 @@ def read_call(
         if isinstance(wrapped, dict):
             inner, label = wrapped, label if label is not None else _label(wrapped)
             break
-    name_key = _name_key(inner)
+    name_key = key_of_name(inner)
     if name_key is None or not is_call(item):
         keys = ", ".join(repr(k) for k in list(inner)[:6]) or "no keys"
         raise ParseError(
@@ -147,7 +99,7 @@ def read_call(
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
     arguments = arguments_of(given, position, text)
-    ignored = [k for k in inner if k not in _SIDE and k not in (name_key, argument_key)]
+    ignored = [k for k in inner if k not in SIDE_KEYS and k not in (name_key, argument_key)]
     if ignored:
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
@@ -162,13 +114,6 @@ def read_call(
         result=item.get("result"),
         has_result="result" in item,
     )
-
-
-def _name_key(item: dict[str, Any]) -> str | None:
-    for key in NAME_KEYS:
-        if isinstance(item.get(key), str):
-            return key
-    return None
 
 
 def _label(item: dict[str, Any]) -> str | None:

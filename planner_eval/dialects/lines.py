@@ -204,7 +204,8 @@ class Reader(PieceReader):
             except ParseError as error:
                 raise placed(error, view.cut(match.end(), end), self.source) from None
             return Nothing("a text"), end
-        from planner_eval.dialects.json_calls import arguments_of, is_call
+        from planner_eval.dialects.json_calls import arguments_of
+        from planner_eval.dialects.messages import is_call
 
         if is_call(value) or is_schema(value):
             return self.mended(view.cut(match.end(), end)), end

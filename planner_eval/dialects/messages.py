@@ -1,4 +1,4 @@
-"""Conversations and traces as JSON: where their calls stand, and what the tools answered."""
+"""Calls in JSON: which object is one, where they stand in messages, and what the tools answered."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.dialects.json_calls import is_call
+from planner_eval.base.jsontext import Repeated
 from planner_eval.plan.model import RawCall
+
+NAME_KEYS = (
+    "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
+)  # fmt: skip
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "param", "rawInput")
+ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
+WRAPPERS = ("function", "function_call", "functionCall", "toolUse")
+SIDE_KEYS = frozenset({
+    *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
+    "caller", "responses", "thought", "namespace", "cache_control", "output",
+})  # fmt: skip
 
 CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses")
 """Keys under which a message lists its calls."""
@@ -193,3 +204,50 @@ def shown(value: Any) -> str:
     """A value as JSON, shortened for a message."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def is_call(item: Any) -> bool:
+    """Whether an object has a name (or a wrapped call) and nothing that speaks against a call.
+
+    >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if any(isinstance(item.get(key), dict) and key_of_name(item[key]) for key in WRAPPERS):
+        return True
+    name = key_of_name(item)
+    if name is None:
+        return False
+    if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
+        return not is_definition(item)
+    return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
+
+
+def is_definition(item: dict[str, Any]) -> bool:
+    """Whether an object describes a tool, and calls none.
+
+    >>> is_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
+    True
+    """
+    wrapped = item.get("function")
+    inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
+    schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema")))
+    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
+        return True
+    return "description" in inner and not any(
+        key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
+    )
+
+
+def key_of_name(item: dict[str, Any]) -> str | None:
+    """The key under which an object has its tool's name; None where it has none."""
+    for key in NAME_KEYS:
+        if isinstance(item.get(key), str):
+            return key
+    return None
+
+
+def _holds_arguments(value: Any) -> bool:
+    kind = type(value)
+    return kind is dict or kind is str or kind is Repeated or kind is list or value is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from planner_eval.base.limits import Span
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+
+FENCE = re.compile(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
+_LABEL = re.compile(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,3 +242,20 @@ def _uniform(lines: list[re.Match[str]], common: int) -> bool:
     return all(len(m[1]) >= common for m in lines) and not lines[0].string[
         : lines[0].start()
     ].rstrip().endswith((":", ",", "(", "[", "{"))
+
+
+def split(view: View) -> Iterator[Block]:
+    """The fences of a text and what stands between them."""
+    at = 0
+    for match in FENCE.finditer(view.text):
+        if match.start() > at and not view.text[at : match.start()].isspace():
+            yield Block(view.cut(at, match.start()), False, "", at)
+        start, end = match.span("body")
+        at = match.end()
+        if not match["body"].strip():
+            continue
+        label = _LABEL.match(view.text, start, end)
+        inside = view.cut(label.end() if label else start, end)
+        yield Block(inside, True, label[1].lower() if label else "", match.start())
+    if at < len(view.text):
+        yield Block(view.cut(at, len(view.text)), False, "", at)

@@ -18,6 +18,37 @@ from planner_eval.base.limits import Limits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawPlan
 
+SHAPES: dict[str, str] = {
+    "json": "json_rows",
+    "live": "json_rows",
+    "nestools": "json_rows",
+    "complexfuncbench": "json_rows",
+    "keyed": "json_rows",
+    "call-texts": "python_calls",
+    "sections": "sections",
+    "named": "named",
+    "xml": "xml_calls",
+    "gemma": "gemma",
+    "python": "python_calls",
+    "python-list": "python_calls",
+    "code-block": "python_calls",
+    "javascript": "javascript",
+    "callnavi": "callnavi",
+    "callnavi-yaml": "callnavi",
+    "taskbench": "nodes",
+    "hugginggpt": "nodes",
+    "worfbench": "worfbench",
+    "rewoo": "numbered",
+    "t-eval": "numbered",
+    "llmcompiler": "numbered",
+    "react": "react",
+    "langgraph": "traces",
+    "openai-agents": "traces",
+    "mcp": "traces",
+    "opentelemetry": "traces",
+}
+"""Shape → its module in this package."""
+
 GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
 
@@ -137,8 +168,6 @@ def make(item: Mapping[str, Any], source: str) -> Wrapper:
     unknown = sorted(item.keys() - _KINDS.keys())
     if unknown:
         raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(_KINDS)}")
-    from planner_eval.dialects.shapes import SHAPES
-
     if item["shape"] not in SHAPES:
         raise InputError(f"{where}: unknown shape {item['shape']!r}; known are {', '.join(SHAPES)}")
     values = {key: _checked(key, value, where) for key, value in item.items()}

@@ -28,7 +28,7 @@ package = type(sys)("planner_eval")
 package.__path__ = [sys.argv[1] + "/planner_eval"]
 sys.modules["planner_eval"] = package
 sys.path.append(sys.argv[1])
-from planner_eval.execution.worker import main
+from planner_eval.execution.start import main
 main()
 """
 """A bare stand-in for the package, whose own start imports what a worker does not need."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.load import argument_key
-from planner_eval.execution.source import ToolSource
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
 
@@ -56,12 +54,6 @@ def _arguments(raw: Any) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise TypeError("arguments are no object")
     return arguments
-
-
-def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
-    """Tools that answer from the record, and make only those calls that it does not hold."""
-    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
-    return replace(base, data=data, stateful=True)
 
 
 def record_lines(trace: Trace, known: Iterable[dict[str, Any]] = ()) -> list[str]:

@@ -20,7 +20,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -255,3 +255,9 @@ def _module(name: str, module: str, attribute: str) -> ToolSource:
         "path": [*folders, *_installed()],
     }
     return ToolSource(name, data, read=_reads(*found, *beside), names=tuple(folders))
+
+
+def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
+    """Tools that answer from the record, and make only those calls that it does not hold."""
+    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
+    return replace(base, data=data, stateful=True)

@@ -1,7 +1,7 @@
 """The worker's side of isolation: runs plans, and speaks with the parent.
 
-A process started by `channel` becomes either the one confined worker of level process, which is here,
-or the supervisor of level strict (`server`), which has a confined child forked for each plan (`zygote`).
+What a process started by `channel` becomes, `start` says; this is the confined worker of level process,
+and what the processes of level strict have in common with it.
 
 Messages in: 4 bytes of length, then a `marshal` dict (from the parent, which is trusted; never the
 other way round). Messages out: JSON lines, one a call, then one that ends the plan.
@@ -146,16 +146,3 @@ def _supervised(parent: int) -> None:
             os._exit(os.WEXITSTATUS(status))
         if os.getppid() != parent:
             os.kill(pid, 9)
-
-
-def main() -> None:
-    """Read the setup message and be what it says."""
-    setup = receive(0)
-    if setup is None:
-        return
-    if setup["mode"] == "server":
-        from planner_eval.execution.server import server
-
-        server(setup)
-    else:
-        worker(setup)

@@ -20,6 +20,7 @@ from planner_eval.base.registry import service
 if TYPE_CHECKING:
     import networkx as nx
 
+
 Path: TypeAlias = tuple[str | int, ...]
 """A way into a value: field names and list positions, outermost first; () is the whole value."""
 
@@ -215,8 +216,6 @@ class Plan:
     @property
     def graph(self) -> nx.MultiDiGraph[int]:
         """The plan as a NetworkX graph: nodes are positions, edges are keyed by argument and place."""
-        from planner_eval.plan.structure import to_networkx
-
         return to_networkx(self)
 
     def _repr_svg_(self) -> str | None:
@@ -246,3 +245,31 @@ def references(value: Value, at: Path = ()) -> Iterator[tuple[Path, Ref | Unreso
         for position, part in enumerate(value.parts):
             if type(part) is not str:
                 yield (*at, position), part
+
+
+def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
+    r"""The plan as a NetworkX graph, the public view of its structure.
+
+    Returns:
+        Nodes are positions with attributes ``id``, ``name``, ``app``, ``arguments``; edges run from
+        producer to consumer, keyed by (argument, place), with ``argument``, ``at`` and ``path``.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
+    ('a',)
+    """
+    import networkx as nx
+
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    for i, call in enumerate(plan.calls):
+        graph.add_node(i, id=call.id, name=call.name, app=call.app, arguments=call.arguments)
+    for edge in plan.edges:
+        graph.add_edge(
+            edge.producer,
+            edge.consumer,
+            key=(edge.argument, edge.at),
+            argument=edge.argument,
+            at=edge.at,
+            path=edge.path,
+        )
+    return graph

@@ -13,35 +13,7 @@ from typing import TYPE_CHECKING
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
-    import networkx as nx
-
-
-def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
-    r"""The plan as a NetworkX graph, the public view of its structure.
-
-    Returns:
-        Nodes are positions with attributes ``id``, ``name``, ``app``, ``arguments``; edges run from
-        producer to consumer, keyed by (argument, place), with ``argument``, ``at`` and ``path``.
-
-    >>> from planner_eval.dialects.read import parse
-    >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
-    ('a',)
-    """
-    import networkx as nx
-
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    for i, call in enumerate(plan.calls):
-        graph.add_node(i, id=call.id, name=call.name, app=call.app, arguments=call.arguments)
-    for edge in plan.edges:
-        graph.add_edge(
-            edge.producer,
-            edge.consumer,
-            key=(edge.argument, edge.at),
-            argument=edge.argument,
-            at=edge.at,
-            path=edge.path,
-        )
-    return graph
+    pass
 
 
 def producers(plan: Plan) -> list[list[int]]:

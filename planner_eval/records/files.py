@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import Repeated, decode
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
-from planner_eval.dialects.json_calls import is_call
+from planner_eval.dialects.messages import is_call
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import (
     ID_FIELDS,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import decode
-from planner_eval.dialects.json_calls import ARGUMENT_KEYS, WRAPPERS, is_call
+from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, LATE_FIELDS, LISTS, is_id
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
