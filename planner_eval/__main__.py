@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from planner_eval._version import __version__
+
 
 def main() -> None:
     """Run ``planeval``; exits with the codes of the README."""
     if sys.argv[1:] == ["--version"]:
-        from planner_eval._version import __version__
-
         sys.stdout.write(f"planeval {__version__}\n")
         return
     from planner_eval.cli import run

@@ -7,6 +7,7 @@ call and no argument is lost in silence.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -99,8 +100,6 @@ def check_depth(text: str, limits: Limits) -> None:
     Raises:
         LimitError: with the place of the bracket that is one too many.
     """
-    import re
-
     if text.count("[") + text.count("{") <= limits.depth:
         return
     depth = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -62,7 +63,6 @@ def _cell(value: Any) -> str:
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     import csv
-    import io
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.dialects.appbench import decided_text
+from planner_eval.records.files import read_file
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
@@ -92,8 +94,6 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    from planner_eval.records.files import read_file
-
     never = GOLD_BESIDE.get(benchmark, ())
     file = read_file(path, id_field=id_field, text_field=text_field, role="answer", never=never)
     many = several or text_field is not None or file.content == "outputs"
@@ -123,8 +123,6 @@ def _text(content: Any, benchmark: str) -> str:
     if isinstance(content, str):
         return content
     if benchmark == "appbench" and isinstance(content, dict) and "decided_api" in content:
-        from planner_eval.dialects.appbench import decided_text
-
         return decided_text(content)
     text = json.dumps(content, ensure_ascii=False)
     if benchmark == "callnavi":

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError, InputError
+from planner_eval.datasets.published import published, read
+from planner_eval.datasets.store import place
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.registry import Benchmark
@@ -44,9 +46,6 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
 
 
 def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
-    from planner_eval.datasets.published import published, read
-    from planner_eval.datasets.store import place
-
     named = [one for one in published().values() if name in (one.name, one.benchmark)]
     if not named:
         raise InputError(f"{name}: there is no such file, folder or data set")

@@ -17,6 +17,7 @@ from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
+from planner_eval.dialects.detect import detect
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.nestful.win import Run
@@ -124,8 +125,6 @@ def _other_notations(name: str, options: Mapping[str, str], matched: Matched) ->
     """What other notations answers are in, if more than half of them are."""
     if name not in _OWN or options.get("task") == "stability":
         return {}
-    from planner_eval.dialects.detect import detect
-
     found: Counter[str] = Counter()
     for _, text in matched.records:
         start = text.lstrip()[:1]

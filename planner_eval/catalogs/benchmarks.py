@@ -8,6 +8,7 @@ specifications of both versions and records that carry them; ComplexFuncBench's 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -113,8 +114,6 @@ def read_nestful(data: Any, name: str) -> Catalog:
 
 
 def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
-    import json
-
     for entry in data if isinstance(data, list) else [data]:
         tools = entry.get("tools") if isinstance(entry, Mapping) else None
         if isinstance(tools, str):  # the first published files hold JSON inside JSON

@@ -6,12 +6,14 @@ missing file, a directory; 3 nothing could be evaluated; 130 interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from planner_eval._version import __version__
+from planner_eval.base.errors import PlanevalError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
@@ -78,8 +80,6 @@ def cli() -> None:
 
 def run() -> int:
     """Run the command line and give the exit code; an error for people never becomes a traceback."""
-    from planner_eval.base.errors import PlanevalError
-
     for stream in (sys.stdout, sys.stderr):
         # A lone surrogate out of a plan must not end the program on its way to the terminal.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -101,7 +101,5 @@ def run() -> int:
         return error.exit_code
     except BrokenPipeError:
         # The reader (head, less) has gone; keep Python from complaining about it at exit.
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

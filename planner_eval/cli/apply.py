@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import InputError, WriteError
 from planner_eval.cli.options import emit, note, output, reading, repairing
 
 if TYPE_CHECKING:
@@ -55,10 +57,8 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
 
 
 def _read(name: str) -> Patches:
-    import sys
     from pathlib import Path
 
-    from planner_eval.base.errors import InputError
     from planner_eval.records.patches import read_patches
 
     try:
@@ -75,7 +75,6 @@ def _read(name: str) -> Patches:
 
 
 def _chosen(source: PlanFile, wanted: str | None) -> list[Record]:
-    from planner_eval.base.errors import InputError
     from planner_eval.records.patches import name_of
 
     chosen = [record for record in source.records if wanted is None or name_of(record) == wanted]
@@ -107,7 +106,6 @@ def _single(patches: Patches, source: PlanFile) -> bool:
 
 def _refuse_strangers(patches: Patches, source: PlanFile) -> None:
     """Patches of which none is for any of the plans are those of another file."""
-    from planner_eval.base.errors import InputError
     from planner_eval.records.patches import name_of
 
     if len(patches.unknown(source.records)) == len(patches.by_id):
@@ -120,7 +118,6 @@ def _refuse_strangers(patches: Patches, source: PlanFile) -> None:
 
 def _repaired(patches: Patches, record: Record, target: str, read_as: dict[str, Any], *, alone: bool) -> str:
     """One plan, repaired by the only patch or, where plans and patches have ids, by that of its id."""
-    from planner_eval.base.errors import InputError
     from planner_eval.dialects.read import write
     from planner_eval.records.patches import apply_one, name_of
 
@@ -138,7 +135,6 @@ def _repaired(patches: Patches, record: Record, target: str, read_as: dict[str, 
 def _rows(
     records: list[Record], patches: Patches, target: str, read_as: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    from planner_eval.base.errors import WriteError
     from planner_eval.dialects.read import write
     from planner_eval.records.patches import apply_patches
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from planner_eval.base.errors import CatalogError
+from planner_eval.base.tables import table
+from planner_eval.base.text import printable
 from planner_eval.cli.options import emit, output
 
 if TYPE_CHECKING:
@@ -42,9 +45,6 @@ def command() -> None:
 @output
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""
-    from planner_eval.base.errors import CatalogError
-    from planner_eval.base.tables import table
-    from planner_eval.base.text import printable
     from planner_eval.catalogs.formats import read_catalog
 
     catalog = read_catalog(file, catalog_format)

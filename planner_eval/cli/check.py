@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.tables import table
+from planner_eval.base.text import printable
 from planner_eval.cli.options import emit, note, output, reading
 
 if TYPE_CHECKING:
@@ -89,7 +92,6 @@ def _catalog(sources: tuple[str, ...], format: str | None) -> Catalog:
 
 def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.base.errors import ParseError
     from planner_eval.catalogs.check import check
     from planner_eval.dialects.read import locate
 
@@ -138,9 +140,6 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
 
 
 def _written(rows: list[dict[str, Any]], form: str) -> str:
-    from planner_eval.base.tables import table
-    from planner_eval.base.text import printable
-
     if form != "text":
         return table(rows, form)
     return printable("\n".join(_line(row) for row in rows))

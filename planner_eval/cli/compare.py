@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from planner_eval.cli.options import emit, note, output, pairing, read_answers, read_golds, reading, repairing
 from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.score import refuse_unknown_keys, scored
 
 if TYPE_CHECKING:
     from planner_eval.scoring.compare import Contrast
@@ -65,9 +67,6 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
 
 
 def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Contrast:
-    from dataclasses import replace
-
-    from planner_eval.cli.score import refuse_unknown_keys, scored
     from planner_eval.metrics import DEFAULT_METRICS, choose
     from planner_eval.scoring.compare import make_contrast
     from planner_eval.scoring.report import signature

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.parse import tool_types
 
 if TYPE_CHECKING:
     from planner_eval.records.files import Record
@@ -41,8 +43,6 @@ def command(
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
-    from planner_eval.base.errors import ParseError, WriteError
-    from planner_eval.cli.parse import tool_types
     from planner_eval.records.files import read_file
 
     dialects.get(target)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import DatasetError
+from planner_eval.base.tables import table
+from planner_eval.cli.data_check import shown
 from planner_eval.cli.options import Applies, Decorator, emit, note, refuse_idle
 
 if TYPE_CHECKING:
@@ -53,7 +58,6 @@ def _form(*forms: str) -> Decorator:
 @_form("table", "md", "csv", "json", "jsonl")
 def list_(cache: str | None, source: str | None, form: str) -> int:
     """List the data sets, and which of their files are there."""
-    from planner_eval.base.tables import table
     from planner_eval.datasets.published import published
     from planner_eval.datasets.store import place
 
@@ -142,7 +146,6 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
     Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
     """
-    from planner_eval.base.tables import table
     from planner_eval.datasets.published import find
     from planner_eval.datasets.store import place
     from planner_eval.datasets.store import verify as verify_files
@@ -160,8 +163,6 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
 def _there(dataset: Dataset, folder: Path) -> Path:
     """The folder, if any file of the data set is in it; or the one file that was named."""
-    from planner_eval.base.errors import DatasetError
-
     if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
         raise DatasetError(
             f"{folder}: no file of {dataset.name} is here; "
@@ -177,9 +178,6 @@ def _there(dataset: Dataset, folder: Path) -> Path:
 @click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
 def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
-    from itertools import islice
-
-    from planner_eval.base.errors import DatasetError
     from planner_eval.datasets.published import find, read
     from planner_eval.datasets.store import place
 
@@ -217,8 +215,6 @@ def _card(dataset: Dataset, folder: Path) -> str:
 
 
 def _sample(sample: Any) -> str:
-    import json
-
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
     fields["extra"] = dict(sample.extra)
     if "diagnostics" in fields["extra"]:
@@ -238,7 +234,6 @@ def check(name: str, cache: str | None, source: str | None, examples: int, form:
     gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
     read.
     """
-    from planner_eval.cli.data_check import shown
     from planner_eval.datasets.check import check as check_samples
     from planner_eval.datasets.published import find, read
     from planner_eval.datasets.store import place

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.tables import table
+
 if TYPE_CHECKING:
     from planner_eval.benchmarks.replay import Replayed
     from planner_eval.benchmarks.report import SampleScore
@@ -55,8 +57,6 @@ def _same(checked: Checked) -> str:
 
 
 def _findings(checked: Checked, form: str) -> str:
-    from planner_eval.base.tables import table
-
     if not checked.findings:
         return "no irregularities"
     rows = [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
+from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output, wrappers
 
 
@@ -22,7 +25,6 @@ from planner_eval.cli.options import emit, output, wrappers
 def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects, or show one with its example."""
     from planner_eval import dialects
-    from planner_eval.base.tables import table
     from planner_eval.dialects.listing import entries, page
 
     if name is not None:
@@ -32,8 +34,6 @@ def command(name: str | None, form: str, output: str | None) -> int:
         return 0
     found = [entry for entry in entries() if name in (None, entry.name)]
     if form == "json":
-        import json
-
         emit(json.dumps([entry._asdict() for entry in found], ensure_ascii=False, indent=1), output)
     elif name is not None:
         entry = found[0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import InputError
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import (
     Applies,
@@ -69,8 +72,6 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from dataclasses import replace
-
     from planner_eval.records.pairing import pair, refuse_repeated_gold
     from planner_eval.records.rows import JUDGED, evaluate
 
@@ -170,14 +171,10 @@ def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:
     chosen = tuple(p for p in pairing.pairs if any(r is not None and r.id == wanted for r in p))
     if chosen:
         return chosen
-    from planner_eval.base.errors import InputError
-
     raise InputError(f"no record has the id {wanted!r}")
 
 
 def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
-    from planner_eval.base.errors import InputError
-
     found = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
@@ -195,8 +192,6 @@ def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
 
 def _patches(rows: list[Row], *, many: bool) -> str:
     """The repairs as JSON: one, or a line a pair with its id; where there is none, why."""
-    import json
-
     from planner_eval.comparison.patch import make_patch
     from planner_eval.records.rows import STATES
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from planner_eval._version import __version__
+from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output
 
 
@@ -26,8 +28,6 @@ def command(form: str, output: str | None) -> int:
 
     Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
     """
-    from planner_eval.base.tables import table
-
     rows = [*_versions(), *_isolation(), *_packages()]
     emit(table(rows, form, width=100), output)
     return 0 if any(row["what"] == "isolation strict" and row["state"] == "yes" for row in rows) else 1
@@ -38,8 +38,6 @@ def _row(what: str, state: str, found: str) -> dict[str, Any]:
 
 
 def _versions() -> list[dict[str, Any]]:
-    from planner_eval._version import __version__
-
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     return [_row("planner_eval", "yes", __version__), _row("Python", "yes", f"{python} on {system}")]

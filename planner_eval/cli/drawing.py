@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from planner_eval.base.errors import RenderError
+from planner_eval.cli.options import note
+
 
 def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how something is drawn: ``--theme``, ``--deadline``, ``--force``."""
@@ -45,8 +48,6 @@ def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
     Raises:
         RenderError: it cannot be drawn.
     """
-    from planner_eval.base.errors import RenderError
-    from planner_eval.cli.options import note
     from planner_eval.drawing import render_many
 
     look = {name: options[name] for name in ("theme", "deadline", "force")}

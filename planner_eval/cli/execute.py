@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.drawing import drawing
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.tables import table
+from planner_eval.base.text import one_line
+from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle
 
 if TYPE_CHECKING:
@@ -105,7 +109,6 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     that need it. Tools run in a worker process that can reach neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    from planner_eval.base.errors import InputError
     from planner_eval.records.files import read_file
 
     _refuse_idle(spec, form, options)
@@ -160,8 +163,6 @@ def _refuse_idle(spec: str, form: str, options: dict[str, Any]) -> None:
 
 def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes:
     """The plan of one record with what became of each call."""
-    from planner_eval.base.errors import InputError
-    from planner_eval.cli.drawing import draw_one
     from planner_eval.drawing.runs import run_scene
 
     record, trace, error = one
@@ -174,15 +175,12 @@ def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes
 
 def _progress(done: int, total: int) -> None:
     """A count on the terminal that overwrites itself; silent elsewhere and for few plans."""
-    import sys
-
     if total >= 20 and sys.stderr.isatty() and (done % 10 == 0 or done == total):
         click.echo(f"\r{done} of {total} plans" + ("\n" if done == total else ""), err=True, nl=False)
 
 
 # ---------------------------------------------------------------- running
 def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[Ran]:
-    from planner_eval.base.errors import ParseError
     from planner_eval.execution import Limits, Options, Sandbox, tool_source
 
     tools = _world(spec, options) if spec.startswith("world:") else tool_source(spec)
@@ -257,8 +255,6 @@ class _Recorder:
 
 # ---------------------------------------------------------------- writing
 def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
-    from planner_eval.base.tables import table
-
     if form == "json":
         data = [_data(*one) for one in ran]
         return json.dumps(data if many else data[0], ensure_ascii=False, indent=1, allow_nan=False)
@@ -320,7 +316,6 @@ def _row(record: Record, call: str, tool: str, status: str, value: str, **more: 
 
 
 def _shown(value: Any, width: int = 60) -> str:
-    from planner_eval.base.text import one_line
     from planner_eval.execution.wire import Opaque, bounded_text
 
     return one_line(

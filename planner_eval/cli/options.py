@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
+
+from planner_eval.base.text import printable
 
 if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile
@@ -127,8 +130,6 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     Raises:
         UsageError: names the first such option and says when it applies.
     """
-    from click.core import ParameterSource
-
     context = click.get_current_context()
     unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
     for options, now, when in table:
@@ -158,6 +159,4 @@ def emit(data: str | bytes, output: str | None) -> None:
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
-    from planner_eval.base.text import printable
-
     click.echo(printable(text), err=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.text import one_line, printable
 from planner_eval.cli.options import emit, output, reading
 
 if TYPE_CHECKING:
@@ -45,7 +49,6 @@ def command(
 
     FILE is a plan, a model's output with a plan in it, or an array or lines of records; - is standard input.
     """
-    from planner_eval.base.errors import ParseError
     from planner_eval.records.files import read_file
 
     options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": tool_types(catalog)}
@@ -89,7 +92,6 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
         from planner_eval.dialects.detect import detect_data
 
         return detect_data(record.source).reason
-    from planner_eval.base.limits import DEFAULT_LIMITS
     from planner_eval.dialects.find import find
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
@@ -97,8 +99,6 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
 
 
 def _text(record: Record, plan: Plan, dialect: str | None) -> str:
-    from planner_eval.base.text import one_line, printable
-
     lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}"] if plan.calls else []
     for call in plan.calls:
         given = "  ".join(
@@ -131,8 +131,6 @@ def _said(note: Diagnostic, text: str) -> str:
 
 
 def _shown(value: Any, plan: Plan) -> str:
-    import json
-
     from planner_eval.dialects.plan import value_data
     from planner_eval.plan.model import Ref, Template, Unresolved
 
@@ -145,8 +143,6 @@ def _shown(value: Any, plan: Plan) -> str:
 
 
 def _json(record: Record, plan: Plan) -> str:
-    import json
-
     from planner_eval.dialects.plan import to_data
 
     data = {
@@ -160,12 +156,8 @@ def _json(record: Record, plan: Plan) -> str:
 
 
 def _failed(record: Record, error: Any, form: str, head: str) -> str:
-    from planner_eval.base.text import printable
-
     if form == "text":
         return printable(f"{head}unreadable: {error}")
-    import json
-
     data = {
         "id": record.id,
         "error": error.reason,

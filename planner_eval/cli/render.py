@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.text import printable
 from planner_eval.cli.drawing import colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, open_sources, refuse_idle_places
 
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read
@@ -89,8 +90,6 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
 
 def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
     """The plans that are asked for, and how many."""
-    from planner_eval.cli.sources import open_sources
-
     names = {name: options[name] for name in ("id_field", "text_field", "cache", "folder")}
     sources = open_sources([plan], **names)
     refuse_idle_places(sources)
@@ -147,8 +146,6 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[t
 
 def _write_one(drawn: Iterator[tuple[Read, Drawing]], output: str | None, count: int) -> int:
     """Write all drawings one after another; how many failed."""
-    from planner_eval.base.text import printable
-
     failed = 0
     parts = []
     for read, one in drawn:

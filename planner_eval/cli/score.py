@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from planner_eval.base.errors import InputError
 from planner_eval.cli.options import (
     Applies,
     emit,
@@ -21,7 +24,7 @@ from planner_eval.cli.options import (
     repairing,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
-from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options
+from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
 
 if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile
@@ -89,8 +92,6 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
         ]
     )
     if named:
-        from planner_eval.cli.score_benchmark import score_benchmark
-
         return score_benchmark(pred, gold, form, output, options)
     limits = [_threshold(text) for text in options["fail_under"]]
     files = read_answers(pred, options), read_golds(gold, options)
@@ -157,7 +158,6 @@ def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
     Raises:
         InputError: names the key and what there is.
     """
-    from planner_eval.base.errors import InputError
     from planner_eval.records.rows import JUDGED
     from planner_eval.scoring.scored import STRUCTURE
 
@@ -205,9 +205,6 @@ def scored(
 
 def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
     """The items, with a count on the terminal that overwrites itself; silent elsewhere and for few."""
-    import sys
-    import time
-
     shown = total >= 200 and sys.stderr.isatty()
     last = time.monotonic()
     for done, item in enumerate(items, 1):
@@ -218,8 +215,6 @@ def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
 
 
 def _threshold(text: str) -> tuple[str, float]:
-    from planner_eval.base.errors import InputError
-
     name, _, value = text.partition("=")
     try:
         return name.strip(), float(value)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from planner_eval.base.errors import InputError
+from planner_eval.base.tables import table
 from planner_eval.cli.options import Applies, emit, note, refuse_idle
 
 if TYPE_CHECKING:
@@ -122,8 +124,6 @@ def _refuse_idle(bench: Benchmark, form: str, options: dict[str, Any]) -> None:
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:
-    from planner_eval.base.errors import InputError
-
     found = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -175,7 +175,6 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
     only = options["only"] is not None
     text = shown(scored, form="table" if form == "text" else form, rows=only, failures=only)
     if options["details"] and form in ("text", "md"):
-        from planner_eval.base.tables import table
         from planner_eval.benchmarks.details import details
 
         for title, rows in details(scored, run=run):
@@ -185,8 +184,6 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
 
 def _below(scored: Scored, text: str) -> str | None:
     """What is below a threshold: the corrected figure where there is one, else the official one."""
-    from planner_eval.base.errors import InputError
-
     name, _, limit = text.partition("=")
     variant, report = list(scored.reports.items())[-1]
     try:

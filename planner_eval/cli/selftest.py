@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from planner_eval.base.tables import table
 from planner_eval.cli.options import Applies, emit, output, refuse_idle
 from planner_eval.cli.policy import chosen_policy, policy_option
 
@@ -55,8 +56,6 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
 
 
 def _written(answers: list[PairVerdict], form: str) -> str:
-    from planner_eval.base.tables import table
-
     rows = [
         {
             "id": answer.id,

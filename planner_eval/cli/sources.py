@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.cli.options import Applies, note, refuse_idle
 
 if TYPE_CHECKING:
     from planner_eval.datasets.published import Dataset
@@ -159,7 +160,6 @@ def _closest(name: str) -> str | None:
 def _read_datasets(
     name: str, datasets: Sequence[Dataset], cache: str | None, folder: str | None
 ) -> list[Source]:
-    from planner_eval.cli.options import note
     from planner_eval.datasets.published import read
     from planner_eval.datasets.store import place
 
@@ -186,8 +186,6 @@ def _read_datasets(
 
 def refuse_idle_places(sources: Sequence[Source]) -> None:
     """Refuse options on where data sets lie where no data set was named, and on reading files likewise."""
-    from planner_eval.cli.options import Applies, refuse_idle
-
     files = any(source.file is not None for source in sources)
     datasets = any(source.dataset is not None for source in sources)
     refuse_idle(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, open_sources, refuse_idle_places
+from planner_eval.cli.stats_pictures import Pictures
+from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
 
 if TYPE_CHECKING:
     from planner_eval.cli.sources import Read, Source
-    from planner_eval.cli.stats_pictures import Pictures
     from planner_eval.plan.statistics import Stats
 
 
@@ -56,9 +58,6 @@ def command(
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
     """
-    from planner_eval.cli.sources import open_sources
-    from planner_eval.cli.stats_pictures import Pictures
-
     asked = {kind: options[kind] for kind in ("plot", "shapes", "tool_graph", "app_graph")}
     pictures = Pictures({kind: file for kind, file in asked.items() if file})
     fields = {key: options[key] for key in ("id_field", "text_field", "cache", "folder")}
@@ -69,8 +68,6 @@ def command(
     read = [_read(source, options["dialect"], pictures) for source in sources]
     _say(sources, read)
     if each or (len(sources) == 1 and not sources[0].many):
-        from planner_eval.cli.stats_tables import each_table
-
         emit(each_table(sources, read, form), output)
     else:
         emit(_summary(sources, read, form, only), output)
@@ -82,8 +79,6 @@ def command(
 
 def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple[Read, Stats | None]]:
     """The records of a source with the figures of their plans; records that hold none are left out."""
-    from dataclasses import replace
-
     from planner_eval.plan.statistics import stats
 
     rows: list[tuple[Read, Stats | None]] = []
@@ -120,7 +115,6 @@ def _summary(
     form: str,
     only: str | None,
 ) -> str:
-    from planner_eval.cli.stats_tables import paper_blocks, summaries_json, summary_blocks
     from planner_eval.plan.summary import summarise
 
     cells = [_cells(source) if only != "structure" else [] for source in sources]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
+from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Diagnostic
 
 SEVERITIES = ("error", "warning", "info")
@@ -109,8 +110,6 @@ def check(samples: Iterable[Sample], *, examples: int = 3) -> Checked:
 
 def _plan(sample: Sample) -> str | None:
     """What is wrong with a gold plan: nothing, "unequal", or why it cannot be read; None for free text."""
-    from planner_eval.plan.canonical import same
-
     try:
         plan = gold_plan(sample)
     except ParseError as problem:

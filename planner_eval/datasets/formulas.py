@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
+
 Node = tuple[Any, ...]
 """A call: (operation, operand, …)."""
 
@@ -182,8 +184,6 @@ def compute(tree: Node) -> Any:
     >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
     270.0
     """
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL
-
     done: dict[int, Any] = {}
     for node in reversed(list(nodes(tree))):
         operands = [done[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]

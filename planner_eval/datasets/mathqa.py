@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from planner_eval.datasets.formulas import (
     value,
 )
 from planner_eval.datasets.sample import Sample
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Diagnostic
 
 SPLITS = ("test", "challenge_test", "train", "dev")
@@ -175,10 +177,6 @@ def _plain(token: str) -> Any:
 
 
 def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
-    from inspect import signature
-
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL
-
     if name in LISTED:
         yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
     elif name not in OFFICIAL:

@@ -25,6 +25,7 @@ from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.files import load_json, load_jsonl
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
+from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Diagnostic, Plan, Template, Unresolved
 
 FIRST = {
@@ -196,8 +197,6 @@ def _as_json(value: Any) -> Any:
 
 def _domain(gold: Any) -> str:
     """The paper's domain: mathematics where every call is one of the 40 basic functions."""
-    from planner_eval.execution.tools.nestful_basic import OFFICIAL
-
     calls = gold if isinstance(gold, list) else []
     names = [call.get("name") for call in calls if isinstance(call, dict)]
     return "math" if names and all(name in OFFICIAL for name in names) else "coding"

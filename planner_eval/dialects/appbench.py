@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import Places
+from planner_eval.base.jsontext import Places, check_depth
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.appbench_terms import (
     HEAD,
@@ -70,8 +70,6 @@ def read(text: str, limits: Limits) -> RawPlan:
 
 def _refuse_deep(text: str, limits: Limits) -> None:
     """Keep hostile text from the grammar: it is exact about errors and slow about megabytes."""
-    from planner_eval.base.jsontext import check_depth
-
     check_depth(text, limits)
     if len(text) > LARK_CHARS:
         for match in re.finditer(r"[^\n]++", text):

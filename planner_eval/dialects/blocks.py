@@ -11,8 +11,9 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
 from planner_eval.base.limits import Limits
-from planner_eval.dialects import python_calls
+from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.detect import detect_data, is_schema, name_json
+from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.pieces import (
     CALLISH,
     Block,
@@ -27,7 +28,9 @@ from planner_eval.dialects.pieces import (
     refuse_loose,
     refuse_pairs,
     span_of,
+    split,
 )
+from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.table import Wrapper
@@ -131,9 +134,6 @@ class PieceReader:
         refuse_pairs(texts, view.text)
         read: list[Read] = []
         for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
-            from planner_eval.dialects import appbench_prose
-            from planner_eval.dialects.pieces import split
-
             inner = unescaped(view.cut(*match.span(1)))
             try:
                 lines = appbench_prose.find(inner, self.limits)
@@ -285,9 +285,6 @@ class PieceReader:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
         if not self.repair:
             return None
-        from planner_eval.dialects.framed import pattern
-        from planner_eval.dialects.program import shift_names
-
         for row in rows:
             if row.shape != "sections":
                 continue

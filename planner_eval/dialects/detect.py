@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from planner_eval.dialects.messages import is_call, is_definition
+from planner_eval.dialects.messages import call_items, is_call, is_definition
 from planner_eval.dialects.table import Wrapper, literal, table
 from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
 
@@ -174,7 +174,6 @@ def name_json(data: Any, text: str) -> Candidate:
         text: The text, for references that only it shows; may be empty.
     """
     from planner_eval.dialects.json_rows import fit
-    from planner_eval.dialects.messages import call_items
 
     live = next((name for name, pattern in _LIVE if pattern.search(text)), None)
     if live:

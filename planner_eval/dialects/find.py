@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, replace
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
-from planner_eval.dialects import restated
+from planner_eval.dialects import appbench_prose, restated
 from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
+from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -232,8 +234,6 @@ def _appbench(text: str, search: _Search) -> list[Read] | None:
 
 def _in_prose(text: str, search: _Search) -> tuple[list[Read], View] | None:
     """The runs of AppBench's lines in a text, each said once, and the rest of the text."""
-    from planner_eval.dialects import appbench_prose
-
     try:
         found = appbench_prose.find(View(text), search.reader.limits)
     except ParseError as error:
@@ -308,8 +308,6 @@ def _finish(search: _Search, read: list[Read]) -> Found:
     calls: list[RawCall] = []
     notes = [*search.notes]
     for item in read:
-        from planner_eval.dialects.program import shift_names
-
         moved = [n._replace(call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
         notes += moved
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
@@ -362,8 +360,6 @@ def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]
     blocks = [block.view.strip() for block in split(View(text)) if block.fenced]
-    from planner_eval.dialects.program import shift_names
-
     for view in blocks or [View(text).strip()]:
         found = _read_named(dialect, view, limits, repair=repair)
         if found is not None and found.calls:
@@ -378,8 +374,6 @@ def _read_named(dialect: Dialect, view: View, limits: Limits, *, repair: bool) -
     except ParseError:
         if not repair:
             return None
-    from planner_eval.dialects.repair import repairs
-
     for repaired, notes in repairs(view):
         try:
             raw = dialect.read(repaired.text, limits)

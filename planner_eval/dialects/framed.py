@@ -7,6 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, check_depth, decode
 from planner_eval.base.jsontext import WORDS as JSON_WORDS
@@ -84,7 +85,6 @@ def grammar_error(row: Wrapper, text: str, terminals: dict[str, str]) -> Any:
     Raises:
         ParseError: the text does not follow the grammar.
     """
-    from planner_eval.base import grammar
     from planner_eval.dialects.framed_tree import FramedTransformer
 
     parser = grammar.load(row.shape, FramedTransformer, tuple(terminals.items()))

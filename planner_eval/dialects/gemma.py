@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import Limits, check_calls
@@ -46,8 +47,6 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: there is none, or one cannot be read.
     """
-    from planner_eval.base import grammar
-
     check_depth(text, limits)
     tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
     check_calls(len(tree), limits)

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Dialect
-from planner_eval.dialects.program import CallNode, FieldNode, Machine, NameNode, TextNode
+from planner_eval.dialects.program import CallNode, FieldNode, Machine, NameNode, OtherNode, TextNode
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import refuse_rest
 from planner_eval.plan.model import Plan, RawPlan, Ref, Template, Unresolved, Value
@@ -60,8 +61,6 @@ def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
     >>> read('const r = await f({a: 1});\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
     ('b', RawRef(name='@0', path=('x',)))
     """
-    from planner_eval.base import grammar
-
     check_depth(text, limits)
     names = {name for match in _DEFINES.finditer(text) for name in match.groups() if name}
     items = grammar.run(grammar.load("javascript", _transformer()), text, WORDS, "openai-programmatic")
@@ -199,7 +198,6 @@ _HOLE = re.compile(
 
 
 def _parts(text: str, place: tuple[int, int]) -> Any:
-    from planner_eval.dialects.program import OtherNode
     from planner_eval.dialects.python_tree import way
 
     body = text[1:-1]

@@ -13,7 +13,16 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.dialects.messages import ARGUMENT_KEYS, ID_KEYS, SIDE_KEYS, WRAPPERS, is_call, key_of_name
+from planner_eval.dialects.messages import (
+    ARGUMENT_KEYS,
+    ID_KEYS,
+    SIDE_KEYS,
+    WRAPPERS,
+    call_items,
+    is_call,
+    key_of_name,
+    with_results,
+)
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
 LISTS = ("tool_calls", "calls")
@@ -43,8 +52,6 @@ def read_values(
 ) -> RawPlan:
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
-    from planner_eval.dialects.messages import call_items, with_results
-
     notes: list[Diagnostic] = []
     items = list(call_items(data, text))
     check_calls(len(items), limits)

@@ -11,6 +11,8 @@ from planner_eval.base.jsontext import decode, loads
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
+from planner_eval.dialects.json_calls import arguments_of
+from planner_eval.dialects.messages import is_call
 from planner_eval.dialects.pieces import (
     NAME,
     Block,
@@ -204,9 +206,6 @@ class Reader(PieceReader):
             except ParseError as error:
                 raise placed(error, view.cut(match.end(), end), self.source) from None
             return Nothing("a text"), end
-        from planner_eval.dialects.json_calls import arguments_of
-        from planner_eval.dialects.messages import is_call
-
         if is_call(value) or is_schema(value):
             return self.mended(view.cut(match.end(), end)), end
         call = RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))

@@ -30,6 +30,7 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    references,
 )
 
 ANSWER = "var_result"
@@ -173,8 +174,6 @@ def labels_of(plan: Plan) -> list[str]:
 
 
 def _unresolved(plan: Plan) -> list[str]:
-    from planner_eval.plan.model import references
-
     values = [v for call in plan.calls for _, v in call.arguments] + [v for _, v in plan.answer or ()]
     return [ref.name for v in values for _, ref in references(v) if isinstance(ref, Unresolved)]
 

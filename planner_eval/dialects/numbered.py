@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.notations import NOTATIONS, Notation
 from planner_eval.dialects.python_calls import read_calls
+from planner_eval.dialects.python_write import call_text
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import Edit, View
 from planner_eval.dialects.writing import Written, refuse_rest
@@ -46,8 +48,6 @@ def dialect(row: Wrapper) -> Dialect:
 
 
 def _tokens(name: str, text: str) -> list[Any]:
-    from planner_eval.base import grammar
-
     tree = grammar.run(grammar.load(name), text, WORDS, name)
     return list(tree.children)
 
@@ -155,8 +155,6 @@ def _depending(call: RawCall, needed: list[str]) -> RawCall:
 # ---------------------------------------------------------------- writing
 def write_numbered(plan: Plan) -> str:
     """A plan as LLMCompiler's numbered calls."""
-    from planner_eval.dialects.python_write import call_text
-
     refuse_rest(plan)
     lines = []
     names = [str(i + 1) for i in range(len(plan.calls))]
@@ -183,8 +181,6 @@ def write_rewoo(plan: Plan) -> str:
 
 def write_teval(plan: Plan) -> str:
     """A plan as T-Eval's plans: an action is a call with named arguments."""
-    from planner_eval.dialects.python_write import call_text
-
     refuse_rest(plan)
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []

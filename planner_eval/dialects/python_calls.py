@@ -6,17 +6,21 @@ refuses (a keyword as argument name, a quote inside a text), and gives their loc
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.grammar import found_at
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import tokens
+from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.program import Machine, shift_names
 from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
 from planner_eval.dialects.table import Wrapper
@@ -137,7 +141,6 @@ def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
     Raises:
         ParseError: with the place and what was expected there.
     """
-    from planner_eval.base import grammar
     from planner_eval.dialects.python_tree import PythonTransformer
 
     try:
@@ -155,8 +158,6 @@ def read_grammar(text: str, defined: Iterable[str] = ()) -> RawPlan:
 
 def _explained(error: ParseError) -> ParseError:
     """The grammar's error, said of what follows a tool's name where that is what is wrong."""
-    from planner_eval.base.grammar import found_at
-
     if error.text[error.offset : error.offset + 1] in ("'", '"') and "a quoted value" in error.reason:
         reason = "the quoted value is never closed"
         return ParseError(reason, text=error.text, offset=error.offset, dialect=error.dialect)
@@ -216,8 +217,6 @@ def _call_texts(row: Wrapper) -> Dialect:
 
 def string_list(tree: Any) -> list[str] | None:
     """The texts of a Python list that holds nothing but texts."""
-    import ast
-
     if not isinstance(tree, ast.Module) or not tree.body:
         return None
     found: list[str] = []
@@ -233,7 +232,6 @@ def string_list(tree: Any) -> list[str] | None:
 
 # ---------------------------------------------------------------- Anthropic's code-execution blocks
 def _code_block(row: Wrapper) -> Dialect:
-    from planner_eval.dialects.json_calls import read_values
     from planner_eval.dialects.python_write import write_program
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:

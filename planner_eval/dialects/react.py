@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits, Span, check_calls
@@ -39,8 +40,6 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read('Action: f\nAction Input: {"a": 1}\nObservation: 2', Limits()).calls[0].result
     '2'
     """
-    from planner_eval.base import grammar
-
     tree = grammar.run(grammar.load("react"), text, WORDS, "react")
     calls: list[RawCall] = []
     for step in tree.children:

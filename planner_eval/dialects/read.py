@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.jsontext import LARK_CHARS, Places, parse_located
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan
 
@@ -78,8 +81,6 @@ def _read(
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         if not located:
-            from planner_eval.dialects.whole import read_whole
-
             whole = read_whole(source, limits)
             if whole is not None:
                 return whole
@@ -112,8 +113,6 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
 
 
 def _located(dialect: Dialect, source: str, limits: Limits) -> RawPlan:
-    from planner_eval.base.jsontext import LARK_CHARS, Places, parse_located
-
     if len(source) > LARK_CHARS or dialect.read_data is None:
         return dialect.read(source, limits)
     places = Places(parse_located(source, dialect.name))
@@ -145,8 +144,6 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
 
 def _untyped() -> frozenset[str]:
     """The dialects that write values without types."""
-    import sys
-
     if "planner_eval.dialects.table" not in sys.modules:
         return frozenset()  # no row was used, so none of them was
     from planner_eval.dialects.table import table

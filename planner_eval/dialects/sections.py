@@ -19,6 +19,7 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, pattern, prose, value_at
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.json_rows import item_of
+from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
@@ -59,8 +60,6 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
 
 def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
     """Calls whose made-up names for nested results cannot meet those of earlier sections."""
-    from planner_eval.dialects.program import shift_names
-
     return shift_names(calls, done) if done else calls
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.table import SHAPES
 
 if TYPE_CHECKING:
-    from planner_eval.dialects.dialect import Dialect
     from planner_eval.dialects.table import Wrapper
 
 
@@ -24,7 +24,5 @@ def dialect(row: Wrapper) -> Dialect:
     from importlib import import_module
 
     made = import_module(f"planner_eval.dialects.{SHAPES[row.shape]}").dialect(row)
-    from planner_eval.dialects.dialect import Dialect
-
     assert isinstance(made, Dialect)
     return made

@@ -7,6 +7,7 @@ group ``planner_eval.wrappers``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import Limits
+from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawPlan
 
@@ -96,8 +98,6 @@ def table() -> Mapping[str, Wrapper]:
 
 @cache
 def _shipped() -> dict[str, Wrapper]:
-    from planner_eval.base.resources import read
-
     return parse(read("data/wrappers.toml"), "data/wrappers.toml")
 
 
@@ -215,7 +215,6 @@ def literal(texts: Iterable[str]) -> str:
     >>> literal(["<a>\n"]), literal(["[CALL_ID]$id[ARGS]"])
     ('(?:<a>\\s*+)', '(?:\\[CALL_ID\\][^\\s<>\\[\\]{}]*+\\[ARGS\\])')
     """
-    import re
 
     def one(text: str) -> str:
         if text.isspace():
@@ -228,8 +227,6 @@ def literal(texts: Iterable[str]) -> str:
 
 def _piece(part: str) -> str:
     """A part of a token's text as a regular expression."""
-    import re
-
     if part.isspace():
         return r"\s*+"
     if part in ("$id", "$index"):

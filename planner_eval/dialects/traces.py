@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
@@ -223,8 +224,6 @@ def _request(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> Ra
 
 
 def _answered(calls: tuple[RawCall, ...], data: Any) -> tuple[RawCall, ...]:
-    from dataclasses import replace
-
     answers: dict[str, Any] = {}
     for item in data if isinstance(data, list) else [data]:
         if isinstance(item, dict) and "id" in item and "method" not in item:

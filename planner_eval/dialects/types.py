@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
 ToolTypes: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -37,8 +39,6 @@ def convert(text: str, kind: str) -> Value:
 
 def _python_literal(text: str) -> Any:
     """A list or a dict as Python writes it, by the readers of Python calls: nothing is evaluated."""
-    from planner_eval.base.errors import ParseError
-    from planner_eval.base.limits import DEFAULT_LIMITS
     from planner_eval.dialects.python_calls import read_calls
 
     if len(text) > 100_000:

@@ -11,6 +11,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
@@ -72,8 +73,6 @@ def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     dialect = "plan" if ours is not None else of_calls(calls).dialect
     if dialect == "json" and not all(call.keys() <= _PLAIN for call in calls):
         return None
-    from planner_eval import dialects
-
     reader = dialects.get(dialect).read_data
     assert reader is not None
     try:

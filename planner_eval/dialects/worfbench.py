@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Dialect
@@ -27,8 +28,6 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> read("Node:\n1. do a\n2. do b\nEdges:\n(START,1)\n(1,2)\n(2,END)", Limits()).calls[1].arguments
     (('', RawRef(name='1', path=())),)
     """
-    from planner_eval.base import grammar
-
     tree = grammar.run(grammar.load("worfbench"), text, WORDS, "worfbench")
     nodes: dict[str, tuple[str, tuple[int, int]]] = {}
     needed: dict[str, dict[str, None]] = {}

@@ -13,10 +13,13 @@ from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape, unescape
 
+from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.dialects.types import convert
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 
@@ -40,8 +43,6 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: there is none, or one cannot be read.
     """
-    from planner_eval.base import grammar
-
     words = {
         "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
         "END": repr(row.call[1].strip()),
@@ -85,8 +86,6 @@ def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limi
         kind = given.get("type") or "string"
         return value if kind in ("string", "str") else _typed(value.strip(), kind)
     if given.get("string") == "false":
-        from planner_eval.base.jsontext import loads
-
         try:
             return loads(value, limits, row.name)[0]
         except ParseError as error:
@@ -99,8 +98,6 @@ def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limi
 
 def _typed(text: str, kind: str) -> Value:
     """A value of a type that the tag names: JSON, or Python's words; a text where it is neither."""
-    from planner_eval.dialects.types import convert
-
     names = {
         "float": "number",
         "int": "integer",

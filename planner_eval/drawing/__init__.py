@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
+from planner_eval.drawing.overlay import diff_scene, plan_scene
+from planner_eval.drawing.scene import Scene, condensed
+from planner_eval.drawing.themes import theme as get_theme
 from planner_eval.plan.model import Diagnostic, Plan
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
     from planner_eval.drawing.layout import Drawing
-    from planner_eval.drawing.scene import Scene
     from planner_eval.drawing.themes import Theme
 
 FORMATS = ("svg", "png", "pdf", "dot", "mermaid", "text", "boxes")
@@ -101,7 +103,6 @@ def render_many(
         InputError: there is no such format or theme.
     """
     from planner_eval.drawing.layout import FORMATS as LAID_OUT
-    from planner_eval.drawing.themes import theme as get_theme
 
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
@@ -127,8 +128,6 @@ def render_many(
 
 def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]:
     """The scene of a thing, condensed where it is too large to lay out."""
-    from planner_eval.drawing.scene import condensed
-
     scene = scene_of(thing)
     if force or not scene.crowded:
         return scene, ()
@@ -138,9 +137,6 @@ def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]
 
 def scene_of(thing: Drawable) -> Scene:
     """What a drawing of a plan or a diff shows, before any notation."""
-    from planner_eval.drawing.overlay import diff_scene, plan_scene
-    from planner_eval.drawing.scene import Scene
-
     if isinstance(thing, Scene):
         return thing
     return plan_scene(thing) if isinstance(thing, Plan) else diff_scene(thing)

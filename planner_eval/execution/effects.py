@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.comparison.align import align
+from planner_eval.comparison.matching.rules import Rules
 from planner_eval.execution.program import outcomes, running_order
 from planner_eval.execution.run import Options, execute_many
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.execution.wire import Opaque
+from planner_eval.plan.canonical import same as same_plan
+from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Call, Plan
+from planner_eval.policy import DEFAULT_POLICY
 
 if TYPE_CHECKING:
     from planner_eval.policy import Policy
@@ -160,8 +165,6 @@ def _results_same(
     plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], first: Parting | None, same: Same
 ) -> bool:
     if not all(trace.ok for trace in traces):
-        from planner_eval.plan.canonical import same as same_plan
-
         both = all(trace.failed or trace.ended for trace in traces)
         return both and first is None and same_plan(*plans)
     pred, gold = traces
@@ -179,9 +182,6 @@ def _results_same(
 def _parting(
     pred: Plan, gold: Plan, traces: tuple[Trace, Trace], policy: Policy | None, same: Same
 ) -> Parting | None:
-    from planner_eval.comparison.align import align
-    from planner_eval.policy import DEFAULT_POLICY
-
     ours, theirs = traces
     alignment = align(pred, gold, policy or DEFAULT_POLICY)
     partner = {gold_position: pred_position for pred_position, gold_position in alignment.pairs}
@@ -210,10 +210,6 @@ def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
 
 def _comparison(policy: Policy | None) -> Same:
     """How two values of one call compare: by the policy's rules for its argument ``result``."""
-    from planner_eval.comparison.matching.rules import Rules
-    from planner_eval.plan.canonical import value_key
-    from planner_eval.policy import DEFAULT_POLICY
-
     rules = Rules(policy or DEFAULT_POLICY)
 
     def same(call: Call, pred: Any, gold: Any) -> bool:

@@ -27,6 +27,8 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.registry import service
+from planner_eval.execution.load import LoadError, collect
+from planner_eval.execution.record import read_record
 
 _SYSTEM = (
     "/lib",
@@ -97,8 +99,6 @@ def tool_source(tools: Any) -> ToolSource:
 
 
 def _objects(tools: Any) -> ToolSource:
-    from planner_eval.execution.load import LoadError, collect
-
     try:
         return ToolSource(
             "Python objects", level="inline", stateful=False, objects=collect(tools, "the tools")
@@ -168,8 +168,6 @@ def _function_files(folder: Path) -> dict[str, str]:
 
 
 def _recorded(name: str, rest: str) -> ToolSource:
-    from planner_eval.execution.record import read_record
-
     return _shipped(name, {"kind": "recorded", "entries": read_record(Path(rest))}, "inline", stateful=True)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.execution.wire import Opaque, encode
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -134,8 +136,6 @@ def _call(call: CallTrace) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     import json
-
-    from planner_eval.execution.wire import Opaque, encode
 
     if isinstance(value, Opaque):
         return {"~": "object", "type": value.type, "text": value.text}

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner_eval.base.errors import InputError
+from planner_eval.llm.endpoint import Endpoint, Prices
 from planner_eval.llm.protocol import (
     Judge,
     JudgeReply,
@@ -59,9 +61,7 @@ def open_judge(
     Raises:
         InputError: a replay without a cache.
     """
-    from planner_eval.base.errors import InputError
     from planner_eval.llm.cache import Cache
-    from planner_eval.llm.endpoint import Endpoint, Prices
 
     if replay:
         if cache is None:

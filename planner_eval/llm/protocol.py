@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -114,6 +115,4 @@ def request_key(request: JudgeRequest) -> str:
 
 def request_json(request: JudgeRequest) -> str:
     """The request as one JSON text with sorted keys."""
-    import json
-
     return json.dumps(asdict(request), sort_keys=True, ensure_ascii=False)

@@ -19,6 +19,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import Repeated, decode
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.messages import is_call
+from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import (
     ID_FIELDS,
@@ -71,8 +72,6 @@ class Record:
         Raises:
             ParseError: the record holds no readable plan.
         """
-        from planner_eval.dialects.read import parse
-
         if self.error is not None:
             raise self.error
         return parse(self.source, dialect=dialect, limits=limits, **options)

@@ -9,6 +9,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
+from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.files import Record
@@ -103,8 +104,6 @@ def _row(
 
 def _located(row: Row) -> Row:
     """The row with the places of calls and arguments in its plans, as far as they can be found."""
-    from planner_eval.dialects.read import locate
-
     pred, gold = (locate(plan) if plan is not None else None for plan in (row.pred, row.gold))
     found = row.diff
     if found is not None and pred is not None and gold is not None:

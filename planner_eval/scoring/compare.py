@@ -6,18 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner_eval.base.tables import table
+from planner_eval.drawing.labels import name_text
+from planner_eval.drawing.scene import Arrow, Box, Scene
 from planner_eval.metrics import METRICS
 from planner_eval.records.rows import JUDGED
 from planner_eval.scoring.intervals import Difference, differences
 from planner_eval.scoring.record_counts import Records, count_records, record_rows
 from planner_eval.scoring.report import Estimate, figures, group_values
 from planner_eval.scoring.scored import Scored
-
-if TYPE_CHECKING:
-    from planner_eval.drawing.scene import Scene
 
 NOTHING = "nothing"
 """Stands for no call: on gold's side for a call too much, on the prediction's for one left out."""
@@ -137,9 +136,6 @@ def mistaken_scene(contrast: Contrast) -> Scene:
 
     Each arrow's label counts both systems' mistakes, e.g. ``3 | 1``.
     """
-    from planner_eval.drawing.labels import name_text
-    from planner_eval.drawing.scene import Arrow, Box, Scene
-
     first, second = contrast.mistaken
     pairs = sorted({*first, *second}, key=lambda pair: (-first.get(pair, 0) - second.get(pair, 0), pair))
     tools = sorted({tool for pair in pairs for tool in pair})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb, sqrt
+from math import comb, erfc, sqrt
 from typing import Any, NamedTuple
 
 from planner_eval.metrics.counts import Counts, Share, Tally
@@ -148,8 +148,6 @@ def sign_test(first: int, second: int) -> float:
 
 def _normal_tail(first: int, second: int) -> float:
     """The normal approximation with continuity correction, for counts at which it is exact enough."""
-    from math import erfc
-
     z = (abs(first - second) - 1) / sqrt(first + second)
     return min(1.0, erfc(max(z, 0.0) / sqrt(2)))
 

@@ -11,10 +11,12 @@ from typing import Any
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
+from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import JUDGED, STATES
 from planner_eval.scoring.intervals import Interval, intervals
+from planner_eval.scoring.row_formats import junit
 from planner_eval.scoring.scored import Scored
 
 
@@ -206,8 +208,6 @@ def write_report(report: Report, form: str = "text", *, failures: bool = False) 
     if form == "jsonl":
         return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
     if form == "junit":
-        from planner_eval.scoring.row_formats import junit
-
         return junit(
             [(row.id, row.state, row.codes[0] if row.codes else row.state, row.reason) for row in rows]
         )
@@ -217,8 +217,6 @@ def write_report(report: Report, form: str = "text", *, failures: bool = False) 
 
 
 def _text(report: Report, listed: Sequence[Scored]) -> str:
-    from planner_eval.base.text import one_line
-
     blocks = []
     if listed:
         width = max(len(row.id) for row in listed)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from planner_eval.base.text import one_line, printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name
 from planner_eval.records.rows import STATES, Row, row_data, span_of
@@ -47,8 +48,6 @@ def explanation(row: Row, *, places: bool = False) -> str:
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
     """
-    from planner_eval.base.text import printable
-
     if row.diff is None:
         return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
     lines = [_headline(row.diff)]
@@ -92,8 +91,6 @@ def _headline(diff: Diff) -> str:
 
 def _lines(rows: Sequence[Row]) -> str:
     """One line a pair, then the summary."""
-    from planner_eval.base.text import one_line
-
     width = max((len(row.id) for row in rows), default=0)
     lines = [one_line(f"{row.id.ljust(width)}  {_short(row)}", 200) for row in rows]
     return "\n".join([*lines, summary(rows)])

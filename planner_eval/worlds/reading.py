@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -9,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.resources import folder
 from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.formats import read_catalog
 from planner_eval.worlds.clauses import api_of, check_makers, kind_of, only, table, table_of, texts
 from planner_eval.worlds.definition import Definition
-from planner_eval.worlds.tools import catalog_of
+from planner_eval.worlds.generic import extend
+from planner_eval.worlds.tools import catalog_of, tools_of
+from planner_eval.worlds.verifying import verify
 
 _TOP = {"name", "about", "today", "pools", "aliases", "types", "tables", "api", "generic"}
 
@@ -29,19 +34,12 @@ def load(source: str | Path) -> Definition:
     """
     text = str(source)
     if text.startswith("catalog:"):
-        from planner_eval.catalogs.formats import read_catalog
-        from planner_eval.worlds.generic import extend
-
         return extend(Definition(Path(text).stem), read_catalog(text.removeprefix("catalog:")))
     if re.fullmatch(r"[\w-]+", text):
-        from planner_eval.base.resources import folder
-
         shipped = sorted(each.stem for each in (folder("data") / "worlds").glob("*.toml"))
         if text not in shipped:
             raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
         return load(folder("data") / "worlds" / f"{text}.toml")
-    from planner_eval.worlds.verifying import verify
-
     path = Path(source)
     data, functions = _data(path)
     world = read(data, where=path.name, name=path.stem, functions=functions)
@@ -68,8 +66,6 @@ def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
         return _module(path)
     try:
         if path.suffix == ".json":
-            import json
-
             return json.loads(text), {}
         import tomllib
 
@@ -138,8 +134,5 @@ def read(
     world = Definition(world.name, world.about, today, pools, world.aliases, tables, apis, types)
     generic = table(data, "generic", where)
     if generic:
-        from planner_eval.worlds.generic import extend
-        from planner_eval.worlds.tools import tools_of
-
         world = extend(world, tools_of(generic, f"{where}: generic"))
     return world

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.worlds.definition import Definition
 from planner_eval.worlds.world import World
 
@@ -79,7 +79,6 @@ def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, 
     Raises:
         InputError: the file is missing or unreadable.
     """
-    from planner_eval.base.errors import ParseError
     from planner_eval.records.files import read_file
     from planner_eval.worlds.facts import facts_of
 

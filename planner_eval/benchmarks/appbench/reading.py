@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.dialects.appbench import read_fast
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
 
@@ -84,8 +85,6 @@ def mend(line: str) -> str:
 
 
 def _reads(line: str, *, patient: bool) -> bool:
-    from planner_eval.dialects.appbench import read_fast
-
     if not patient:
         return read_fast(line) is not None
     try:

@@ -13,6 +13,8 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from planner_eval.base.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -86,8 +88,6 @@ class SentenceTransformer:
     """
 
     def __init__(self, model: str = "BAAI/bge-large-en-v1.5") -> None:
-        from planner_eval.base.errors import InputError
-
         try:
             from sentence_transformers import SentenceTransformer as Model
         except ImportError as error:

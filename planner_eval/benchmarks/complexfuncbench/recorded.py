@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import check_depth, loads
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.conversation import Model, Turn
 from planner_eval.benchmarks.complexfuncbench.runners import Undecodable
@@ -74,9 +76,6 @@ def gold_prediction(conversations: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _messages(text: str) -> list[Any]:
-    from planner_eval.base.jsontext import check_depth, loads
-    from planner_eval.base.limits import DEFAULT_LIMITS
-
     if len(text) > DEFAULT_LIMITS.chars:
         raise LimitError(f"the conversation is longer than {DEFAULT_LIMITS.chars:,} characters")
     check_depth(text, DEFAULT_LIMITS)
@@ -105,9 +104,6 @@ def _call(call: Any, number: int, text: str) -> FunctionCall | Undecodable:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     """Arguments written as JSON text; ``null`` means none. None where the text is no object."""
-    from planner_eval.base.jsontext import check_depth
-    from planner_eval.base.limits import DEFAULT_LIMITS
-
     try:
         check_depth(text, DEFAULT_LIMITS)
         value = json.loads(text)
