@@ -1,12 +1,16 @@
-"""What may be imported when: start-up is a feature, and the rooms of the house have an order."""
+"""What may be imported by whom, and when: the order of the rooms, and start-up, which is a feature."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -14,19 +18,137 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "planner_eval"
 
-# Each room may import from rooms on its own line and the lines above it.
-LEVELS = [
-    {"_version", "base"},
-    {"plan", "llm"},
-    {"dialects", "catalogs", "policy"},
-    {"comparison"},
-    {"metrics", "records", "execution"},
-    {"worlds", "drawing"},
-    {"datasets"},
-    {"scoring"},
-    {"benchmarks"},
-    {"cli", "__main__"},
-]
+ROOMS: dict[str, tuple[str, ...]] = {
+    "base": (),
+    "plan": ("base",),
+    "dialects": ("plan",),
+    "catalogs": ("plan",),
+    "policy": ("plan",),
+    "comparison": ("policy", "dialects"),
+    "metrics": ("comparison",),
+    "records": ("dialects", "comparison"),
+    "execution": ("catalogs", "comparison"),
+    "worlds": ("execution", "records"),
+    "llm": ("base",),
+    "drawing": ("records", "execution"),
+    "datasets": ("metrics", "worlds", "llm", "drawing"),
+    "scoring": ("datasets",),
+    "benchmarks": ("scoring",),
+    "cli": ("benchmarks",),
+}
+"""Each room may import from the rooms named, and from what those may; a room names only rooms above it."""
+
+DEFERRED: dict[str, tuple[str, ...]] = {
+    "a text in free form alone needs them; finding takes 38 ms": ("dialects.find", "dialects.detect"),
+    "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
+        "dialects.table",
+        "dialects.shapes",
+    ),
+    "a notation is loaded when it is first met: 4 to 15 ms each": (
+        "dialects.appbench",
+        "dialects.callnavi",
+        "dialects.javascript",
+        "dialects.json_rows",
+        "dialects.nodes",
+        "dialects.python_calls",
+        "dialects.traces",
+    ),
+    "few ask for these: types, guessed edges, writing, the check of what was written; 1 to 4 ms each": (
+        "dialects.inferred",
+        "dialects.plan",
+        "dialects.python_write",
+        "dialects.types",
+        "plan.canonical",
+    ),
+    "they are made with Lark, which takes 17 ms; errors and places alone need it": (
+        "base.grammar",
+        "dialects.appbench_tree",
+        "dialects.framed_tree",
+        "dialects.python_tree",
+    ),
+    "only a policy with rules needs them: 1 and 4 ms of each diff": (
+        "comparison.matching.prepare",
+        "comparison.matching.rules",
+    ),
+    "only tables need it, which diff does not write for people": ("base.tables",),
+    "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
+        "catalogs.benchmarks",
+        "catalogs.python",
+        "catalogs.standard",
+    ),
+    "SQLite: 8 ms": ("llm.cache",),
+    "one benchmark of five is wanted: 25 to 55 ms each": (
+        "benchmarks.appbench",
+        "benchmarks.callnavi",
+        "benchmarks.complexfuncbench",
+        "benchmarks.functionchat",
+        "benchmarks.nestful",
+        "benchmarks.papers",
+    ),
+    "one data set is wanted: 5 to 20 ms each": (
+        "datasets.appbench",
+        "datasets.callnavi",
+        "datasets.complexfuncbench",
+        "datasets.functionchat",
+        "datasets.nestful",
+    ),
+    "one way of writing a drawing is wanted: 3 to 25 ms each": (
+        "drawing.boxes",
+        "drawing.dot",
+        "drawing.layout",
+        "drawing.listing",
+        "drawing.mermaid",
+    ),
+    "a worker starts from here, and starts often: 1 to 27 ms each": (
+        "execution.awaiting",
+        "execution.bind",
+        "execution.server",
+        "execution.source",
+        "execution.tools.nestful_basic",
+        "execution.wire",
+        "records.files",
+        "worlds.facts",
+        "worlds.reading",
+    ),
+    "--version answers without click, and only an error needs to be made printable": ("base.text", "cli"),
+}
+"""Why an import of a module of ours may stand inside a function, and the modules (with all below them)."""
+
+COMMANDS = "a command's help, and its errors of usage, load nothing of what it runs: 7 to 60 ms each"
+"""Why the modules of cli/ import all rooms but base/ and cli/ inside of functions."""
+
+LATE_PACKAGES = {
+    "lark": 17,
+    "matplotlib": 250,
+    "netext": 45,
+    "networkx": 55,
+    "numpy": 26,
+    "openai": 290,
+    "pydantic": 17,
+    "pygraphviz": 15,
+    "rich": 7,
+    "scipy": 220,
+    "sentence_transformers": 1000,
+    "yaml": 7,
+    # of the standard library
+    "concurrent": 2,
+    "csv": 0.3,
+    "difflib": 0.6,
+    "http": 16,
+    "importlib": 0.3,  # metadata alone takes 13
+    "pathlib": 2,
+    "runpy": 0.2,
+    "shutil": 1,
+    "tempfile": 2,
+    "tomllib": 1,
+    "urllib": 2,  # request alone takes 15
+    "xml": 1,
+    "fcntl": 0.1,  # not on every platform
+}
+"""Packages that may be imported inside a function, and about how many ms each takes."""
+
+LATE_IN_WORKERS = "execution"
+"""In this room any module may be late: a worker's whole start takes 20 ms."""
 
 HEAVY = {"scipy", "numpy", "networkx", "lark", "pydantic", "graphviz", "yaml", "sqlite3", "openai"}
 
@@ -42,6 +164,7 @@ print("\\n" + json.dumps(sorted(names - set(sys.stdlib_module_names))))
 """
 
 
+# ---------------------------------------------------------------- start-up
 def third_party(*argv: str) -> set[str]:
     """The packages outside the standard library that one command line imports."""
     code = PRINT_MODULES.format(argv=argv)
@@ -76,55 +199,199 @@ def test_every_public_name_loads() -> None:
         assert getattr(planner_eval, name) is not None
 
 
+# ---------------------------------------------------------------- the imports of a file
+class Import(NamedTuple):
+    """One import of a module of ours, or of another package; for typing alone, or inside a function."""
+
+    source: str
+    target: str
+    line: int
+    ours: bool
+    typing: bool
+    deferred: bool
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module(file: Path) -> str:
+    """A file's module below planner_eval; "" for the package itself."""
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module(file): file for file in FILES}
+
+
+@cache
+def syntax(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def targets(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, bool]]:
+    """What a statement imports, and whether it is ours."""
+    assert isinstance(node, ast.Import) or not node.level, "imports are absolute"
+    for alias in node.names:
+        whole = alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
+        package, _, rest = whole.partition(".")
+        if package != "planner_eval":
+            yield whole if isinstance(node, ast.Import) else str(node.module), False
+        else:
+            yield rest if rest in MODULES else rest.rpartition(".")[0], True
+
+
+def walk(node: ast.AST, source: str, typing: bool = False, deferred: bool = False) -> Iterator[Import]:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        for target, ours in targets(node):
+            yield Import(source, target, node.lineno, ours, typing, deferred)
+        return
+    deferred |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    typing |= isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    for child in ast.iter_child_nodes(node):
+        yield from walk(child, source, typing, deferred)
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    """Every import in the package, in functions and for typing too."""
+    return tuple(found for name, file in MODULES.items() for found in walk(syntax(file), name))
+
+
+def room(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def allowed(name: str) -> set[str]:
+    """The rooms that a room may import from: those of its row, and what those may."""
+    return {name}.union(*(allowed(below) for below in ROOMS[name]))
+
+
+# ---------------------------------------------------------------- rooms
+def test_every_module_is_in_a_room() -> None:
+    assert {room(name) for name in MODULES} == {"", "__main__", "_version", *ROOMS}
+
+
+def test_a_room_names_only_rooms_above_it() -> None:
+    rooms = list(ROOMS)
+    assert [
+        (name, each) for name in rooms for each in ROOMS[name] if each not in rooms[: rooms.index(name)]
+    ] == []
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_rooms_import_only_from_those_that_they_may(name: str) -> None:
+    may = {*allowed(name), "_version"}
+    wrong = [i for i in imports() if i.ours and room(i.source) == name and room(i.target) not in may]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_names_of_modules_in_texts_keep_the_order_too(name: str) -> None:
+    may = allowed(name)
+    for source, file in MODULES.items():
+        if room(source) != name:
+            continue
+        texts = [
+            n for n in ast.walk(syntax(file)) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+        ]
+        for text in texts:
+            found = re.fullmatch(r"planner_eval\.(\w+)\.[\w.]*(?::\w+)?", text.value)
+            assert not found or found[1] in may or found[1] not in ROOMS, (
+                f"{source}:{text.lineno} {text.value}"
+            )
+
+
+def test_the_root_imports_nothing_before_it_is_asked() -> None:
+    found = {i.target for i in imports() if i.source == "" and i.ours and not i.typing}
+    assert found == {"_version", "base.registry"}
+
+
+def test_what_is_registered_is_there() -> None:
+    from planner_eval.base import registry
+
+    for name in registry._PLACES:
+        assert callable(registry.service(name))
+
+
 def test_nothing_beside_the_verbs_has_their_name() -> None:
     import planner_eval
 
-    rooms = {room(file) for file in FILES}
-    assert not rooms.intersection(planner_eval.__all__)
+    assert not {room(name) for name in MODULES}.intersection(planner_eval.__all__)
 
 
-def module_imports(file: Path) -> set[str]:
-    """The rooms of planner_eval that a module imports when it is imported itself."""
-    found = set()
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in tree.body:
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        found |= {n.split(".")[1] for n in names if n.startswith("planner_eval.")}
-    return found
+# ---------------------------------------------------------------- circles
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of nodes of which each leads to each other."""
+    reach = {node: {node} for node in graph}
+    changed = True
+    while changed:
+        changed = False
+        for node, targets_ in graph.items():
+            more = set().union(*(reach[t] for t in targets_)) - reach[node]
+            if more:
+                reach[node] |= more
+                changed = True
+    rings = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph}
+    return [set(ring) for ring in rings if len(ring) > 1]
 
 
-def room(file: Path) -> str:
-    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d"}}) == [{"b", "c"}]
 
 
-FILES = sorted(f for f in PACKAGE.rglob("*.py") if f != PACKAGE / "__init__.py")
+def test_no_files_import_one_another_in_a_circle() -> None:
+    graph: dict[str, set[str]] = {name: set() for name in MODULES}
+    for found in imports():
+        if found.ours and not found.typing and found.target in graph:
+            graph[found.source].add(found.target)
+    assert circles(graph) == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
-def test_rooms_import_only_from_below(file: Path) -> None:
-    level = {name: n for n, names in enumerate(LEVELS) for name in names}
-    own = room(file)
-    assert own in level, f"{own} has no place in the order of rooms (tests/test_imports.py)"
-    for name in module_imports(file):
-        assert level[name] <= level[own], f"{file.name} imports planner_eval.{name}, a room above it"
+# ---------------------------------------------------------------- imports inside of functions
+def late(target: str) -> str | None:
+    """The entry of the list that a module of ours falls under."""
+    listed = (name for names in DEFERRED.values() for name in names)
+    return next((name for name in listed if target == name or target.startswith(f"{name}.")), None)
 
 
+def deferred() -> list[Import]:
+    return [i for i in imports() if i.deferred and not i.typing]
+
+
+def test_imports_of_ours_stand_at_the_top_but_for_those_listed() -> None:
+    wrong = [
+        i
+        for i in deferred()
+        if i.ours
+        and not late(i.target)
+        and not (room(i.source) == "cli" and room(i.target) not in ("base", "cli"))
+    ]
+    assert wrong == [], f"at the top, or on the list with its reason and ms; {COMMANDS}"
+
+
+def test_the_list_names_nothing_that_is_not_late() -> None:
+    used = {late(i.target) for i in deferred() if i.ours}
+    assert {name for names in DEFERRED.values() for name in names} == used - {None}
+
+
+def test_other_packages_stand_at_the_top_but_for_those_listed() -> None:
+    found = [i for i in deferred() if not i.ours and room(i.source) not in ("", LATE_IN_WORKERS)]
+    assert [i for i in found if room(i.target) not in LATE_PACKAGES] == []
+    assert {room(i.target) for i in found} >= LATE_PACKAGES.keys() - {"concurrent"}
+
+
+# ---------------------------------------------------------------- what the library does not do
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_the_library_does_not_print(file: Path) -> None:
-    if room(file) in ("cli", "__main__"):
+    if room(module(file)) in ("cli", "__main__"):
         return
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    calls = [n for n in ast.walk(syntax(file)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     assert not [n.lineno for n in calls if n.func.id == "print"]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_nothing_evaluates_text(file: Path) -> None:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = syntax(file)
     called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     if file == PACKAGE / "execution" / "load.py":
         return  # loads the user's own tools by path, in the confined worker; no plan's text comes here
