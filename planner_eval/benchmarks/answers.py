@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
     from planner_eval.records.files import Record
 
-GOLD_BESIDE = {"appbench": ("output",), "nestful": ("output",)}
-"""Fields in which a benchmark's own result files keep gold beside the answer."""
+GOLD_BESIDE: Mapping[str, Mapping[str, str]] = {
+    "appbench": {"output": ""},
+    "nestful": {"output": ""},
+    "complexfuncbench": {"conversations": "functions"},
+}
+"""Fields in which a benchmark's own files keep gold: always, or where another field stands beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    never = GOLD_BESIDE.get(benchmark, ())
+    never = GOLD_BESIDE.get(benchmark, {})
     file = read_file(path, id_field=id_field, text_field=text_field, role="answer", never=never)
     many = several or text_field is not None or file.content == "outputs"
     found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
@@ -105,6 +109,9 @@ def _answers(record: Record, benchmark: str, many: bool, several: bool) -> Itera
     content: Any = record.source
     if record.error is not None:
         yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
+        return
+    if several and content == []:
+        yield Answer(None, record.id, record.where, "an empty list: there is no answer")
         return
     texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
     listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))

@@ -180,7 +180,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
             yield f"{what}: {len(ids):,} ({', '.join(ids[:_NAMED])}{more})"
     if scored.options.get("task") == "stability":
         answered = Counter(sample.id for sample, _ in matched.records)
-        single = sum(count == 1 and key not in matched.missing for key, count in answered.items())
+        empty = {sample.id for sample, text in matched.records if not text.strip()}
+        single = sum(count == 1 and key not in empty for key, count in answered.items())
         if single:
             yield f"samples with one answer only, which count as stable by the paper's formula: {single:,}"
     for notation, count in scored.notations.items():

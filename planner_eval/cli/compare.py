@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import emit, note, output, pairing, read_answers, read_golds, reading, repairing
+from planner_eval.cli.options import (
+    emit,
+    note,
+    output,
+    pairing,
+    read_answers,
+    read_golds,
+    reading,
+    repairing,
+    seed_option,
+)
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score import refuse_unknown_keys, scored
 
@@ -33,7 +43,7 @@ if TYPE_CHECKING:
     help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
     "record. When left out: all of these, and difficulty, domain and category where records have them.",
 )
-@click.option("--seed", default=0, show_default=True, help="Where random numbers start.")
+@seed_option
 @click.option("--mistaken", metavar="FILE", help="Draw which tool was taken for which; the suffix says how.")
 @click.option(
     "--format",

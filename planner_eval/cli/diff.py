@@ -87,6 +87,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     many = (left.many or right.many) and wanted is None
     pairs = _chosen(paired, wanted)
     _refuse_idle(form, patch=patch, many=many, pairs=len(pairs))
+    tools = _tools(options["execute"], gold) if options["execute"] else None
     rows = list(
         evaluate(
             pairs,
@@ -107,8 +108,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
         emit(_written(rows, form, many=many, only=only, places=options["places"]), output)
     if options["seconds"] is not None:
         _measure(rows, options["seconds"])
-    if options["execute"]:
-        _say_effects(rows, options["execute"], gold, many=many)
+    if tools is not None:
+        _say_effects(rows, tools, many=many)
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{fields_said(left, right)}; paired by {paired.by}{repeated}")
@@ -127,7 +128,7 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     shows = not patch and (form in ("json", "jsonl") or (form == "text" and not many))
     refuse_idle(
         [
-            Applies(("form",), not patch, "without --patch, which writes JSON"),
+            Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
             Applies(("only",), report or (written and many), "to many pairs, as text or as a report"),
@@ -137,19 +138,24 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     )
 
 
-def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
+def _tools(spec: str, gold: str) -> Any:
+    """The tools of a specification; a world must be able to answer what gold asks."""
+    from planner_eval.execution import tool_source
+
+    if not spec.startswith("world:"):
+        return tool_source(spec)
+    from planner_eval.worlds import world_source
+    from planner_eval.worlds.source import read_facts
+
+    # Nothing is known of the prediction.
+    return world_source(spec.removeprefix("world:"), seed="0", facts=read_facts(gold))
+
+
+def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
-    from planner_eval.execution import compare_effects, tool_source
+    from planner_eval.execution import compare_effects
     from planner_eval.records.rows import STATES
 
-    if spec.startswith("world:"):
-        from planner_eval.worlds import world_source
-        from planner_eval.worlds.source import read_facts
-
-        # The world must be able to answer what gold asks; nothing is known of the prediction.
-        tools = world_source(spec.removeprefix("world:"), seed="0", facts=read_facts(gold))
-    else:
-        tools = tool_source(spec)
     for row in rows:
         if row.pred is None or row.gold is None:
             said = f"unknown: {STATES[row.state]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,6 +97,17 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--seed N``, from which intervals and permutation tests draw."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Where the random numbers of intervals and tests start.",
+    )(command)
+
+
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``-o/--output FILE``; standard output when left out."""
     return click.option(
@@ -160,3 +172,21 @@ def emit(data: str | bytes, output: str | None) -> None:
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
     click.echo(printable(text), err=True)
+
+
+def threshold(text: str) -> tuple[str, float]:
+    """A threshold of ``--fail-under``: the figure's name and the number.
+
+    Raises:
+        InputError: it is no ``NAME=NUMBER``, or the number is none that can be reached.
+    """
+    from planner_eval.base.errors import InputError
+
+    name, _, value = text.partition("=")
+    try:
+        least = float(value)
+    except ValueError:
+        least = math.nan
+    if not math.isfinite(least):
+        raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. exact=0.9")
+    return name.strip(), least

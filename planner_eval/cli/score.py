@@ -22,6 +22,8 @@ from planner_eval.cli.options import (
     reading,
     refuse_idle,
     repairing,
+    seed_option,
+    threshold,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
@@ -70,7 +72,7 @@ _Item = TypeVar("_Item")
     help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
-@click.option("--seed", default=0, show_default=True, help="Where the random numbers of intervals start.")
+@seed_option
 @benchmark_options
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to write it."
@@ -93,7 +95,7 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     )
     if named:
         return score_benchmark(pred, gold, form, output, options)
-    limits = [_threshold(text) for text in options["fail_under"]]
+    limits = [threshold(text) for text in options["fail_under"]]
     files = read_answers(pred, options), read_golds(gold, options)
     made, pairing = report_of(files, options)
     strict = report_of(files, options | {"repair": False})[0] if options["repair"] else None
@@ -212,14 +214,6 @@ def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
         if shown and (time.monotonic() - last > 0.2 or done == total):
             last = time.monotonic()
             click.echo(f"\r{done:,} of {total:,} pairs" + ("\n" if done == total else ""), err=True, nl=False)
-
-
-def _threshold(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. calls=0.9") from None
 
 
 def _below(report: Report, name: str, least: float) -> str | None:

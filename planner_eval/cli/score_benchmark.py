@@ -10,7 +10,7 @@ import click
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, emit, note, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, refuse_idle, threshold
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -90,9 +90,9 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
             run=run,
             **settings,
         )
+        below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
         emit(_written(scored, form, options, run), output)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
-    below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
     for problem in below:
         note(problem)
     left_over = scored.matched.unknown or scored.matched.repeated
@@ -184,15 +184,13 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
 
 def _below(scored: Scored, text: str) -> str | None:
     """What is below a threshold: the corrected figure where there is one, else the official one."""
-    name, _, limit = text.partition("=")
+    name, least = threshold(text)
     variant, report = list(scored.reports.items())[-1]
     try:
-        value, least = report.value(name.strip()), float(limit)
+        value = report.value(name)
     except KeyError:
         known = ", ".join(figure.name for figure in report.figures)
         raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {known}") from None
-    except ValueError:
-        raise InputError(f"--fail-under {text!r}: expected FIGURE=NUMBER") from None
     if not isinstance(value, (int, float)):
         return f"{name} ({variant}) does not exist, expected at least {least:g}"
     return f"{name} ({variant}) is {value:.4f}, expected at least {least:g}" if value < least else None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, Places, parse_located
+from planner_eval.base.jsontext import LARK_CHARS, Places, loads, parse_located
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan
@@ -55,6 +56,8 @@ def parse(
         name, raw = _read(source, dialect, limits, repair=repair, located=False)
     else:
         name, raw = _read_data(source, dialect, limits)
+    if not raw.calls and dialect is None:
+        name, raw = _read_said(source, limits, repair=repair) or (name, raw)
     if name is not None and name in _untyped():
         from planner_eval.dialects.types import typed
 
@@ -140,6 +143,33 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
         return dialect, reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+
+
+def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan] | None:
+    """The calls in the words of a conversation that lists none; None where there are no words, or no calls.
+
+    Raises:
+        ParseError: the words begin like a plan and are none.
+    """
+    if isinstance(source, str):
+        if '"content"' not in source and '"value"' not in source:
+            return None
+        try:
+            values = loads(source, limits)
+        except ParseError:
+            return None
+        source = values[0] if len(values) == 1 else values
+    text = said(source)
+    if not text:
+        return None
+    name, raw = _read(text, None, limits, repair=repair, located=False)
+    if not raw.calls:
+        return None
+    note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
+    # Places are those of the words, not of the text around them.
+    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
+    notes = tuple(each._replace(span=None) for each in raw.notes)
+    return name, RawPlan(calls, raw.answer, (*notes, note))
 
 
 def _untyped() -> frozenset[str]:

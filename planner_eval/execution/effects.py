@@ -157,8 +157,12 @@ def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
     if first is None:
         return False
     failing = any(call is not None and call.error is not None for call in (first.pred, first.gold))
-    cut = any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
-    return not (failing and cut)
+    return not (failing and _cut_short(traces))
+
+
+def _cut_short(traces: tuple[Trace, Trace]) -> bool:
+    """Whether a call ended for a reason that says nothing of what it would have given."""
+    return any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
 
 
 def _results_same(
@@ -166,7 +170,7 @@ def _results_same(
 ) -> bool:
     if not all(trace.ok for trace in traces):
         both = all(trace.failed or trace.ended for trace in traces)
-        return both and first is None and same_plan(*plans)
+        return both and first is None and not _cut_short(traces) and same_plan(*plans)
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")

@@ -150,6 +150,10 @@ class _Linker:
                     for k, part in enumerate(value.parts)
                 )
             )
+        if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
+            message = f"an object in {argument!r} of call {i + 1} gives a key twice; the last value counts"
+            self.notes.append(Diagnostic("value.duplicate", message, "error", i, argument, span))
+            return self.value(dict(value), i, argument, at, span)
         raise TypeError(f"{kind.__name__} is no value of a call")
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
