@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import printable
 
 if TYPE_CHECKING:
@@ -180,8 +181,6 @@ def threshold(text: str) -> tuple[str, float]:
     Raises:
         InputError: it is no ``NAME=NUMBER``, or the number is none that can be reached.
     """
-    from planner_eval.base.errors import InputError
-
     name, _, value = text.partition("=")
     try:
         least = float(value)
