@@ -53,10 +53,11 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.traces",
     ),
-    "few ask for these: types, guessed edges, writing, the check of what was written; 1 to 4 ms each": (
+    "few ask for these: types, guessed edges, the grammar, writing and checking what was written; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
         "dialects.python_write",
+        "dialects.reference",
         "dialects.types",
         "plan.canonical",
     ),
@@ -64,6 +65,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "base.grammar",
         "dialects.appbench_tree",
         "dialects.framed_tree",
+        "dialects.nestful_tree",
         "dialects.python_tree",
     ),
     "only a policy with rules needs them: 1 and 4 ms of each diff": (

@@ -158,13 +158,14 @@ class _Linker:
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
         binders = self.bound.get(ref.name)
+        span = ref.span or span
         shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
         if not binders:
             message = f"{shown} refers to {ref.name!r}, which no call returns"
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
-            return Unresolved(ref.name, ref.path)
+            return Unresolved(ref.name, ref.path, ref.span)
         earlier = bisect_left(binders, (i,))
         if earlier:
             producer, path = binders[earlier - 1]
@@ -184,7 +185,7 @@ class _Linker:
             self.backward_only = False
         full = path + ref.path
         self.edges.append(Edge(producer, i, argument, at, full))
-        return Ref(producer, full)
+        return Ref(producer, full, ref.span)
 
     def _place(self, i: int) -> int | None:
         return i if i < len(self.calls) else None
