@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planner_eval.catalogs.check import check
     from planner_eval.catalogs.formats import read_catalog
     from planner_eval.comparison.diff import Diff, diff
+    from planner_eval.comparison.structure_diff import StructureDiff, compare_structure
     from planner_eval.dialects.read import parse, write
     from planner_eval.drawing import render
     from planner_eval.execution import Trace, execute
@@ -37,8 +38,10 @@ _WHERE = {
     "Policy": "policy",
     "Ref": "plan.model",
     "Rule": "policy",
+    "StructureDiff": "comparison.structure_diff",
     "Trace": "execution",
     "check": "catalogs.check",
+    "compare_structure": "comparison.structure_diff",
     "diff": "comparison.diff",
     "execute": "execution",
     "parse": "dialects.read",
@@ -60,9 +63,11 @@ __all__ = [
     "Policy",
     "Ref",
     "Rule",
+    "StructureDiff",
     "Trace",
     "__version__",
     "check",
+    "compare_structure",
     "diff",
     "execute",
     "parse",

@@ -47,6 +47,7 @@ REPORT = "html"
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
+@click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
 @click.option(
     "--edit-distance",
     "seconds",
@@ -105,7 +106,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     elif form == REPORT:
         emit(_report(rows, f"{left.name} against {right.name}", options), output)
     else:
-        emit(_written(rows, form, many=many, only=only, places=options["places"]), output)
+        shown = {"places": options["places"], "structure": options["structure"]}
+        emit(_written(rows, form, many=many, only=only, **shown), output)
     if options["seconds"] is not None:
         _measure(rows, options["seconds"])
     if tools is not None:
@@ -130,6 +132,11 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
         [
             Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
+            Applies(
+                ("structure",),
+                shows or report,
+                "to one pair as text (name it with --id), and to json, jsonl and html",
+            ),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
             Applies(("only",), report or (written and many), "to many pairs, as text or as a report"),
             Applies(("force",), drawn, "to drawings"),
@@ -193,7 +200,8 @@ def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
     from planner_eval.drawing.html import report
 
     shown = [row for row in rows if row.state != "same"] if options["only"] else rows
-    return "".join(report(shown, title=title, theme=options["theme"], deadline=options["deadline"]))
+    how = {"theme": options["theme"], "deadline": options["deadline"], "structure": options["structure"]}
+    return "".join(report(shown, title=title, **how))
 
 
 def _patches(rows: list[Row], *, many: bool) -> str:
@@ -223,11 +231,11 @@ def _measure(rows: list[Row], seconds: float) -> None:
         note(f"graph edit distance {found.value:g} ({bound})")
 
 
-def _written(rows: list[Row], form: str, *, many: bool, only: str | None, places: bool) -> str:
+def _written(rows: list[Row], form: str, *, many: bool, only: str | None, **told: bool) -> str:
     from planner_eval.scoring.row_formats import summary, write_rows
 
     shown = [row for row in rows if row.state != "same"] if only and many else rows
-    text = write_rows(shown, form, many=many, places=places)
+    text = write_rows(shown, form, many=many, **told)
     if form == "text" and only and many:
         text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
     return text

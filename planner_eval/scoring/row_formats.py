@@ -10,12 +10,20 @@ from typing import Any
 from planner_eval.base.text import one_line, printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name
+from planner_eval.comparison.structure_figures import structure_lines
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 
 
-def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, places: bool = False) -> str:
+def write_rows(
+    rows: Sequence[Row],
+    form: str = "text",
+    *,
+    many: bool = True,
+    places: bool = False,
+    structure: bool = False,
+) -> str:
     """Compared pairs in one of :data:`FORMATS`.
 
     Args:
@@ -23,22 +31,31 @@ def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, pl
         form: The format.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
+        structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
 
     Returns:
         The text, without a last line end.
     """
     if form == "text":
-        return _lines(rows) if many else "\n".join(explanation(row, places=places) for row in rows)
+        if many:
+            return _lines(rows)
+        return "\n".join(explanation(row, places=places) + _structure(row, structure) for row in rows)
     if form == "json":
-        data: Any = [row_data(row) for row in rows]
+        data: Any = [row_data(row, structure=structure) for row in rows]
         return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
     if form == "jsonl":
-        return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
+        return "\n".join(json.dumps(row_data(row, structure=structure), ensure_ascii=False) for row in rows)
     if form == "junit":
         return junit([_case(row) for row in rows])
     from planner_eval.base.tables import table
 
     return table([_flat(row) for row in rows], form, width=200)
+
+
+def _structure(row: Row, whole: bool) -> str:
+    """The last lines of one pair: in how far its structure differs, or how, call by call."""
+    text = printable(structure_lines(row.diff, whole=whole))
+    return f"\n{text}" if text else ""
 
 
 def explanation(row: Row, *, places: bool = False) -> str:

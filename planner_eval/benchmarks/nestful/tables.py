@@ -16,8 +16,9 @@ from planner_eval.benchmarks.nestful.reading import without_answer
 from planner_eval.benchmarks.report import Cell
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
+from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
-from planner_eval.plan.structure import components, consumers, depth, nesting_patterns, producers
+from planner_eval.plan.structure import components, consumers, depth, nesting_patterns
 
 _PUBLISHED: dict[str, dict[str, str | None]] = {
     "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
