@@ -53,7 +53,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.traces",
     ),
-    "few ask for these: types, guessed edges, the grammar, writing and checking what was written; 1 to 4 ms each": (
+    "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
         "dialects.python_write",
