@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from planner_eval.comparison.structure_diff import structure_of
-from planner_eval.comparison.structure_words import calls_data
 from planner_eval.plan.adjacency import BLOCK, leaders, levels, needed, producers
 
 if TYPE_CHECKING:
     from planner_eval.comparison.align import Matching
-    from planner_eval.comparison.diff import Diff
 
 
 class Sides(NamedTuple):
@@ -225,40 +222,3 @@ def figures_data(figures: StructureFigures) -> dict[str, Any]:
         "width": figures.width._asdict(),
         "dependencies": {"lost": figures.lost, "added": figures.added},
     }
-
-
-def structure_lines(found: Diff | None, *, whole: bool = False) -> str:
-    """The structure of two plans that were compared, as text.
-
-    Args:
-        found: The comparison, if there was one.
-        whole: Tell it call by call, also where the structure is the same.
-
-    Returns:
-        One line of what differs; empty where the plans are the same, or differ in nothing of that.
-    """
-    if found is None or found.matching is None or (found.same and not whole):
-        return ""
-    if whole:
-        return str(structure_of(found.matching))
-    figures = str(structure_figures(found.matching))
-    return f"structure: {figures}" if figures else ""
-
-
-def structure_data(found: Diff, *, whole: bool = False) -> dict[str, Any] | None:
-    """The structure of two plans that were compared, as JSON data.
-
-    Args:
-        found: The comparison.
-        whole: Say which calls the figures are made of, also where the structure is the same.
-
-    Returns:
-        None where the plans are the same, or differ in nothing of that.
-    """
-    if found.matching is None or (found.same and not whole):
-        return None
-    if not whole:
-        figures = structure_figures(found.matching)
-        return figures_data(figures) if str(figures) else None
-    compared = structure_of(found.matching)
-    return {**figures_data(compared.figures), "calls": calls_data(compared)}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.comparison.sentences import call_name
-from planner_eval.comparison.structure_diff import Group, Link, Structure, StructureDiff
 from planner_eval.plan.model import Plan
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.structure_diff import Group, Link, Structure, StructureDiff
 
 ALIKE = "the same components, depth and dependencies"
 

@@ -16,7 +16,7 @@ from planner_eval.base.resources import read
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.edits import Edit
-from planner_eval.comparison.structure_figures import structure_lines
+from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.drawing import render, render_many
 from planner_eval.drawing.labels import visible
 from planner_eval.plan.model import Plan

@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
-from planner_eval.comparison.structure_figures import structure_data
+from planner_eval.comparison.structure_report import structure_data
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy

@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.text import one_line, printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name
-from planner_eval.comparison.structure_figures import structure_lines
+from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
 FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
