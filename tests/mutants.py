@@ -35,7 +35,7 @@ PLAN = ("structure", "link", "canonical", "diff", "align", "comparison_docs")
 PAIRING = ("align", "diff", "policy", "patch", "edit_distance")
 WORDS = ("diff", "patch", "policy", "comparison_docs")
 FIGURES = ("metrics", "score", "edit_distance", "policy")
-RECORDS = ("files", "score", "policy", "door", "cli_honest")
+RECORDS = ("files", "diff", "policy", "score", "door", "cli_honest")
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan/model.py": PLAN,
     "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
