@@ -35,6 +35,7 @@ PLAN = ("structure", "link", "canonical", "diff", "align", "comparison_docs")
 PAIRING = ("align", "diff", "policy", "patch", "edit_distance")
 WORDS = ("diff", "patch", "policy", "comparison_docs")
 FIGURES = ("metrics", "score", "edit_distance", "policy")
+STRUCTURE = ("structure_diff", "metrics", "comparison_docs")
 RECORDS = ("files", "diff", "policy", "score", "door", "cli_honest")
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan/model.py": PLAN,
@@ -47,8 +48,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan/digest.py": ("structure", "canonical", "policy", "stats_datasets"),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure", "metrics"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
+    "planner_eval/plan/adjacency.py": ("structure", "structure_diff", "metrics"),
     "planner_eval/comparison/align.py": PAIRING,
-    "planner_eval/matching": (*PAIRING, "metrics"),
+    "planner_eval/comparison/structure_diff.py": STRUCTURE,
+    "planner_eval/comparison/structure_figures.py": STRUCTURE,
+    "planner_eval/comparison/structure_report.py": STRUCTURE,
+    "planner_eval/comparison/structure_words.py": STRUCTURE,
+    "planner_eval/comparison/matching": (*PAIRING, "metrics"),
     "planner_eval/comparison/diff.py": WORDS,
     "planner_eval/comparison/explain.py": WORDS,
     "planner_eval/comparison/causes.py": WORDS,
@@ -57,12 +63,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/comparison/patch.py": ("patch", "diff"),
     "planner_eval/metrics": FIGURES,
     "planner_eval/metrics/edit_distance.py": ("edit_distance", "metrics"),
-    "planner_eval/records/files.py": RECORDS,
-    "planner_eval/records/fields.py": RECORDS,
-    "planner_eval/records/items.py": RECORDS,
-    "planner_eval/records/pairing.py": RECORDS,
-    "planner_eval/records/gold.py": RECORDS,
-    "planner_eval/records/rows.py": RECORDS,
+    "planner_eval/records": RECORDS,
 }
 """Module or folder → the test modules that concern it, quick ones first."""
 

@@ -52,6 +52,6 @@ def test_the_table_names_modules_and_tests_that_exist() -> None:
     for file, tests in modules([]).items():
         assert (ROOT / file).is_file()
         assert [name for name in tests if not (ROOT / "tests" / f"test_{name}.py").is_file()] == []
-    assert {file.rpartition("/")[0] for file in modules(["matching"])} == {"planner_eval/matching"}
+    assert {file.rpartition("/")[0] for file in modules(["matching"])} == {"planner_eval/comparison/matching"}
     assert len(modules([])) > len(TESTS)
     assert modules(["nothing"]) == {}
