@@ -11,15 +11,18 @@ row or a figure that the published code could not compute names the exception in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
 
 Records: TypeAlias = "Iterable[tuple[Sample, str]]"
 """What is scored: samples, each with the text that a model answered."""
+
+Run: TypeAlias = "Callable[[Any, Sample], Any]"
+"""Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
 @dataclass(frozen=True, slots=True)

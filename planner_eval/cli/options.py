@@ -113,12 +113,12 @@ class Applies(NamedTuple):
     Args:
         options: Their names as the command's function takes them.
         now: Whether they have one in this call.
-        when: When they have one, to follow "applies only".
+        when: When they have one, to follow "applies only"; a function where saying it costs something.
     """
 
     options: tuple[str, ...]
     now: bool
-    when: str
+    when: str | Callable[[], str]
 
 
 def refuse_idle(table: Iterable[Applies]) -> None:
@@ -135,7 +135,8 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     for options, now, when in table:
         for name in options:
             if not now and context.get_parameter_source(name) not in unset:
-                raise click.UsageError(f"{_spelled(context, name)} applies only {when}", context)
+                said = when() if callable(when) else when
+                raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
 
 
 def _spelled(context: click.Context, name: str) -> str:

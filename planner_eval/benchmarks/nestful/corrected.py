@@ -16,9 +16,8 @@ from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
-from planner_eval.benchmarks.nestful.win import Run
 from planner_eval.benchmarks.paired import matches
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
