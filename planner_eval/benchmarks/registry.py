@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import closest
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Option
 
 __all__ = ["BENCHMARKS", "NAMES", "VARIANTS", "Benchmark", "Option", "benchmark"]
@@ -57,8 +58,6 @@ def benchmark(name: str) -> Benchmark:
     """
     if name in BENCHMARKS:
         return BENCHMARKS[name]
-    from difflib import get_close_matches
-
-    close = get_close_matches(name.lower().replace("-", ""), BENCHMARKS, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(BENCHMARKS)}"
+    close = closest(name.lower().replace("-", ""), BENCHMARKS)
+    hint = f"did you mean {close}?" if close else f"there are {', '.join(BENCHMARKS)}"
     raise InputError(f"there is no benchmark {name!r}; {hint}")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.drawing.labels import shorten, visible
+from planner_eval.base.text import shortened
+from planner_eval.drawing.labels import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
     values = values_of(panel)
     shown, rest = values[:MOST_BARS], values[MOST_BARS:]
     numbers = bool(rest) and isinstance(rest[0], int)
-    labels = [shorten(visible(str(value)), 14) for value in shown]
+    labels = [shortened(visible(str(value)), 14) for value in shown]
     labels += [f"{rest[0]}+" if numbers else f"{len(rest)} more"] if rest else []
     present = [name for name in names if name in panel.series]
     width = 0.84 / max(1, len(present))

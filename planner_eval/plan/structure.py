@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.topological import generations
 
 if TYPE_CHECKING:
     pass
@@ -69,27 +70,7 @@ def topological_generations(plan: Plan) -> list[list[int]]:
     >>> topological_generations(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 2], [1]]
     """
-    waiting = [len(needed) for needed in producers(plan)]
-    users = consumers(plan)
-    generation = [i for i, count in enumerate(waiting) if not count]
-    generations: list[list[int]] = []
-    placed = 0
-    while placed < len(waiting):
-        if not generation:  # only circles are left, and what hangs on them
-            generation = _circle(waiting)
-        for i in generation:
-            waiting[i] = -1
-        generations.append(generation)
-        placed += len(generation)
-        following = []
-        for i in generation:
-            for user in users[i]:
-                if waiting[user] > 0:
-                    waiting[user] -= 1
-                    if not waiting[user]:
-                        following.append(user)
-        generation = sorted(following)
-    return generations
+    return list(generations(producers(plan), enter=_circle))
 
 
 def _circle(waiting: list[int]) -> list[int]:
