@@ -154,3 +154,32 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
 
 def test_nobody_else_cuts_with_an_ellipsis() -> None:
     assert sources(r"\] \+ [\"']…[\"']") == {"base/text.py", WORKER[1]}
+
+
+# ---------------------------------------------------------------- formats
+@pytest.mark.parametrize(
+    ("argv", "choice"),
+    [
+        (("check",), "[text|json|jsonl|csv|md]"),
+        (("parse",), "[text|json]"),
+        (("selftest",), "[table|json|jsonl|csv|md]"),
+        (("compare",), "[text|json|csv|md]"),
+        (("stats",), "[table|json|csv|md]"),
+        (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
+        (("score",), "[text|json|jsonl|csv|md|junit]"),
+        (("dialects",), "[table|json|csv|md]"),
+        (("doctor",), "[table|json|csv|md]"),
+        (("catalog", "show"), "[text|json|csv|md]"),
+        (("data", "list"), "[table|md|csv|json|jsonl]"),
+        (("data", "check"), "[table|md|json]"),
+        (("diff",), "[text|json|jsonl|csv|md|junit|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
+        (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
+    ],
+)
+def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
+    assert choice in "".join(planeval(*argv, "--help").stdout.split())
+
+
+def test_nobody_else_lists_formats() -> None:
+    lists = r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"'
+    assert sources(lists) == {"base/formats.py", "base/tables.py"}

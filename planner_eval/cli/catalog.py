@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, printable
-from planner_eval.cli.options import emit, output
+from planner_eval.cli.options import emit, output, written
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
@@ -34,14 +35,7 @@ def command() -> None:
 @click.argument("file")
 @click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
 @_FORMAT
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "csv", "md"]),
-    default="text",
-    show_default=True,
-    help="How to write it.",
-)
+@written("text", *WHOLE)
 @output
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""

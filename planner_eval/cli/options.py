@@ -77,6 +77,13 @@ def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def written(*forms: str, help: str = "How to write it.") -> Decorator:
+    """Add ``--format``: one of these formats, the first when left out."""
+    return click.option(
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help
+    )
+
+
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 

@@ -12,11 +12,9 @@ from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
-FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
-
 
 def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, places: bool = False) -> str:
-    """Compared pairs in one of :data:`FORMATS`.
+    """Compared pairs in one of :data:`~planner_eval.base.formats.WRITTEN`.
 
     Args:
         rows: What became of each pair.
