@@ -26,6 +26,7 @@ SIXTH = '''
 
 import json
 from planner_eval.benchmarks.benchmark import Benchmark, Option, has
+from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
 
@@ -67,6 +68,7 @@ BENCHMARK = Benchmark(
     difference="the paper wants a unit", gold_text=lambda sample: str(sample.gold["total"]), judged=True,
     options=(Option("unit", "", ("apples",), "What is counted."),), notations=frozenset({"json"}),
     nothing="0", gold_beside=("total",), answer_text=lambda content: str(content["is"]),
+    catalog=lambda data, name: Catalog(tuple(Tool(each["sums"]) for each in data), name),
 )
 '''
 GOLD = [
@@ -163,6 +165,16 @@ def test_gold_of_a_sixth_is_replayed(checkout: Path) -> None:
     assert done.stdout == "[(1.0, 0), (1.0, 0)]\nTrue\n", done.stderr
 
 
+def test_a_sixth_brings_a_catalog_format(checkout: Path) -> None:
+    (checkout / "tools.json").write_text('[{"sums": "add"}]')
+    done = planeval(checkout, "catalog", "show", "tools.json", "--catalog-format", "sums")
+    assert (done.returncode, done.stdout) == (0, "add()\n")
+    done = planeval(checkout, "catalog", "show", "sums.json", "--catalog-format", "sums")
+    assert (done.returncode, "sums.json: not in the sums format (KeyError" in done.stderr) == (2, True)
+    done = planeval(checkout, "catalog", "show", "tools.json", "--catalog-format", "sum")
+    assert "unknown catalog format 'sum'; formats: openai, mcp" in done.stderr
+
+
 # ---------------------------------------------------------------- no table elsewhere
 def tables_of_names(tree: ast.AST) -> list[int]:
     """Lines of dicts whose keys, and of comparisons whose other side, are names of benchmarks."""
@@ -185,7 +197,7 @@ def test_tables_of_names_are_found() -> None:
     ]
 
 
-@pytest.mark.parametrize("room", ["benchmarks", "cli", "scoring", "llm"])
+@pytest.mark.parametrize("room", ["benchmarks", "cli", "scoring", "llm", "records", "worlds"])
 def test_no_table_outside_a_benchmark_names_one(room: str) -> None:
     files = [file for file in (PACKAGE / room).rglob("*.py") if file.parent.name not in NAMES]
     wrong = {str(file): lines for file in files if (lines := tables_of_names(ast.parse(file.read_text())))}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
+    from planner_eval.catalogs.catalog import Catalog
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
 
@@ -100,6 +101,8 @@ class Benchmark:
         nothing: The text that says that a model answered nothing.
         gold_beside: Fields in which its own result files keep gold beside the answer.
         answer_text: A structured answer as the text that the scorer reads.
+        catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
+            know their format.
         several: Whether these options have every sample answered several times.
     """
 
@@ -122,6 +125,7 @@ class Benchmark:
     nothing: str = ""
     gold_beside: tuple[str, ...] = ()
     answer_text: Callable[[Any], str] = as_json
+    catalog: Callable[[Any, str], Catalog] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
 
     @property

@@ -10,14 +10,18 @@ A new benchmark is a package of this folder that exports ``BENCHMARK``, and its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import closest
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, Option
 
-__all__ = ["BENCHMARKS", "NAMES", "VARIANTS", "Benchmark", "Option", "benchmark"]
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog
+
+__all__ = ["BENCHMARKS", "NAMES", "VARIANTS", "Benchmark", "Option", "benchmark", "catalog_reader"]
 
 NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat")
 """The packages of this folder that hold a benchmark."""
@@ -45,6 +49,11 @@ class _Benchmarks(Mapping[str, Benchmark]):
 
 BENCHMARKS: Mapping[str, Benchmark] = _Benchmarks()
 """The benchmarks by name."""
+
+
+def catalog_reader(name: str) -> Callable[[Any, str], Catalog] | None:
+    """How a benchmark's own catalog format is read; None where no benchmark of that name has one."""
+    return BENCHMARKS[name].catalog if name in BENCHMARKS else None
 
 
 def benchmark(name: str) -> Benchmark:
