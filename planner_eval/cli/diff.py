@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import (
     Applies,
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 
     Pairs = tuple[tuple[Record | None, Record | None], ...]
 
-DRAWN = ("listing", "boxes", "svg", "png", "pdf", "dot", "mermaid")
-WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
+SHOWN = ("listing", "boxes", *DRAWN)
 REPORT = "html"
 
 
@@ -59,7 +59,7 @@ REPORT = "html"
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*WRITTEN, *DRAWN, REPORT]),
+    type=click.Choice([*WRITTEN, *SHOWN, REPORT]),
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
 @policy_option
@@ -76,7 +76,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     from planner_eval.records.pairing import pair, refuse_repeated_gold
     from planner_eval.records.rows import JUDGED, evaluate
 
-    form = form or _by_suffix(output)
+    form = form or of_suffix(output, (*WRITTEN, *SHOWN, REPORT)) or "text"
     dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
     left, right = read_answers(pred, options), read_golds(gold, options)
     if wanted is not None and not left.many and right.many:
@@ -101,7 +101,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     )
     if patch:
         emit(_patches(rows, many=many), output)
-    elif form in DRAWN:
+    elif form in SHOWN:
         emit(_drawn(rows, form, {**options, "output": output}), output)
     elif form == REPORT:
         emit(_report(rows, f"{left.name} against {right.name}", options), output)
@@ -124,7 +124,7 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
 
 def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     """Refuse options that would do nothing to what is written."""
-    drawn = form in DRAWN and not patch
+    drawn = form in SHOWN and not patch
     report = form == REPORT and not patch
     written = not (patch or drawn or report)
     shows = not patch and (form in ("json", "jsonl") or (form == "text" and not many))
@@ -169,13 +169,6 @@ def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
         else:
             said = str(compare_effects(row.pred, row.gold, tools))
         note(f"{row.id + ': ' if many else ''}in effect {said}")
-
-
-def _by_suffix(output: str | None) -> str:
-    suffix = output.rpartition(".")[2].lower() if output and "." in output else ""
-    return {"mmd": "mermaid", "gv": "dot", "xml": "junit"}.get(suffix) or (
-        suffix if suffix in (*WRITTEN, *DRAWN, REPORT) else "text"
-    )
 
 
 def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:

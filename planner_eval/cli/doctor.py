@@ -9,19 +9,13 @@ from typing import Any
 import click
 
 from planner_eval._version import __version__
+from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output
+from planner_eval.cli.options import emit, output, written
 
 
 @click.command("doctor")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "md"]),
-    default="table",
-    show_default=True,
-    help="How to write the findings.",
-)
+@written("table", *WHOLE, help="How to write the findings.")
 @output
 def command(form: str, output: str | None) -> int:
     """Try what depends on the machine: isolation layer by layer, and the packages that are optional.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     Ran = tuple[Record, Trace | None, str | None]
     """A record with its trace, or with why there is none."""
-
-DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
-"""Formats that draw the plan with what became of each call."""
 
 
 @click.command("execute")
@@ -92,14 +90,7 @@ DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
 )
 @click.option("--record", metavar="FILE", help="Answer from FILE what it holds, run the rest and add it.")
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl", "csv", "md", *DRAWN]),
-    default="text",
-    show_default=True,
-    help="How to write the result.",
-)
+@written("text", *RECORDS, *DRAWN, help="How to write the result.")
 @drawing
 @output
 def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:

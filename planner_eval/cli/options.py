@@ -79,6 +79,13 @@ def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def written(*forms: str, help: str = "How to write it.") -> Decorator:
+    """Add ``--format``: one of these formats, the first when left out."""
+    return click.option(
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help
+    )
+
+
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 
@@ -126,12 +133,12 @@ class Applies(NamedTuple):
     Args:
         options: Their names as the command's function takes them.
         now: Whether they have one in this call.
-        when: When they have one, to follow "applies only".
+        when: When they have one, to follow "applies only"; a function where saying it costs something.
     """
 
     options: tuple[str, ...]
     now: bool
-    when: str
+    when: str | Callable[[], str]
 
 
 def refuse_idle(table: Iterable[Applies]) -> None:
@@ -148,7 +155,8 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     for options, now, when in table:
         for name in options:
             if not now and context.get_parameter_source(name) not in unset:
-                raise click.UsageError(f"{_spelled(context, name)} applies only {when}", context)
+                said = when() if callable(when) else when
+                raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
 
 
 def _spelled(context: click.Context, name: str) -> str:

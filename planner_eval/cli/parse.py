@@ -10,7 +10,7 @@ import click
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import emit, output, reading
+from planner_eval.cli.options import emit, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 
 if TYPE_CHECKING:
@@ -31,14 +31,7 @@ if TYPE_CHECKING:
     help="Read by the notation's Lark grammar, which gives the places of calls, arguments and references.",
 )
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="A listing, or a JSON line a plan.",
-)
+@written("text", "json", help="A listing, or a JSON line a plan.")
 @output
 def command(
     files: tuple[str, ...],

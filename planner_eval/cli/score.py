@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import WRITTEN
 from planner_eval.cli.options import (
     Applies,
     emit,
@@ -24,6 +25,7 @@ from planner_eval.cli.options import (
     repairing,
     seed_option,
     threshold,
+    written,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
     from planner_eval.scoring.scored import Scored
 
-FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 OWN = (
     "dialect", "wrappers", "repair", "gold_from", "gold_id_field", "gold_text_field",
     "policy", "metrics", "by", "seed",
@@ -74,9 +75,7 @@ _Item = TypeVar("_Item")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
 @seed_option
 @benchmark_options
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to write it."
-)
+@written(*WRITTEN)
 @output
 def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.base.text import closest
 from planner_eval.cli.options import Applies, note, refuse_idle
 
 if TYPE_CHECKING:
@@ -149,12 +150,10 @@ def _known(name: str) -> bool:
 
 
 def _closest(name: str) -> str | None:
-    from difflib import get_close_matches
-
     from planner_eval.datasets.published import published
 
     known = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
-    return next(iter(get_close_matches(name.lower(), sorted(known), 1)), None)
+    return closest(name.lower(), sorted(known))
 
 
 def _read_datasets(

@@ -12,6 +12,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.text import shortened
 from planner_eval.dialects.dialect import Dialect, by_places
 from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
@@ -192,8 +193,7 @@ def arguments_data(arguments: Arguments) -> Any:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 def _guess(text: str, item: dict[str, Any]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.text import shortened
 from planner_eval.comparison.align import align
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.execution.program import outcomes, running_order
@@ -47,8 +48,7 @@ class Parting:
 def _came_to(call: CallTrace) -> str:
     if call.error is not None:
         return f"fails with {call.error}"
-    text = repr(call.value)
-    return f"gives {text if len(text) <= 100 else text[:99] + '…'}"
+    return f"gives {shortened(repr(call.value), 100)}"
 
 
 _CUT_SHORT = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
@@ -112,10 +113,7 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
         elif name in groups or name == "all":
             chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
         else:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, [*METRICS, *groups], 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
+            hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
             raise InputError(f"there is no metric {name!r}; {hint}")
     return tuple(chosen)
 

@@ -27,6 +27,7 @@ from planner_eval.plan.model import (
     Unresolved,
     Value,
 )
+from planner_eval.plan.topological import stuck
 
 MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
@@ -192,20 +193,12 @@ class _Linker:
 
     def note_cycle(self, size: int) -> None:
         """Say which calls depend on one another in a circle (self references have their own code)."""
-        waiting = [0] * size
-        consumers: list[list[int]] = [[] for _ in range(size)]
+        needs: list[list[int]] = [[] for _ in range(size)]
         for edge in self.edges:
             if edge.producer != edge.consumer:
-                waiting[edge.consumer] += 1
-                consumers[edge.producer].append(edge.consumer)
-        free = [i for i in range(size) if not waiting[i]]
-        for i in free:
-            for consumer in consumers[i]:
-                waiting[consumer] -= 1
-                if not waiting[consumer]:
-                    free.append(consumer)
-        stuck = sorted(set(range(size)) - set(free))
-        if stuck:
-            shown = ", ".join(str(i + 1) for i in stuck[:10]) + (" …" if len(stuck) > 10 else "")
+                needs[edge.consumer].append(edge.producer)
+        circle = stuck(needs)
+        if circle:
+            shown = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
             message = f"calls {shown} depend on one another in a circle, or on calls that do"
-            self.notes.append(Diagnostic("plan.cycle", message, "error", stuck[0]))
+            self.notes.append(Diagnostic("plan.cycle", message, "error", circle[0]))

@@ -8,13 +8,9 @@ in the first generation whose earlier producers are all done (:mod:`planner_eval
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from planner_eval.plan.adjacency import leaders, levels, longest_chain, producers
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
-
-if TYPE_CHECKING:
-    pass
 
 
 def consumers(plan: Plan) -> list[list[int]]:

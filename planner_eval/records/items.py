@@ -45,7 +45,8 @@ def split_items(text: str, name: str) -> list[Item] | None:
     if found is not None and _are_records(found):
         return found
     items = _lines(text, lines=lines)
-    if items is None and text[at : at + 1] == "{":
+    if items is None and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
+        # Objects over several lines, or several on one.
         items = sequence(text, at)
         items = items if len(items) > 1 and _are_records(items) else None
     return items

@@ -13,8 +13,6 @@ from planner_eval.comparison.sentences import call_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
-FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
-
 
 def write_rows(
     rows: Sequence[Row],
@@ -24,7 +22,7 @@ def write_rows(
     places: bool = False,
     structure: bool = False,
 ) -> str:
-    """Compared pairs in one of :data:`FORMATS`.
+    """Compared pairs in one of :data:`~planner_eval.base.formats.WRITTEN`.
 
     Args:
         rows: What became of each pair.
