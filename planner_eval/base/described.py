@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator, model_validator
@@ -44,18 +45,19 @@ class Described(BaseModel):
     """What the format calls a mapping, in messages."""
 
     @classmethod
-    def known_keys(cls) -> list[str]:
+    @cache
+    def known_keys(cls) -> tuple[str, ...]:
         """The keys that the data may have."""
-        return [field.alias or name for name, field in cls.model_fields.items()]
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
 
     @model_validator(mode="before")
     @classmethod
     def _know_the_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping) and cls.model_config["extra"] == "forbid":
+            known = cls.known_keys()
             for key in data:
-                if key not in cls.known_keys():
-                    known = {"key": key, "known": cls.known_keys()}
-                    raise PydanticCustomError("unknown_key", "unknown key", known)
+                if key not in known:
+                    raise PydanticCustomError("unknown_key", "unknown key", {"key": key, "known": known})
         return data
 
     @classmethod

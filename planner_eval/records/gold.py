@@ -47,25 +47,24 @@ def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = record.plan(dialect=dialect)
-    _check(record.fields, (*FIELDS, "alternatives"), record.where)
-    plans = [(plan, terms_of(record.fields, plan, record.where))]
+    _check(record.fields, record.where)
+    plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
         held = choose_content(where, [item], "gold") if _is_record(item) else None
         source = item if held is None else item[held]
         other = parse(source, dialect=dialect)
-        plans.append((other, terms_of(item if isinstance(item, dict) else {}, other, where)))
+        plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 
 
-def _check(fields: Mapping[str, Any], names: tuple[str, ...], where: str) -> bool:
-    """Check what stands beside a plan; whether anything does."""
-    given = {name: fields[name] for name in names if name in fields}
+def _check(fields: Mapping[str, Any], where: str) -> None:
+    """Check what stands beside a plan, alternatives and what stands beside them included."""
+    given = {name: fields[name] for name in (*FIELDS, "alternatives") if name in fields}
     if given:
         from planner_eval.records.schema import GoldRecord
 
         GoldRecord.check(given, where)
-    return bool(given)
 
 
 def _is_record(item: Any) -> bool:
@@ -86,7 +85,13 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
     >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
     frozenset({'c1'})
     """
-    if not _check(fields, FIELDS, where):
+    _check(fields, where)
+    return _terms(fields, plan, where)
+
+
+def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
+    """As :func:`terms_of`, of fields that were checked."""
+    if not any(name in fields for name in FIELDS):
         return NO_TERMS
     known = {call.id for call in plan.calls}
 
