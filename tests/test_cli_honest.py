@@ -139,7 +139,7 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_take_no_other_with_them(
     assert len(found) == 10
     assert "text" in found["q1"]
     assert "does not fit the plan: 'zz' is not there" in found["q3"]["error"]
-    assert "does not fit the plan" in found["q5"]["error"]
+    assert "arguments 1 is ['x'], expected a name and a value" in found["q5"]["error"]
     assert "1 lines of" in found["q0"]["error"]
 
 

@@ -144,9 +144,9 @@ def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
     file.write_text(theme.replace("[box]", "[boxes]"))
     done = planeval(GOLD, "--format", "dot", "--theme", file)
     assert done.returncode == 2
-    assert "boxes: unknown; expected one of" in done.stderr.decode()
+    assert "there is no key 'boxes'; did you mean 'box'?" in done.stderr.decode()
     file.write_text(theme.replace("width = 46", 'width = "46"'))
-    assert "width: expected a whole number, found '46'" in planeval(GOLD, "--theme", file).stderr.decode()
+    assert "width is '46', expected a whole number" in planeval(GOLD, "--theme", file).stderr.decode()
 
 
 def test_the_gold_plans_of_a_data_set(tmp_path: Path, reference: Path) -> None:

@@ -68,9 +68,9 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("shape = \"sections\"", "shape = \"circles\""), "unknown shape 'circles'"),
-        (("open =", "opens ="), "unknown field 'opens'"),
-        (("open = [\"<call>\"]", "open = \"<call>\""), "expected a list of texts"),
+        (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
+        (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
+        (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
         (("[[dialect]]", "[dialect"), "own.toml"),
         (("name = \"own-model\"", ""), "a row without a name"),
         (("open = [\"<call>\"]", ""), "needs 'open'"),

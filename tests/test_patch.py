@@ -100,14 +100,23 @@ def test_real_plans_with_planted_mistakes(reference) -> None:
     ("patch", "said"),
     [
         ([], "this is no patch"),
-        ({"schema": SCHEMA}, "no list of operations"),
-        ({"schema": SCHEMA, "operations": [{"op": "burn"}]}, "operation 1 of the patch is 'burn'"),
+        ({"schema": SCHEMA}, "the patch: 'operations' is missing"),
+        (
+            {"schema": SCHEMA, "operations": [{"op": "burn"}]},
+            "the patch, operations 1: op is 'burn', expected one of set, unset",
+        ),
         (
             {"schema": SCHEMA, "operations": [{"op": "remove", "id": "z"}]},
             "patch (remove) does not fit the plan: 'z' is not there; the plan's calls are a",
         ),
-        ({"schema": SCHEMA, "operations": [{"op": "set", "id": "a"}]}, "'argument' is not there"),
-        ({"schema": SCHEMA, "operations": [{"op": "add", "call": 1}]}, "has the wrong shape"),
+        (
+            {"schema": SCHEMA, "operations": [{"op": "set", "id": "a"}]},
+            "the patch, operations 1: 'argument' is missing",
+        ),
+        (
+            {"schema": SCHEMA, "operations": [{"op": "add", "call": 1}]},
+            "the patch, operations 1: call is 1, expected an object",
+        ),
     ],
 )
 def test_bad_patches(patch: object, said: str) -> None:

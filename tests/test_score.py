@@ -183,11 +183,47 @@ def test_sign_test(first: int, second: int, p: float) -> None:
     assert sign_test(second, first) == pytest.approx(p)
 
 
-def test_sign_test_of_many_changes_agrees_with_the_exact_one() -> None:
-    from math import comb
+def test_sign_test_is_scipys_binomial_test() -> None:
+    from scipy.stats import binomtest
 
-    exact = 2 * sum(comb(1200, k) for k in range(561)) / 2**1200
-    assert sign_test(560, 640) == pytest.approx(exact, rel=0.02)
+    pairs = [(first, second) for first in range(0, 31, 3) for second in range(31) if first + second]
+    large = [(0, 1_500), (480, 519), (480, 520), (560, 640), (1_000, 1_000), (4_900, 5_200), (25_000, 25_400)]
+    for first, second in [*pairs, *large]:
+        assert sign_test(first, second) == pytest.approx(
+            binomtest(first, first + second).pvalue, rel=1e-8, abs=1e-300
+        ), (first, second)
+
+
+def test_wilson_is_scipys() -> None:
+    from scipy.stats import binomtest
+
+    for of in (1, 2, 7, 30, 1_000):
+        for hits in {0, 1, of // 3, of // 2, of - 1, of}:
+            found = wilson(hits, of)
+            theirs = binomtest(hits, of).proportion_ci(0.95, method="wilson")
+            assert found is not None
+            assert found[:2] == pytest.approx((theirs.low, theirs.high), abs=1e-12), (hits, of)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_permutation_test_draws_from_scipys_exact_one(number: int) -> None:
+    import numpy as np
+    from scipy.stats import permutation_test
+
+    random = Random(number)
+    columns = [[Counts(random.randint(0, 2), 2, random.randint(2, 4)) for _ in range(9)] for _ in range(2)]
+    columns[1] = [Counts(c.hit if random.random() < number / 6 else 2, 2, c.gold) for c in columns[1]]
+    packed = [np.array([2 * c.hit * 64 + c.pred + c.gold for c in column]) for column in columns]
+
+    def gap(ours: np.ndarray, theirs: np.ndarray) -> float:
+        return float((theirs // 64).sum() / (theirs % 64).sum() - (ours // 64).sum() / (ours % 64).sum())
+
+    exact = permutation_test(
+        packed, gap, permutation_type="samples", vectorized=False, n_resamples=np.inf
+    ).pvalue
+    found = differences({"x": (columns[0], columns[1])})["x"].p
+    assert found is not None
+    assert abs(found - exact) < 4 * (exact * (1 - exact) / 10_000) ** 0.5 + 2e-4, (found, exact)
 
 
 def test_differences() -> None:

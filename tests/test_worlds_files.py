@@ -81,10 +81,10 @@ def test_a_python_world_runs_in_the_worker_only(tmp_path: Path) -> None:
 
 
 def test_the_docs_name_every_key_and_count() -> None:
-    from planner_eval.worlds.clauses import _API, _TABLE
-    from planner_eval.worlds.reading import _TOP
+    from planner_eval.worlds.schema import ApiEntry, TableEntry, WorldFile
 
-    for key in _API | _TABLE | _TOP - {"name", "about"}:
+    keys = {key for model in (ApiEntry, TableEntry, WorldFile) for key in model.known_keys()}
+    for key in keys - {"name", "about"}:
         assert key in DOCS, key
     appbench, bank = load("appbench"), load("bank")
     written = [(ROOT / f"data/worlds/{name}.toml").read_text() for name in ("appbench", "bank")]
@@ -102,35 +102,44 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"colour": 1}, "unknown key 'colour'"),
-        ({"today": "tomorrow"}, "today must be a date"),
-        ({"pools": 3}, "pools must be a table"),
-        ({"pools": {"city": 3}}, "city must be a list"),
-        ({"tables": {"t": 3}}, "a table needs columns"),
+        ({"colour": 1}, "there is no key 'colour'; known are name, about"),
+        ({"today": "tomorrow"}, "today is 'tomorrow', expected a date yyyy-mm-dd"),
+        ({"pools": 3}, "pools is 3, expected a table"),
+        ({"pools": {"city": 3}}, "pools: city is 3, expected text or a list"),
+        ({"tables": {"t": 3}}, "tables: t is 3, expected a table"),
         ({"tables": {"t": {"columns": {"a": "integer:9..1"}}}}, "is empty"),
         ({"tables": {"t": {"columns": {"a": "integer:x..1"}}}}, "expected numbers"),
         ({"tables": {"t": {"columns": {"a": "integer:4"}}}}, "expected low..high"),
         ({"tables": {"t": {"columns": {"a": "colour"}}}}, "unknown type 'colour'"),
         ({"tables": {"t": {"columns": {"a": 4}}}}, "a list of choices or a text"),
-        ({"tables": {"t": {"columns": {"a b": "text"}}}}, "cannot be a column's name"),
+        (
+            {"tables": {"t": {"columns": {"a b": "text"}}}},
+            "tables.t.columns: the key is 'a b', expected letters, digits and _",
+        ),
         ({"tables": {"t": {"columns": {"a": "pool:town"}}}}, "no pool and no column 'town'"),
         ({"tables": {"t": {"columns": {"a": "text:{town}"}}}}, "no pool and no column 'town'"),
         ({"tables": {"t": {"columns": {"a": "text:x by c"}}}}, "there is no column 'c'"),
         ({"tables": {"t": {"columns": {"a": "from:u.a"}}}}, "expected from:table.column"),
         ({"tables": {"t": {"columns": {"a": "from:t.a"}}}}, "must come before"),
         ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
-        ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows must be"),
+        (
+            {"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}},
+            "tables.t: rows is -1, expected a number from 0 on",
+        ),
         ({"tables": {"t": {"columns": {"a": "text", "A": "text"}}}}, "duplicate column"),
         ({"api": {"f": {"reads": "u"}}}, "there is no table 'u'"),
         ({"api": {"f": {"args": ["a b"]}}}, "an argument is written"),
-        ({"api": {"f": {"args": 3}}}, "args must be a list"),
+        ({"api": {"f": {"args": 3}}}, "api.f: args is 3, expected text or a list"),
         ({"api": {"f": {"args": ["a:colour"]}}}, "unknown type 'colour'"),
         ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"a": "z"}}}}, "which is no column"),
         ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"a": "a like"}}}}, "match knows"),
         ({"api": {"f": {"args": ["a"], "reads": "t", "match": {"z": "a"}}}}, "which is no argument"),
         ({"api": {"f": {"args": ["a"], "known": {"a": ["t.z"]}}}}, "expected table.column"),
-        ({"api": {"f": {"reads": "t", "require": ["a > 0"]}}}, "a list of pairs"),
-        ({"api": {"f": {"reads": "t", "empty": "maybe"}}}, 'empty is "fail" or "nothing"'),
+        (
+            {"api": {"f": {"reads": "t", "require": ["a > 0"]}}},
+            "api.f: require 1 is 'a > 0', expected a pair: a condition and what is said",
+        ),
+        ({"api": {"f": {"reads": "t", "empty": "maybe"}}}, "empty is 'maybe', expected one of fail, nothing"),
         ({"api": {"f": {"reads": "t", "where": ["z > 0"]}}}, "no such column: z"),
         ({"api": {"f": {"reads": "t", "set": {"z": "1"}}}}, "set z: no such column in the table t"),
         ({"api": {"f": {"reads": "t", "then": ["DROP TABLES"]}}}, "syntax error"),
@@ -159,7 +168,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("a.json", "{", "Expecting"),
         ("a.py", "import nothing_of_that_name", "does not import: ModuleNotFoundError"),
         ("b.py", "x = 1", "defines WORLD"),
-        ("c.py", "WORLD = 3", "a world is a table"),
+        ("c.py", "WORLD = 3", "c.py: found 3, expected a table"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=said):

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
     "render": ("render", "Draw a plan."),
+    "schema": ("schema", "Print the JSON Schema of a file that people write, or of a report."),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
     "stats": ("stats", "Structure figures of a file of plans."),

@@ -15,6 +15,7 @@ Values and calls are in the interchange notation ``plan``; ids are those of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,7 @@ def make_patch(found: Diff) -> dict[str, Any]:
     named = _relabelled(found)
     operations = [*_removed(found), *_added(found, named), *_changed(found, named), *_answered(found, named)]
     patch = {"schema": SCHEMA, "operations": operations}
-    if any(edit.code == "order.broken" for edit in found.edits) or _forward(apply_patch(found.pred, patch)):
+    if any(edit.code == "order.broken" for edit in found.edits) or _forward(_applied(found.pred, operations)):
         operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
     return patch
 
@@ -163,51 +164,53 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     """
     if not isinstance(patch, dict) or patch.get("schema") != SCHEMA:
         raise InputError(f"this is no patch: expected an object with the schema {SCHEMA!r}")
+    from planner_eval.comparison.schema import PatchFile
+
+    PatchFile.check(patch, "the patch")
+    return _applied(plan, patch["operations"])
+
+
+def _applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
+    """The plan after operations that are as they should be."""
     data = to_data(plan)
-    calls: dict[str, dict[str, Any]] = {call["id"]: call for call in data["calls"]}
-    operations = patch.get("operations")
-    if not isinstance(operations, list):
-        raise InputError("the patch has no list of operations")
+    calls: Calls = {call["id"]: call for call in data["calls"]}
     for number, operation in enumerate(operations, 1):
-        where = f"operation {number} of the patch"
-        kind = operation.get("op") if isinstance(operation, dict) else None
-        if kind not in _OPERATIONS:
-            known = ", ".join(_OPERATIONS)
-            raise InputError(f"{where} is {kind!r}, expected one of {known}")
+        kind = operation["op"]
         try:
             calls = _OPERATIONS[kind](operation, calls, data)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise InputError(f"{where} ({kind}) does not fit the plan: {_reason(error, calls)}") from None
+        except (KeyError, TypeError) as error:
+            where = f"operation {number} of the patch ({kind})"
+            raise InputError(f"{where} does not fit the plan: {_reason(error, calls)}") from None
     data["calls"] = list(calls.values())
     return parse(data, dialect="plan")
 
 
-def _reason(error: Exception, calls: dict[str, Any]) -> str:
+def _reason(error: KeyError | TypeError, calls: Mapping[str, Any]) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is not there; the plan's calls are {', '.join(calls) or 'none'}"
-    return "a part of it has the wrong shape"
+    return "the call gives an argument twice; set them all with the operation 'arguments'"
 
 
 Calls = dict[str, dict[str, Any]]
 
 
-def _set(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _set(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     calls[operation["id"]]["arguments"] |= {operation["argument"]: operation["value"]}
     return calls
 
 
-def _unset(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _unset(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     del calls[operation["id"]]["arguments"][operation["argument"]]
     return calls
 
 
-def _all(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _all(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     pairs = tuple((name, value) for name, value in operation["arguments"])
     calls[operation["id"]]["arguments"] = arguments_data(pairs)
     return calls
 
 
-def _rename(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _rename(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     call = calls[operation["id"]]
     call["name"] = operation["name"]
     call.pop("app", None)
@@ -216,26 +219,26 @@ def _rename(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls
     return calls
 
 
-def _remove(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _remove(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     del calls[operation["id"]]
     return calls
 
 
-def _add(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _add(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     new, after = operation["call"], operation.get("after")
     items = list(calls.items())
     at = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
     return dict([*items[:at], (new["id"], dict(new)), *items[at:]])
 
 
-def _answer(operation: dict[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:
+def _answer(operation: Mapping[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:
     data.pop("answer", None)
     if operation["value"] is not None:
         data["answer"] = operation["value"]
     return calls
 
 
-def _order(operation: dict[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
+def _order(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
     first = {name: calls[name] for name in operation["ids"] if name in calls}
     return first | {name: call for name, call in calls.items() if name not in first}
 

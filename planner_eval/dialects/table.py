@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,41 +19,11 @@ from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Dialect, by_places
+from planner_eval.dialects.shapes import NEEDED
 from planner_eval.plan.model import Plan, RawPlan
 
 if TYPE_CHECKING:
     from planner_eval.base.jsontext import Places
-
-SHAPES: dict[str, str] = {
-    "json": "json_rows",
-    "live": "json_rows",
-    "nestools": "json_rows",
-    "complexfuncbench": "json_rows",
-    "keyed": "json_rows",
-    "call-texts": "python_calls",
-    "sections": "sections",
-    "named": "named",
-    "xml": "xml_calls",
-    "gemma": "gemma",
-    "python": "python_calls",
-    "python-list": "python_calls",
-    "code-block": "python_calls",
-    "javascript": "javascript",
-    "callnavi": "callnavi",
-    "callnavi-yaml": "callnavi",
-    "taskbench": "nodes",
-    "hugginggpt": "nodes",
-    "worfbench": "worfbench",
-    "rewoo": "numbered",
-    "t-eval": "numbered",
-    "llmcompiler": "numbered",
-    "react": "react",
-    "langgraph": "traces",
-    "openai-agents": "traces",
-    "mcp": "traces",
-    "opentelemetry": "traces",
-}
-"""Shape → its module in this package."""
 
 GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
@@ -91,7 +61,6 @@ class Wrapper:
     tail: tuple[str, ...] = ()
 
 
-_KINDS = {field.name: str(field.type) for field in fields(Wrapper)}
 _added: dict[str, Wrapper] = {}
 
 
@@ -102,7 +71,10 @@ def table() -> Mapping[str, Wrapper]:
 
 @cache
 def _shipped() -> dict[str, Wrapper]:
-    return parse(read("data/wrappers.toml"), "data/wrappers.toml")
+    import tomllib
+
+    rows = map(_made, tomllib.loads(read("data/wrappers.toml"))["dialect"])
+    return {row.name: row for row in rows}
 
 
 @cache
@@ -159,56 +131,27 @@ def parse(text: str, source: str) -> dict[str, Wrapper]:
 
 
 def make(item: Mapping[str, Any], source: str) -> Wrapper:
-    """One row out of a mapping, checked.
+    """One row out of a mapping of a user's, checked.
 
     Raises:
         InputError: a field is missing, unknown or of the wrong type.
     """
-    name = item.get("name")
+    from planner_eval.dialects.row_schema import Row
+
+    name = item.get("name") if isinstance(item, Mapping) else None
     where = f"{source}: dialect {name!r}" if isinstance(name, str) else f"{source}: a row without a name"
-    for needed in ("name", "shape", "example"):
-        if not isinstance(item.get(needed), str) or not item[needed]:
-            raise InputError(f"{where}: {needed!r} is missing, expected a text")
-    unknown = sorted(item.keys() - _KINDS.keys())
-    if unknown:
-        raise InputError(f"{where}: unknown field {unknown[0]!r}; known are {', '.join(_KINDS)}")
-    if item["shape"] not in SHAPES:
-        raise InputError(f"{where}: unknown shape {item['shape']!r}; known are {', '.join(SHAPES)}")
-    values = {key: _checked(key, value, where) for key, value in item.items()}
-    for key in _NEEDED.get(item["shape"], ()):
-        if not values.get(key):
-            raise InputError(f"{where}: the shape {item['shape']!r} needs {key!r}")
-    return Wrapper(**{"title": str(item["name"]), **values})
+    Row.check(item, where)
+    row = _made(item)
+    for key in NEEDED.get(row.shape, ()):
+        if not getattr(row, key):
+            raise InputError(f"{where}: the shape {row.shape!r} needs {key!r}")
+    return row
 
 
-_NEEDED = {
-    "sections": ("open",),
-    "named": ("head", "middle"),
-    "xml": ("call", "parameter"),
-    "gemma": ("open", "close", "quote"),
-}
-
-
-def _checked(key: str, value: Any, where: str) -> Any:
-    kind = _KINDS[key]
-    if kind == "bool":
-        good = isinstance(value, bool)
-    elif kind == "tuple[int, ...]":
-        good = isinstance(value, list) and all(type(v) is int for v in value)
-    elif kind == "str":
-        good = isinstance(value, str)
-    else:
-        good = _texts(value) or (key == "call" and isinstance(value, str))
-    if not good:
-        raise InputError(f"{where}: {key!r} is {value!r}, expected {_WORDS.get(kind, 'a list of texts')}")
-    return tuple(value) if isinstance(value, list) else value
-
-
-_WORDS = {"bool": "true or false", "str": "a text", "tuple[int, ...]": "a list of numbers"}
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(v, str) for v in value)
+def _made(item: Mapping[str, Any]) -> Wrapper:
+    """The row of a mapping that is as it should be: checked, or shipped and so checked by tests."""
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in item.items()}
+    return Wrapper(**{"title": item["name"], **values})
 
 
 def literal(texts: Iterable[str]) -> str:

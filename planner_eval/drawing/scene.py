@@ -11,6 +11,9 @@ from planner_eval.plan import topological
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
 
+ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
+"""The roles that every theme has to dress."""
+
 WHOLE = ("missing", "extra", "ok", "failed", "skipped")
 """Roles of a call that all its arguments share: their signs would only repeat it."""
 

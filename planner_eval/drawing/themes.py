@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +11,9 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-
-ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
-"""The roles that every theme has to dress."""
+from planner_eval.drawing.scene import ROLES
 
 Attributes = Mapping[str, str]
-_ANSI = re.compile(r"\d{1,3}(;\d{1,3})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,67 +102,18 @@ def theme(name: str) -> Theme:
         raise InputError(f"theme file {name}: {error.strerror or error}") from None
     except ValueError as error:  # broken TOML, or no UTF-8
         raise InputError(f"theme file {name}: {error}") from None
-    return _Reader(name, data).theme()
+    if name.endswith(".toml"):
+        from planner_eval.drawing.schema import ThemeFile
+
+        ThemeFile.check(data, f"theme {name}")
+    return _made(name, data)
 
 
-class _Reader:
-    """Reads a theme's data and says where it is wrong."""
+def _made(name: str, data: dict[str, Any]) -> Theme:
+    """The theme of data that are as they should be: checked, or shipped and so checked by tests."""
+    roles = {role: _role(role, data["roles"][role]) for role in ROLES}
+    return Theme(**{**data, "name": name, "roles": roles})
 
-    def __init__(self, name: str, data: dict[str, Any]) -> None:
-        self.name = name
-        self.data = data
 
-    def theme(self) -> Theme:
-        self.known(self.data, [*Theme.__slots__[1:]], "")
-        roles = self.take(self.data, "roles", dict, "")
-        self.known(roles, ROLES, "roles.")
-        return Theme(
-            name=self.name,
-            width=self.take(self.data, "width", int, ""),
-            label_width=self.take(self.data, "label_width", int, ""),
-            text=self.take(self.data, "text", str, ""),
-            muted=self.take(self.data, "muted", str, ""),
-            graph=self.attributes(self.data, "graph", ""),
-            box=self.attributes(self.data, "box", ""),
-            line=self.attributes(self.data, "line", ""),
-            cluster=self.attributes(self.data, "cluster", ""),
-            roles={role: self.role(self.take(roles, role, dict, "roles."), role) for role in ROLES},
-        )
-
-    def role(self, data: dict[str, Any], role: str) -> Role:
-        at = f"roles.{role}."
-        self.known(data, Role.__slots__, at)
-        ansi = self.take(data, "ansi", str, at, "")
-        if ansi and not _ANSI.fullmatch(ansi):
-            raise self.wrong(f"{at}ansi", f"expected numbers such as '1;31', found {ansi!r}")
-        return Role(
-            sign=self.take(data, "sign", str, at, ""),
-            word=self.take(data, "word", str, at, role),
-            meaning=self.take(data, "meaning", str, at, ""),
-            text=self.take(data, "text", str, at),
-            ansi=ansi,
-            box=self.attributes(data, "box", at),
-            line=self.attributes(data, "line", at),
-        )
-
-    def attributes(self, data: dict[str, Any], key: str, at: str) -> Attributes:
-        found: dict[str, Any] = self.take(data, key, dict, at)
-        for name in found:
-            self.take(found, name, str, f"{at}{key}.")
-        return found
-
-    def take(self, data: dict[str, Any], key: str, kind: type, at: str, default: Any = None) -> Any:
-        value = data.get(key, default)
-        if type(value) is not kind:
-            words = {str: "a text", int: "a whole number", dict: "a table"}[kind]
-            found = "nothing" if value is None else repr(value)
-            raise self.wrong(f"{at}{key}", f"expected {words}, found {found}")
-        return value
-
-    def known(self, data: dict[str, Any], keys: Any, at: str) -> None:
-        for key in data:
-            if key not in keys:
-                raise self.wrong(f"{at}{key}", f"unknown; expected one of {', '.join(keys)}")
-
-    def wrong(self, place: str, reason: str) -> InputError:
-        return InputError(f"theme {self.name}: {place}: {reason}")
+def _role(role: str, data: dict[str, Any]) -> Role:
+    return Role(**{"sign": "", "word": role, "meaning": "", "ansi": "", **data})

@@ -23,9 +23,7 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
     Raises:
         LoadError: the code does not import, or there is nothing callable where the source points.
     """
-    for folder in reversed(source.get("path", ())):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
+    _find_in(source)
     try:
         return _KINDS[source["kind"]](source)
     except LoadError:
@@ -39,8 +37,17 @@ def preload(source: dict[str, Any]) -> None:
     """Import, before any fork, what belongs to this package: it need not be imported again for each plan."""
     if source["kind"] == "nestful":
         _import("planner_eval.execution.tools.nestful_basic")
+    if source.get("preload"):
+        _find_in(source)
     for module in source.get("preload", ()):
         _import(module)
+
+
+def _find_in(source: dict[str, Any]) -> None:
+    """Have modules found where the source says."""
+    for folder in reversed(source.get("path", ())):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
 
 
 def _import(module: str) -> Any:

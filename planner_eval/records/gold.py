@@ -11,7 +11,7 @@ A gold record may have, beside its plan, the fields
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
@@ -47,17 +47,24 @@ def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = record.plan(dialect=dialect)
-    plans = [(plan, terms_of(record.fields, plan, record.where))]
-    others = record.fields.get("alternatives", ())
-    if not isinstance(others, (list, tuple)):
-        raise InputError(f"{record.where}: alternatives is {type(others).__name__}, expected a list of plans")
-    for number, item in enumerate(others, 1):
+    _check(record.fields, record.where)
+    plans = [(plan, _terms(record.fields, plan, record.where))]
+    for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
         held = choose_content(where, [item], "gold") if _is_record(item) else None
         source = item if held is None else item[held]
         other = parse(source, dialect=dialect)
-        plans.append((other, terms_of(item if isinstance(item, dict) else {}, other, where)))
+        plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
+
+
+def _check(fields: Mapping[str, Any], where: str) -> None:
+    """Check what stands beside a plan, alternatives and what stands beside them included."""
+    given = {name: fields[name] for name in (*FIELDS, "alternatives") if name in fields}
+    if given:
+        from planner_eval.records.schema import GoldRecord
+
+        GoldRecord.check(given, where)
 
 
 def _is_record(item: Any) -> bool:
@@ -78,35 +85,30 @@ def terms_of(fields: Mapping[str, Any], plan: Plan, where: str = "gold") -> Term
     >>> terms_of({"optional": ["c1"]}, parse("f(#x='1')")).optional
     frozenset({'c1'})
     """
+    _check(fields, where)
+    return _terms(fields, plan, where)
+
+
+def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
+    """As :func:`terms_of`, of fields that were checked."""
     if not any(name in fields for name in FIELDS):
         return NO_TERMS
     known = {call.id for call in plan.calls}
 
-    def named(value: Any, field: str, length: int | None = None) -> tuple[str, ...]:
-        good = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-        if not good or (length is not None and len(value) != length):
-            wanted = "a list of call ids" if length is None else f"{length} call ids"
-            raise InputError(f"{where}: {field} holds {value!r}, expected {wanted}")
+    def named(value: Iterable[str], field: str) -> tuple[str, ...]:
         for item in value:
             if item not in known:
                 calls = ", ".join(sorted(known)) or "none"
                 raise InputError(f"{where}: {field} names the call {item!r}; the plan's calls are {calls}")
         return tuple(value)
 
-    def many(field: str) -> list[Any]:
-        value = fields.get(field, [])
-        if not isinstance(value, list):
-            raise InputError(f"{where}: {field} is {value!r}, expected a list")
-        return value
-
     accepted = fields.get("accepted", {})
-    if not isinstance(accepted, dict) or not all(isinstance(v, dict) for v in accepted.values()):
-        raise InputError(f"{where}: accepted is {accepted!r}, expected call → argument → list of values")
-    named(list(accepted), "accepted")
+    named(accepted, "accepted")
+    befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(
-        optional=frozenset(named(many("optional"), "optional")),
-        before=tuple((pair[0], pair[1]) for item in many("before") if (pair := named(item, "before", 2))),
-        unordered=tuple(frozenset(named(item, "unordered")) for item in many("unordered")),
+        optional=frozenset(named(fields.get("optional", ()), "optional")),
+        before=tuple((first, second) for first, second in befores),
+        unordered=tuple(frozenset(named(group, "unordered")) for group in fields.get("unordered", ())),
         accepted={
             call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in given.items()}
             for call, given in accepted.items()

@@ -1,9 +1,13 @@
-"""How sure a figure is: confidence intervals and paired tests, seeded and the same on every run."""
+"""How sure a figure is: confidence intervals and paired tests, seeded and the same on every run.
+
+They are written out here, for importing ``scipy.stats`` takes 0.6 to 0.9 s, more than a whole comparison of
+small files; a test holds them equal to its ``binomtest`` and ``permutation_test`` on a grid.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb, erfc, sqrt
+from math import comb, exp, lgamma, log, sqrt
 from typing import Any, NamedTuple
 
 from planner_eval.metrics.counts import Counts, Share, Tally
@@ -27,7 +31,8 @@ class Interval(NamedTuple):
 def wilson(hits: float, of: float) -> Interval | None:
     """The interval of a share of yes-or-no answers; None where nothing was asked.
 
-    Source: Wilson, Probable inference, the law of succession, and statistical inference (JASA 22, 1927).
+    Source: Wilson, Probable inference, the law of succession, and statistical inference (JASA 22, 1927);
+    ``scipy.stats.binomtest(…).proportion_ci(method="wilson")`` gives the same.
 
     >>> [round(x, 4) for x in wilson(8, 10)[:2]]
     [0.4902, 0.9433]
@@ -131,7 +136,7 @@ def sign_test(first: int, second: int) -> float:
         second: Samples that only the second gets right.
 
     Source: McNemar, Note on the sampling error of the difference between correlated proportions
-    (Psychometrika 12, 1947), in its exact binomial form.
+    (Psychometrika 12, 1947), in its exact binomial form; ``scipy.stats.binomtest`` gives the same.
 
     >>> sign_test(1, 9)
     0.021484375
@@ -139,14 +144,22 @@ def sign_test(first: int, second: int) -> float:
     changed = first + second
     if not changed:
         return 1.0
-    tail = sum(comb(changed, k) for k in range(min(first, second) + 1))
-    return float(min(1.0, 2 * tail / 2**changed)) if changed < 1_000 else _normal_tail(first, second)
+    fewer = min(first, second)
+    if changed >= 1_000:
+        return min(1.0, 2 * _tail(fewer, changed))
+    return float(min(1.0, 2 * sum(comb(changed, k) for k in range(fewer + 1)) / 2**changed))
 
 
-def _normal_tail(first: int, second: int) -> float:
-    """The normal approximation with continuity correction, for counts at which it is exact enough."""
-    z = (abs(first - second) - 1) / sqrt(first + second)
-    return min(1.0, erfc(max(z, 0.0) / sqrt(2)))
+def _tail(most: int, tosses: int) -> float:
+    """The probability of at most so many heads of a fair coin, to nine digits; integers would be slow."""
+    logs = lgamma(tosses + 1) - lgamma(most + 1) - lgamma(tosses - most + 1)
+    term, total = exp(logs - tosses * log(2)), 0.0
+    for heads in range(most, -1, -1):
+        total += term
+        term *= heads / (tosses - heads + 1)
+        if term < total * 1e-17:
+            break
+    return total
 
 
 class Difference(NamedTuple):

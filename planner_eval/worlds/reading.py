@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,11 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
-from planner_eval.worlds.clauses import api_of, check_makers, kind_of, only, table, table_of, texts
+from planner_eval.worlds.clauses import api_of, check_makers, table_of, texts
 from planner_eval.worlds.definition import Definition
 from planner_eval.worlds.generic import extend
 from planner_eval.worlds.tools import catalog_of, tools_of
 from planner_eval.worlds.verifying import verify
-
-_TOP = {"name", "about", "today", "pools", "aliases", "types", "tables", "api", "generic"}
 
 
 def load(source: str | Path) -> Definition:
@@ -39,7 +38,10 @@ def load(source: str | Path) -> Definition:
         shipped = sorted(each.stem for each in (folder("data") / "worlds").glob("*.toml"))
         if text not in shipped:
             raise InputError(f"no world {text!r}; shipped: {', '.join(shipped)}; or name a world's file")
-        return load(folder("data") / "worlds" / f"{text}.toml")
+        path = folder("data") / "worlds" / f"{text}.toml"
+        world = _made(_data(path)[0], where=path.name, name=path.stem, functions={})
+        verify(world)
+        return world
     path = Path(source)
     data, functions = _data(path)
     world = read(data, where=path.name, name=path.stem, functions=functions)
@@ -100,17 +102,19 @@ def read(
     >>> [column.type for column in world.tables["rooms"].columns]
     ['text', 'integer']
     """
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where}: a world is a table of tables, pools and APIs, found {data!r:.60}")
-    only(data, _TOP, where)
-    named = table(data, "pools", where)
-    pools = {key: texts(named, key, f"{where}: pools") for key in named}
+    from planner_eval.worlds.schema import WorldFile
+
+    WorldFile.check(data, where)
+    return _made(data, where=where, name=name, functions=functions or {})
+
+
+def _made(
+    data: Mapping[str, Any], *, where: str, name: str, functions: Mapping[str, Callable[..., Any]]
+) -> Definition:
+    """The definition of data that are as they should be: checked, or shipped and so checked by tests."""
+    pools = {key: texts(data["pools"], key) for key in data.get("pools", ())}
     tables = {
-        key: table_of(key, value, f"{where}: tables.{key}")
-        for key, value in table(data, "tables", where).items()
-    }
-    types = {
-        key: kind_of(value, f"{where}: types.{key}") for key, value in table(data, "types", where).items()
+        key: table_of(key, value, f"{where}: tables.{key}") for key, value in data.get("tables", {}).items()
     }
     today = str(data.get("today", "2019-03-01"))
     try:
@@ -118,21 +122,22 @@ def read(
     except ValueError:
         raise InputError(f"{where}: today must be a date yyyy-mm-dd, found {today!r}") from None
     world = Definition(
-        str(data.get("name", name)),
-        str(data.get("about", "")),
+        data.get("name", name),
+        data.get("about", ""),
         today,
         pools,
-        {key.casefold(): str(value) for key, value in table(data, "aliases", where).items()},
+        {key.casefold(): value for key, value in data.get("aliases", {}).items()},
         tables,
         {},
-        types,
+        data.get("types", {}),
     )
-    apis = {}
-    for key, value in table(data, "api", where).items():
-        apis[key] = api_of(key, value, world=world, functions=functions or {}, where=f"{where}: api.{key}")
     check_makers(world, where)
-    world = Definition(world.name, world.about, today, pools, world.aliases, tables, apis, types)
-    generic = table(data, "generic", where)
+    apis = {
+        key: api_of(key, value, world=world, functions=functions, where=f"{where}: api.{key}")
+        for key, value in data.get("api", {}).items()
+    }
+    world = replace(world, apis=apis)
+    generic = data.get("generic", {})
     if generic:
         world = extend(world, tools_of(generic, f"{where}: generic"))
     return world

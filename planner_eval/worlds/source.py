@@ -48,7 +48,10 @@ def world_source(
             raise InputError(f"{path}: no such file")
         arguments: dict[str, Any] = {"path": str(path.resolve()), "seed": seed, "facts": list(facts)}
         source = factory_source(f"world:{world}", "planner_eval.worlds.source", "begun", arguments)
-        return replace(source, read=(*source.read, arguments["path"]))
+        # each plan's worker reads the file: what checks it is imported once, before they are forked
+        preload = [*source.data["preload"], "planner_eval.worlds.reading", "planner_eval.worlds.schema"]
+        data = {**source.data, "preload": preload}
+        return replace(source, data=data, read=(*source.read, arguments["path"]))
     populated = world.copy(facts) if isinstance(world, World) else World(world, seed=seed, facts=facts)
     arguments = {
         "definition": pickle.dumps(populated.definition),

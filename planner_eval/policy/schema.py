@@ -1,0 +1,47 @@
+"""What a policy's file may say, for checking users' files and for editors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from planner_eval.base.described import Described, Items, OneOf, key
+from planner_eval.policy import COMPARE, ORDERS
+
+_Compare = Annotated[str, OneOf(COMPARE)]
+
+
+class RuleEntry(Described):
+    """How the values of some arguments compare; the last rule that fits an argument holds."""
+
+    tool: str = key("The tools it is for: a name, or App.name; * and ? are wildcards.")
+    argument: str = key("The arguments it is for, likewise.")
+    compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = key(
+        "Names of ways to compare, applied from left to right."
+    )
+    tolerance: float = key("Numbers may differ by so much.", ge=0)
+    relative: float = key("Numbers may differ by this share of gold's.", ge=0)
+    accepted: Items[Any] = key("Values that are right besides gold's.")
+    aliases: str | dict[str, str] = key(
+        "Other names of a value: alias and name, or the name of a table of ours."
+    )
+    default: Any = key("What the tool takes where the argument is left out.")
+    pattern: str = key("A regular expression that the prediction's text must match as a whole.")
+    function: str = key("A function of your own, module:name, of the prediction's and gold's value.")
+
+
+class PolicyFile(Described):
+    """A comparison policy: planeval.toml, or the table tool.planeval of pyproject.toml."""
+
+    name: str = key("What reports call it.")
+    extends: str = key("A preset or a file whose rules come first.")
+    order: Annotated[str, OneOf(ORDERS)] = key("What the order of calls means.")
+    answer: bool = key("Whether the plan's named answer counts.")
+    inline: bool = key("Whether a call written as an argument's value is a call of its own.")
+    repeats: bool = key("Whether equal calls count as often as they are made.")
+    stateful: Items[str] = key("Tools whose repeated calls always count.")
+    wildcards: Items[Any] = key("Values of gold for which any value will do.")
+    rule: Items[RuleEntry] = key("The rules for values.")
+    catalog: str = key("A tool catalog: an argument's default in its schema equals leaving it out.")
+    note: str = key("For people.")

@@ -1,0 +1,149 @@
+"""What ``score`` and ``compare`` write as JSON, for those who read it; both write it without these models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from planner_eval.base.described import Described, OneOf, key
+from planner_eval.records.rows import STATES
+
+
+class _Written(Described):
+    mapping: ClassVar[str] = "an object"
+
+
+class CountsData(_Written):
+    """What both plans have, what each has, and F1 of it."""
+
+    hit: float
+    pred: float
+    gold: float
+    f1: float | None
+
+
+class ShareData(_Written):
+    """A part of a whole."""
+
+    part: float
+    whole: float
+    value: float | None
+
+
+class IntervalData(_Written):
+    """A confidence interval of 95 %."""
+
+    low: float
+    high: float
+    method: str
+
+
+_Tally = CountsData | ShareData | None
+
+
+class FigureData(_Written):
+    """One metric over many pairs."""
+
+    value: float | None = Field(description="From summed counts (micro).")
+    macro: float | None = Field(description="The mean of the pairs' own figures.")
+    n: int = Field(description="Pairs that have a figure.")
+    counts: _Tally
+    precision: float | None = None
+    recall: float | None = None
+    interval: IntervalData = key("95 %, of the figure from summed counts.")
+
+
+class RowData(_Written):
+    """One pair of a prediction and a gold plan."""
+
+    id: str
+    state: Annotated[str, OneOf(STATES)]
+    metrics: dict[str, _Tally]
+    codes: list[str] = Field(description="Root causes, as dotted codes.")
+    reason: str
+    proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
+    keys: dict[str, str] = key("What the figures can be broken down by.")
+    repaired: bool = key("Whether the prediction was readable only after repair.")
+
+
+class ReportData(_Written):
+    """A report of planeval score --format json."""
+
+    format: Literal["planeval.report/1"] = Field(alias="schema")
+    signature: str = Field(description="How the figures were made, in one line.")
+    answers: str = key("Which field was read as the answers.")
+    gold: str = key("Which field was read as gold.")
+    pairs: int
+    judged: int = Field(description="The pairs that every denominator counts.")
+    states: dict[str, int]
+    figures: dict[str, FigureData]
+    breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
+    causes: dict[str, int] = Field(description="How often each code is a root cause.")
+    rows: list[RowData]
+
+
+class RecordsData(_Written):
+    """What became of the records of one system."""
+
+    records: int
+    read: int
+    repaired: int
+    unreadable: int
+    absent: int
+    gold_unreadable: int
+    gold_absent: int
+    repeated: int
+
+
+class RecordsOfBoth(_Written):
+    """What became of the records of both."""
+
+    first: RecordsData
+    second: RecordsData
+
+
+class NumberOfBoth(_Written):
+    """A number of each."""
+
+    first: int
+    second: int
+
+
+class ContrastLine(_Written):
+    """One metric under both systems."""
+
+    first: float | None
+    second: float | None
+    n: int
+    value: float | None = Field(description="Second less first.")
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+
+
+class ReadOfBoth(_Written):
+    """Which fields were read."""
+
+    first: str
+    second: str
+    gold: str
+
+
+class ContrastData(_Written):
+    """A comparison of planeval compare --format json."""
+
+    format: Literal["planeval.contrast/1"] = Field(alias="schema")
+    signature: str
+    first: str = Field(description="What the first system is called.")
+    second: str
+    read: ReadOfBoth
+    records: RecordsOfBoth
+    samples: int = Field(description="Samples that both were judged on.")
+    unanswered: NumberOfBoth
+    figures: dict[str, ContrastLine]
+    breakdown: dict[str, dict[str, dict[str, ContrastLine]]]
+    only_first: list[str] = Field(description="Ids of samples that only the first gets right.")
+    only_second: list[str]
+    mistaken: list[dict[str, Any]] = Field(description="Which tool was taken for which, with counts.")
