@@ -7,7 +7,6 @@ read or a schema is asked for: pydantic takes 17 to 66 ms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -16,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import one_line
+from planner_eval.base.text import did_you_mean, one_line
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -167,8 +166,7 @@ def _sentence(problems: list[_Problem], mapping: str) -> str:
     problem = problems[0]
     if problem.type == "unknown_key":
         known, name = problem.context["known"], problem.context["key"]
-        close = get_close_matches(str(name), known, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+        hint = did_you_mean(str(name), known, f"known are {', '.join(known)}")
         return f"{_placed(problem.path)}: there is no key {name!r}; {hint}"
     if problem.type == "union_tag_not_found":
         problem = problem._replace(
@@ -198,8 +196,7 @@ def _wanted(problem: _Problem, mapping: str) -> str:
     if problem.type in ("literal_error", "union_tag_invalid"):
         names = context.get("expected", context.get("expected_tags", "")).replace(" or ", ", ")
         known = [name.strip("'") for name in names.split(", ")]
-        close = get_close_matches(str(context.get("tag", problem.found)), known, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(str(context.get("tag", problem.found)), known, lead="; ")
         return f"one of {', '.join(known)}{hint}" if len(known) > 1 else repr(known[0])
     if problem.type == "expecting":
         return str(context["words"])
