@@ -641,11 +641,14 @@ def test_a_wrong_gold_record_is_named(tmp_path: Path) -> None:
     pred.write_text("".join(json.dumps({"id": i, "output": RECORD["gold"]}) + "\n" for i in "rs"))
     gold.write_text("".join(json.dumps({**RECORD, "id": i}) + "\n" for i in "rs"))
     assert "2 pairs: 2 same" in planeval("diff", str(pred), str(gold)).stdout
-    gold.write_text("".join(json.dumps({**RECORD, "id": i, "before": [["c1"]]}) + "\n" for i in "rs"))
+    wrong = json.dumps({**RECORD, "id": "r", "before": [["c1"]]})
+    gold.write_text(f"{wrong}\n{json.dumps({**RECORD, 'id': 's'})}\n")
     done = planeval("diff", str(pred), str(gold))
-    assert done.returncode == 2
-    assert "line 1, record 1 (id r): before 1 is ['c1'], expected 2 call ids" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+    assert "line 1, record 1 (id r): before 1 is ['c1'], expected 2 call ids" in done.stdout
+    assert "2 pairs: 1 same, 1 gold unreadable" in done.stdout
+    gold.write_text(f"{wrong}\n")
+    assert planeval("diff", str(pred), str(gold)).returncode == 3
 
 
 def test_a_wrong_patch_says_which_operation(tmp_path: Path) -> None:

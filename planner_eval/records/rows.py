@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
 from planner_eval.comparison.structure_report import structure_data
@@ -132,6 +132,8 @@ def _read_gold(record: Record | None, dialect: str | None) -> tuple[Gold | None,
         return read_gold(record, dialect=dialect), None
     except ParseError as error:
         return None, f"{record.where}: {error}"
+    except InputError as error:  # what stands beside the plan: it names its place itself
+        return None, str(error)
 
 
 def span_of(plan: Plan, place: Place) -> Span | None:
