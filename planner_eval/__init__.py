@@ -15,17 +15,24 @@ if TYPE_CHECKING:
 
     from planner_eval.base.errors import ParseError, PlanevalError
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.catalogs.check import check
-    from planner_eval.catalogs.formats import read_catalog
-    from planner_eval.comparison.diff import Diff, diff
-    from planner_eval.dialects.read import parse, write
-    from planner_eval.drawing import render
-    from planner_eval.execution import Trace, execute
-    from planner_eval.metrics import score
-    from planner_eval.plan.canonical import same
+    from planner_eval.comparison.diff import Diff
+    from planner_eval.datasets.sources import open_sources
+    from planner_eval.dialects.read import write
+    from planner_eval.drawing import render_many
+    from planner_eval.execution import Trace
     from planner_eval.plan.model import Call, Plan, Ref
-    from planner_eval.plan.statistics import stats
     from planner_eval.policy import Policy, Rule
+    from planner_eval.verbs.benchmark import score_benchmark
+    from planner_eval.verbs.checking import check, read_catalog
+    from planner_eval.verbs.counting import same, stats
+    from planner_eval.verbs.doctor import doctor
+    from planner_eval.verbs.drawing import render
+    from planner_eval.verbs.evaluating import diff, evaluate, pair
+    from planner_eval.verbs.reading import Reading, parse, read
+    from planner_eval.verbs.running import compare_effects, execute, tool_source
+    from planner_eval.verbs.scoring import compare, score
+    from planner_eval.verbs.selftest import selftest
+    from planner_eval.verbs.writing import apply, convert, read_patches
 
 _WHERE = {
     "Call": "plan.model",
@@ -35,18 +42,33 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "policy",
+    "Reading": "verbs.reading",
     "Ref": "plan.model",
     "Rule": "policy",
     "Trace": "execution",
-    "check": "catalogs.check",
-    "diff": "comparison.diff",
-    "execute": "execution",
-    "parse": "dialects.read",
-    "read_catalog": "catalogs.formats",
-    "render": "drawing",
-    "same": "plan.canonical",
-    "score": "metrics",
-    "stats": "plan.statistics",
+    "apply": "verbs.writing",
+    "check": "verbs.checking",
+    "compare": "verbs.scoring",
+    "compare_effects": "verbs.running",
+    "convert": "verbs.writing",
+    "diff": "verbs.evaluating",
+    "doctor": "verbs.doctor",
+    "evaluate": "verbs.evaluating",
+    "execute": "verbs.running",
+    "open_sources": "datasets.sources",
+    "pair": "verbs.evaluating",
+    "parse": "verbs.reading",
+    "read": "verbs.reading",
+    "read_catalog": "verbs.checking",
+    "read_patches": "verbs.writing",
+    "render": "verbs.drawing",
+    "render_many": "drawing",
+    "same": "verbs.counting",
+    "score": "verbs.scoring",
+    "score_benchmark": "verbs.benchmark",
+    "selftest": "verbs.selftest",
+    "stats": "verbs.counting",
+    "tool_source": "verbs.running",
     "write": "dialects.read",
 }
 
@@ -58,24 +80,41 @@ __all__ = [
     "Plan",
     "PlanevalError",
     "Policy",
+    "Reading",
     "Ref",
     "Rule",
     "Trace",
     "__version__",
+    "apply",
     "check",
+    "compare",
+    "compare_effects",
+    "convert",
     "diff",
+    "doctor",
+    "evaluate",
     "execute",
+    "open_sources",
+    "pair",
     "parse",
+    "read",
     "read_catalog",
+    "read_patches",
     "render",
+    "render_many",
     "same",
     "score",
+    "score_benchmark",
+    "selftest",
     "stats",
+    "tool_source",
     "write",
 ]
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("diff text", "planner_eval.scoring.row_formats:diff_text")
+register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("schema defaults", "planner_eval.catalogs.defaults:schema_defaults")
 register("world catalog", "planner_eval.worlds.reading:world_catalog")
 register("world tools", "planner_eval.worlds.source:world_source")

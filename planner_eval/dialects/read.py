@@ -31,7 +31,7 @@ def parse(
     """Read a plan.
 
     Args:
-        source: The text, or structure that is JSON already (lists, dicts).
+        source: The text, structure that is JSON already (lists, dicts), or a plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -53,6 +53,8 @@ def parse(
     """
     if isinstance(source, str):
         name, raw = _read(source, dialect, limits, repair=repair, located=False)
+    elif isinstance(source, Plan):
+        return source
     else:
         name, raw = _read_data(source, dialect, limits)
     if name is not None and name in _untyped():

@@ -43,12 +43,12 @@ def split_items(text: str, name: str) -> list[Item] | None:
     except (ValueError, RecursionError):
         whole = False
     if whole:
-        return _structured(data, lines=lines)
+        return structured(data, lines=lines)
     found = _elements(text, at) if text[at : at + 1] == "[" else None
     return found or _lines(text, lines=lines)
 
 
-def _structured(data: Any, *, lines: bool) -> list[Item] | None:
+def structured(data: Any, *, lines: bool = False) -> list[Item] | None:
     """The records of one JSON value; None where it is one plan."""
     if isinstance(data, list) and data and not _is_plan(data):
         return [Item(item) for item in data]

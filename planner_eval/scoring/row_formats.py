@@ -50,12 +50,17 @@ def explanation(row: Row, *, places: bool = False) -> str:
     """
     if row.diff is None:
         return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
-    lines = [_headline(row.diff)]
+    return diff_text(row.diff, places=places)
+
+
+def diff_text(found: Diff, *, places: bool = False) -> str:
+    """A comparison in full, as :func:`explanation` tells it."""
+    lines = [_headline(found)]
     depth: list[int] = []
-    for edit in row.diff.edits:
+    for edit in found.edits:
         depth.append(0 if edit.cause is None else depth[edit.cause] + 1)
         lead = "  " * depth[-1] + ("↳ " if edit.cause is not None else "")
-        where = ", ".join(_places(edit, row.diff)) if places else ""
+        where = ", ".join(_places(edit, found)) if places else ""
         line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
         lines.append(printable(line).replace("\n", "\\n"))
     return "\n".join(lines)

@@ -1,0 +1,242 @@
+"""Plans run with tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+from planner_eval.base.errors import ParseError
+from planner_eval.execution.effects import Effects
+from planner_eval.execution.effects import compare_effects as compare_plans
+from planner_eval.execution.record import read_record, record_lines
+from planner_eval.execution.run import Options, execute_many
+from planner_eval.execution.run import execute as execute_plan
+from planner_eval.execution.sandbox import Limits, Sandbox
+from planner_eval.execution.source import ToolSource, recorded_over
+from planner_eval.execution.source import tool_source as find_tools
+from planner_eval.execution.trace import Trace
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.verbs.reading import AnyPolicy, Source, parse, policy_of
+from planner_eval.worlds.source import read_facts, world_source
+
+
+class Ran(NamedTuple):
+    """What became of one record.
+
+    Args:
+        record: The record.
+        plan: Its plan, where it could be read.
+        trace: The plan's run.
+        error: Why the plan could not be read.
+    """
+
+    record: Record
+    plan: Plan | None = None
+    trace: Trace | None = None
+    error: str | None = None
+
+
+def tool_source(
+    tools: Any, *, seed: int | str = 0, facts: str | os.PathLike[str] | None = None
+) -> ToolSource:
+    """The tools that plans are run with.
+
+    Args:
+        tools: ``"nestful"``, ``"world:NAME"``, ``"recorded:FILE"``, ``"tools.py"``, ``"package.module:NAME"``
+            …, or a mapping of callables, a module, an object, a list of functions.
+        seed: What a world is made from.
+        facts: A file of plans that a world must be able to answer; the gold plans, usually.
+
+    Raises:
+        ExecutionError: nothing is where the text points.
+        InputError: there is no such world, or the file of facts cannot be read.
+
+    >>> tool_source("nestful").level, tool_source({"double": lambda x: 2 * x}).level
+    ('process', 'inline')
+    """
+    if not (isinstance(tools, str) and tools.startswith("world:")):
+        return find_tools(tools)
+    known = read_facts(os.fspath(facts)) if facts is not None else ()
+    return world_source(tools.removeprefix("world:"), seed=seed, facts=known)
+
+
+@overload
+def execute(
+    plan: Plan | str,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+) -> Trace: ...
+
+
+@overload
+def execute(
+    plan: PlanFile | Sequence[Record],
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+) -> Iterator[Ran]: ...
+
+
+@overload
+def execute(
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+) -> Any: ...
+
+
+def execute(
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    options: Options | None = None,
+    allow_read: Sequence[str] = (),
+    record: str | os.PathLike[str] | None = None,
+    dialect: str | None = None,
+) -> Any:
+    """Run a plan with tools, or many with the same workers.
+
+    Args:
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many:
+            what :func:`planner_eval.read` gave, or a list of its records.
+        tools: What :func:`planner_eval.tool_source` takes or gave; or a
+            :class:`planner_eval.execution.Sandbox`, which is then left open and has limits of its own.
+        isolation: ``"strict"``, ``"process"`` or ``"inline"``; None takes what the tools call for.
+        timeout: Seconds for a whole plan (not enforced inline).
+        options: How calls are made.
+        allow_read: Files and folders that tools may read.
+        record: A file of answers: what it holds is answered from it, the rest is run and added.
+        dialect: The notation of the plans; recognised when left out.
+
+    Returns:
+        Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an
+        iterator of :class:`Ran`, one a record: one whose plan cannot be read says why.
+
+    Raises:
+        ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
+        ParseError: a single plan cannot be read.
+
+    >>> execute('[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', "nestful").result
+    5
+    """
+    many = isinstance(plan, PlanFile) or _is_records(plan)
+    if not many and record is None and not allow_read:
+        one = parse(plan, dialect=dialect)
+        return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options)
+    if not many:
+        single = Record("plan", 0, None, parse(plan, dialect=dialect))
+        return next(
+            execute(
+                [single],
+                tools,
+                isolation=isolation,
+                timeout=timeout,
+                options=options,
+                allow_read=allow_read,
+                record=record,
+            )
+        ).trace
+    recorder = _Recorder(record, tool_source(tools))
+    wanted = options or Options()
+    if record is not None:
+        wanted = replace(wanted, arguments=True)
+    limits = Limits(seconds=timeout, read=tuple(allow_read))
+    records = plan.records if isinstance(plan, PlanFile) else plan
+    box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
+    return _run(_read(records, dialect), box, wanted, recorder)
+
+
+def compare_effects(
+    pred: Source,
+    gold: Source,
+    tools: Any,
+    *,
+    policy: AnyPolicy | None = None,
+    isolation: str | None = None,
+    options: Options | None = None,
+) -> Effects:
+    """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise.
+        tools: As for :func:`execute`.
+        policy: How values compare; its rules see a call's value as its argument ``"result"``.
+        isolation: As for :func:`execute`.
+        options: As for :func:`execute`; the state is asked for in any case.
+
+    Returns:
+        Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
+
+    Raises:
+        ExecutionError: as for :func:`execute`.
+
+    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> str(compare_effects(add, multiply, "nestful"))
+    'the same'
+    """
+    chosen = None if policy is None else policy_of(policy)
+    return compare_plans(parse(pred), parse(gold), tools, policy=chosen, isolation=isolation, options=options)
+
+
+def _is_records(source: Source) -> bool:
+    return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
+
+
+def _read(records: Iterable[Record], dialect: str | None) -> list[Ran]:
+    found = []
+    for record in records:
+        try:
+            found.append(Ran(record, record.plan(dialect=dialect)))
+        except ParseError as error:
+            found.append(Ran(record, error=str(error)))
+    return found
+
+
+def _run(read: list[Ran], box: Sandbox, options: Options, recorder: _Recorder) -> Iterator[Ran]:
+    with box:
+        traces = execute_many((one.plan for one in read if one.plan is not None), box, options=options)
+        for one in read:
+            if one.plan is None:
+                yield one
+                continue
+            trace = next(traces)
+            recorder.add(trace)
+            yield one._replace(trace=trace)
+
+
+class _Recorder:
+    """A file of answers: read once, added to after each plan; nothing without a file."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource) -> None:
+        self.path = None if path is None else Path(path)
+        self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
+        self.tools = tools if self.path is None else recorded_over(tools, self.entries)
+
+    def add(self, trace: Trace) -> None:
+        if self.path is None:
+            return
+        lines = record_lines(trace, self.entries)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
