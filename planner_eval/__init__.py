@@ -23,16 +23,20 @@ if TYPE_CHECKING:
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.policy import Policy, Rule
     from planner_eval.verbs.benchmark import score_benchmark
-    from planner_eval.verbs.checking import check, read_catalog
-    from planner_eval.verbs.counting import same, stats
+    from planner_eval.verbs.catalogs import read_catalog
+    from planner_eval.verbs.checking import check
+    from planner_eval.verbs.comparing import compare
+    from planner_eval.verbs.converting import convert
+    from planner_eval.verbs.counting import stats
     from planner_eval.verbs.doctor import doctor
     from planner_eval.verbs.drawing import render
-    from planner_eval.verbs.evaluating import diff, evaluate, pair
-    from planner_eval.verbs.reading import Reading, parse, read
-    from planner_eval.verbs.running import compare_effects, execute, tool_source
-    from planner_eval.verbs.scoring import compare, score
+    from planner_eval.verbs.effects import compare_effects
+    from planner_eval.verbs.evaluating import Reading, diff, evaluate, pair, same
+    from planner_eval.verbs.reading import parse, read
+    from planner_eval.verbs.repairing import apply, read_patches
+    from planner_eval.verbs.running import execute, tool_source
+    from planner_eval.verbs.scoring import score
     from planner_eval.verbs.selftest import selftest
-    from planner_eval.verbs.writing import apply, convert, read_patches
 
 _WHERE = {
     "Call": "plan.model",
@@ -42,15 +46,15 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "policy",
-    "Reading": "verbs.reading",
+    "Reading": "verbs.evaluating",
     "Ref": "plan.model",
     "Rule": "policy",
     "Trace": "execution",
-    "apply": "verbs.writing",
+    "apply": "verbs.repairing",
     "check": "verbs.checking",
-    "compare": "verbs.scoring",
-    "compare_effects": "verbs.running",
-    "convert": "verbs.writing",
+    "compare": "verbs.comparing",
+    "compare_effects": "verbs.effects",
+    "convert": "verbs.converting",
     "diff": "verbs.evaluating",
     "doctor": "verbs.doctor",
     "evaluate": "verbs.evaluating",
@@ -59,11 +63,11 @@ _WHERE = {
     "pair": "verbs.evaluating",
     "parse": "verbs.reading",
     "read": "verbs.reading",
-    "read_catalog": "verbs.checking",
-    "read_patches": "verbs.writing",
+    "read_catalog": "verbs.catalogs",
+    "read_patches": "verbs.repairing",
     "render": "verbs.drawing",
     "render_many": "drawing",
-    "same": "verbs.counting",
+    "same": "verbs.evaluating",
     "score": "verbs.scoring",
     "score_benchmark": "verbs.benchmark",
     "selftest": "verbs.selftest",

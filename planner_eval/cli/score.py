@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -94,7 +93,7 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     how = {"policy": chosen_policy(options["policy"]), "by": options["by"], "seed": options["seed"]}
     how |= {"metrics": options["metrics"]} if options["metrics"] else {}
     made = pe.score(paired, **how, progress=counted())
-    strict = replace(paired, reading=replace(paired.reading, repair=False))
+    strict = paired._replace(reading=paired.reading._replace(repair=False))
     unmended = pe.score(strict, **how, progress=counted()) if options["repair"] else None
     from planner_eval.scoring.report import write_report
 

@@ -11,7 +11,6 @@ from planner_eval.base.errors import DatasetError, InputError, ParseError
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.published import Dataset, find, published
 from planner_eval.datasets.published import read as read_samples
-from planner_eval.datasets.store import place
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, read_file
 
@@ -154,6 +153,8 @@ def _closest(name: str) -> str | None:
 def _read_datasets(
     datasets: Sequence[Dataset], cache: str | None, folder: str | None
 ) -> tuple[list[Source], list[str]]:
+    from planner_eval.datasets.store import place
+
     found, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)

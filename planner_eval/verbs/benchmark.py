@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
 from planner_eval.llm import Judge
-from planner_eval.verbs.reading import AS_IT_COMES, Reading
+from planner_eval.verbs.evaluating import AS_IT_COMES, Reading
 
 
 def score_benchmark(

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
-from planner_eval.plan.model import Plan
+from planner_eval.plan.canonical import same as same_plans
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import pairing, rows
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import read_gold
-from planner_eval.records.items import structured
 from planner_eval.records.rows import Row
-from planner_eval.verbs.reading import (
-    AS_IT_COMES,
-    AnyPolicy,
-    Reading,
-    Source,
-    no_text,
-    only_record,
-    parse,
-    policy_of,
-)
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told after each pair how many are done, and of how many."""
@@ -62,8 +53,63 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
     return diff_plans(plan, parse(gold), chosen, terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
+def same(pred: Source, gold: Source) -> bool:
+    """Whether two plans mean the same: same calls, same arguments, same data flow, same answer.
+
+    Labels, the order of independent calls and the order of arguments carry no meaning. A call
+    written before one that it needs counts against `pred` unless `gold` is written so too.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise.
+
+    Raises:
+        ParseError: a plan cannot be read.
+
+    >>> same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
+    True
+    """
+    return same_plans(parse(pred), parse(gold))
+
+
+class Reading(NamedTuple):
+    """How predictions and gold plans are read out of files, and paired.
+
+    Args:
+        dialect: The notation of the plans; recognised when left out.
+        id_field: The field of a record that names it; recognised when left out.
+        text_field: The field of a record that holds its plan; recognised when left out.
+        gold_dialect: The notation of the gold plans, where it is another.
+        gold_id_field: The field that names a gold record, where it is another.
+        gold_text_field: The field of a gold record that holds its plan.
+        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold.
+    """
+
+    dialect: str | None = None
+    id_field: str | None = None
+    text_field: str | None = None
+    gold_dialect: str | None = None
+    gold_id_field: str | None = None
+    gold_text_field: str | None = None
+    by: str | None = None
+    repair: bool = False
+
+    def answers(self, source: Source) -> PlanFile:
+        """The predictions of a file; `source` is what :func:`read` takes."""
+        return read_as(source, "answer", self.id_field, self.text_field)
+
+    def golds(self, source: Source) -> PlanFile:
+        """The gold plans of a file; `source` is what :func:`read` takes."""
+        spare = (self.id_field, self.text_field)
+        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+
+
+AS_IT_COMES = Reading()
+"""Everything is recognised."""
+
+
+class Paired(NamedTuple):
     """Two files of plans, and which prediction belongs to which gold plan.
 
     Args:
@@ -156,10 +202,3 @@ def counted(found: Iterable[Row], total: int, progress: Progress) -> Iterator[Ro
     for done, row in enumerate(found, 1):
         yield row
         progress(done, total)
-
-
-def is_one(source: Source) -> bool:
-    """Whether a source is one plan, and neither a file nor a list of records."""
-    if isinstance(source, (str, Plan)):
-        return True
-    return isinstance(source, (list, dict)) and structured(source) is None

@@ -4,63 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
 from planner_eval.plan.model import Plan
-from planner_eval.policy import Policy
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_data, read_file
+from planner_eval.records.items import structured
 
 Source: TypeAlias = Any
 """A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
 
-AnyPolicy: TypeAlias = "Policy | str | os.PathLike[str]"
-"""A policy, the name of a preset, or the path of a policy's file."""
-
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt")
 _NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans"}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How predictions and gold plans are read out of files, and paired.
-
-    Args:
-        dialect: The notation of the plans; recognised when left out.
-        id_field: The field of a record that names it; recognised when left out.
-        text_field: The field of a record that holds its plan; recognised when left out.
-        gold_dialect: The notation of the gold plans, where it is another.
-        gold_id_field: The field that names a gold record, where it is another.
-        gold_text_field: The field of a gold record that holds its plan.
-        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
-        repair: Mend small faults of predictions that strict reading refuses; never of gold.
-    """
-
-    dialect: str | None = None
-    id_field: str | None = None
-    text_field: str | None = None
-    gold_dialect: str | None = None
-    gold_id_field: str | None = None
-    gold_text_field: str | None = None
-    by: str | None = None
-    repair: bool = False
-
-    def answers(self, source: Source) -> PlanFile:
-        """The predictions of a file; `source` is what :func:`read` takes."""
-        return _read(source, "answer", self.id_field, self.text_field)
-
-    def golds(self, source: Source) -> PlanFile:
-        """The gold plans of a file; `source` is what :func:`read` takes."""
-        spare = (self.id_field, self.text_field)
-        return _read(source, "gold", self.gold_id_field, self.gold_text_field, spare)
-
-
-AS_IT_COMES = Reading()
-"""Everything is recognised."""
 
 
 def read(
@@ -85,16 +43,17 @@ def read(
     >>> [record.id for record in found.records], found.records[0].plan().calls[0].name
     (['q1', 'q2'], 'f')
     """
-    return _read(source, role, id_field, text_field)
+    return read_as(source, role, id_field, text_field)
 
 
-def _read(
+def read_as(
     source: Source,
     role: Role,
     id_field: str | None,
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
 ) -> PlanFile:
+    """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     if isinstance(source, PlanFile):
         return source
     if isinstance(source, Record):
@@ -158,13 +117,20 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     return door.parse(source, **options)
 
 
+def is_one(source: Source) -> bool:
+    """Whether a source is one plan, and neither a file nor a list of records."""
+    if isinstance(source, (str, Plan)):
+        return True
+    return isinstance(source, (list, dict)) and structured(source) is None
+
+
 def only_record(source: Source, role: Role = "plan") -> Record:
     """The record of a source that is one plan.
 
     Raises:
         InputError: it holds many.
     """
-    file = _read(no_text(source), role, None, None)
+    file = read_as(no_text(source), role, None, None)
     if len(file.records) == 1:
         return file.records[0]
     raise InputError(
@@ -217,19 +183,3 @@ def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
         for name in (tool.name, tool.full_name):
             found.setdefault(name, kinds)
     return found
-
-
-def policy_of(policy: AnyPolicy) -> Policy:
-    """A policy, by itself, by the name of a preset, or by its file.
-
-    Raises:
-        PolicyError: there is none, or its file says something impossible.
-
-    >>> policy_of("lenient").inline
-    True
-    """
-    if isinstance(policy, Policy):
-        return policy
-    from planner_eval.policy.file import load_policy
-
-    return load_policy(os.fspath(policy))

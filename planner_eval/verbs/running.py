@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import ParseError
-from planner_eval.execution.effects import Effects
-from planner_eval.execution.effects import compare_effects as compare_plans
 from planner_eval.execution.record import read_record, record_lines
 from planner_eval.execution.run import Options, execute_many
 from planner_eval.execution.run import execute as execute_plan
@@ -20,8 +18,7 @@ from planner_eval.execution.source import tool_source as find_tools
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.verbs.reading import AnyPolicy, Source, parse, policy_of
-from planner_eval.worlds.source import read_facts, world_source
+from planner_eval.verbs.reading import Source, parse
 
 
 class Ran(NamedTuple):
@@ -60,6 +57,8 @@ def tool_source(
     """
     if not (isinstance(tools, str) and tools.startswith("world:")):
         return find_tools(tools)
+    from planner_eval.worlds.source import read_facts, world_source
+
     known = read_facts(os.fspath(facts)) if facts is not None else ()
     return world_source(tools.removeprefix("world:"), seed=seed, facts=known)
 
@@ -164,40 +163,6 @@ def execute(
     records = plan.records if isinstance(plan, PlanFile) else plan
     box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
     return _run(_read(records, dialect), box, wanted, recorder)
-
-
-def compare_effects(
-    pred: Source,
-    gold: Source,
-    tools: Any,
-    *,
-    policy: AnyPolicy | None = None,
-    isolation: str | None = None,
-    options: Options | None = None,
-) -> Effects:
-    """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
-
-    Args:
-        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise.
-        tools: As for :func:`execute`.
-        policy: How values compare; its rules see a call's value as its argument ``"result"``.
-        isolation: As for :func:`execute`.
-        options: As for :func:`execute`; the state is asked for in any case.
-
-    Returns:
-        Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
-
-    Raises:
-        ExecutionError: as for :func:`execute`.
-
-    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 2}}]'
-    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 2, "arg_1": 2}}]'
-    >>> str(compare_effects(add, multiply, "nestful"))
-    'the same'
-    """
-    chosen = None if policy is None else policy_of(policy)
-    return compare_plans(parse(pred), parse(gold), tools, policy=chosen, isolation=isolation, options=options)
 
 
 def _is_records(source: Source) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, overload
 
 from planner_eval.base.errors import InputError
@@ -15,11 +15,11 @@ from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.unused import Names
 from planner_eval.records.rows import JUDGED, Row
 from planner_eval.scoring import report as reports
-from planner_eval.scoring.compare import Contrast, make_contrast
 from planner_eval.scoring.report import Report
-from planner_eval.scoring.scored import FIELDS, STRUCTURE, Scored, score_rows
-from planner_eval.verbs.evaluating import Paired, Progress, evaluate, is_one, pair
-from planner_eval.verbs.reading import AS_IT_COMES, AnyPolicy, Reading, Source, no_text, parse, policy_of
+from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, evaluate, pair
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source, is_one, parse
 
 
 @overload
@@ -105,7 +105,7 @@ def score(
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     chosen, names = policy_of(policy), choose(metrics)
-    run = _scored(paired, names, chosen, by, progress)
+    run = scored_pairs(paired, names, chosen, by, progress)
     refuse_unknown_keys(by, run.rows)
     parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
     if paired.reading.repair:
@@ -120,81 +120,23 @@ def score(
     )
 
 
-def compare(
-    first: Source,
-    second: Source,
-    gold: Source,
-    *,
-    policy: AnyPolicy = DEFAULT_POLICY,
-    metrics: Iterable[str] = DEFAULT_METRICS,
-    by: Sequence[str] = (),
-    seed: int = 0,
-    reading: Reading = AS_IT_COMES,
-    names: tuple[str, str] = ("A", "B"),
-    progress: Progress | None = None,
-) -> Contrast:
-    """Compare two systems' predictions for the same gold plans: paired differences, and how sure they are.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Scored pairs, and how they came about.
 
     Args:
-        first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list.
-        second: The other's.
-        gold: The gold plans of both.
-        policy: How values compare: a policy, the name of a preset, or a policy's file.
-        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
-        by: What to break the differences down by, as for :func:`score`; when left out all of gold's
-            structure, and difficulty, domain and category where records have them.
-        seed: Where random numbers start.
-        reading: How all are read and paired.
-        names: What the two are called.
-        progress: Is told how many pairs of either are done.
-
-    Raises:
-        InputError: there is no such metric, file or policy, or no gold record has a field of `by`.
-
-    >>> found = compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
-    >>> found.n, found.lost, found.won
-    (2, ('2',), ())
+        rows: The scored pairs.
+        notations: The notations that were read, joined by ``+``.
     """
-    chosen, measured = policy_of(policy), choose(metrics)
-    keys = by or (*STRUCTURE, *FIELDS)
-    right = reading.golds(no_text(gold))
-    both = [pair(side, right, reading=reading) for side in (first, second)]
-    runs = [_scored(paired, measured, chosen, keys, progress) for paired in both]
-    refuse_unknown_keys(by, runs[0].rows)
-    parts = {
-        "answers": " and ".join(paired.pred.content or "records" for paired in both),
-        "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(both, runs, strict=True)),
-    }
-    if reading.repair:
-        parts["repair"] = "yes"
-    found = make_contrast(
-        runs[0].rows,
-        runs[1].rows,
-        measured,
-        names=names,
-        made=reports.signature(chosen.name, seed=seed, **parts),
-        by=[key for key in keys if any(key in row.keys for row in runs[0].rows)],
-        seed=seed,
-    )
-    left_out = [
-        counts._replace(repeated=len(paired.repeated))
-        for counts, paired in zip(found.records, both, strict=True)
-    ]
-    read = {"first": both[0].pred.said, "second": both[1].pred.said, "gold": right.said}
-    return replace(found, records=(left_out[0], left_out[1]), read=read)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Scored pairs, and the notations that were read, joined by ``+``."""
 
     rows: list[Scored]
     notations: str
 
 
-def _scored(
+def scored_pairs(
     paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str], progress: Progress | None
-) -> _Run:
+) -> Run:
+    """Score the pairs of two files, and look whether the policy's rules name what is there."""
     names = Names()
     notations: set[str | None] = set()
 
@@ -207,7 +149,7 @@ def _scored(
     rows = evaluate(paired, policy=policy, progress=progress)
     found = list(score_rows(seen(rows), metrics, policy=policy, by=by))
     names.check(policy)
-    return _Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
+    return Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
 
 
 def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:

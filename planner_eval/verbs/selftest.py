@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from planner_eval.policy import DEFAULT_POLICY
 from planner_eval.scoring.selftest import PairVerdict, ask_command, ask_ourselves
-from planner_eval.verbs.reading import AnyPolicy, policy_of
+from planner_eval.verbs.policies import AnyPolicy, policy_of
 
 
 def selftest(

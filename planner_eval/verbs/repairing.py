@@ -1,4 +1,4 @@
-"""Plans written in another notation, and repaired."""
+"""Plans repaired."""
 
 from __future__ import annotations
 
@@ -9,53 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from planner_eval import dialects
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import make_patch
-from planner_eval.dialects.loss import Simplified, write_lossy
-from planner_eval.dialects.read import write
 from planner_eval.plan.model import Plan
 from planner_eval.records import patches as patching
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches, name_of
-from planner_eval.verbs.evaluating import is_one
-from planner_eval.verbs.reading import Source, no_text, parse, read
-
-
-def convert(
-    source: Source,
-    to: str,
-    *,
-    loss: bool = False,
-    dialect: str | None = None,
-    repair: bool = False,
-    tools: Any = None,
-) -> Simplified:
-    """Write a plan in another notation.
-
-    Args:
-        source: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
-        to: The notation to write.
-        loss: Give up what it cannot say, and say what was lost.
-        dialect: The notation to read; recognised when left out.
-        repair: Mend small faults where strict reading fails.
-        tools: What types the values of untyped notations; as for :func:`planner_eval.parse`.
-
-    Returns:
-        The text, and the losses; none without `loss`.
-
-    Raises:
-        WriteError: the notation cannot say what the plan says.
-        ParseError: the plan cannot be read.
-        InputError: there is no dialect of that name.
-
-    >>> convert("a = f(#x='1')", "json").text
-    '[{"name": "f", "arguments": {"x": "1"}}]'
-    """
-    dialects.get(to)
-    plan = parse(source, dialect=dialect, repair=repair, tools=tools)
-    return write_lossy(plan, to, write) if loss else Simplified(write(plan, to), ())
+from planner_eval.verbs.reading import Source, is_one, no_text, parse, read
 
 
 def read_patches(source: Any) -> Patches:
