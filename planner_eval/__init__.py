@@ -28,10 +28,14 @@ if TYPE_CHECKING:
     from planner_eval.verbs.comparing import compare
     from planner_eval.verbs.converting import convert
     from planner_eval.verbs.counting import stats
+    from planner_eval.verbs.dataset_check import check_dataset
+    from planner_eval.verbs.datasets import list_datasets, read_dataset, verify_dataset
+    from planner_eval.verbs.dialects import list_dialects
     from planner_eval.verbs.doctor import doctor
     from planner_eval.verbs.drawing import render
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import Reading, diff, evaluate, pair, same
+    from planner_eval.verbs.fetching import fetch_dataset
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.repairing import apply, read_patches
     from planner_eval.verbs.running import execute, tool_source
@@ -52,6 +56,7 @@ _WHERE = {
     "Trace": "execution",
     "apply": "verbs.repairing",
     "check": "verbs.checking",
+    "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
     "compare_effects": "verbs.effects",
     "convert": "verbs.converting",
@@ -59,11 +64,15 @@ _WHERE = {
     "doctor": "verbs.doctor",
     "evaluate": "verbs.evaluating",
     "execute": "verbs.running",
+    "fetch_dataset": "verbs.fetching",
+    "list_datasets": "verbs.datasets",
+    "list_dialects": "verbs.dialects",
     "open_sources": "datasets.sources",
     "pair": "verbs.evaluating",
     "parse": "verbs.reading",
     "read": "verbs.reading",
     "read_catalog": "verbs.catalogs",
+    "read_dataset": "verbs.datasets",
     "read_patches": "verbs.repairing",
     "render": "verbs.drawing",
     "render_many": "drawing",
@@ -73,6 +82,7 @@ _WHERE = {
     "selftest": "verbs.selftest",
     "stats": "verbs.counting",
     "tool_source": "verbs.running",
+    "verify_dataset": "verbs.datasets",
     "write": "dialects.read",
 }
 
@@ -91,6 +101,7 @@ __all__ = [
     "__version__",
     "apply",
     "check",
+    "check_dataset",
     "compare",
     "compare_effects",
     "convert",
@@ -98,11 +109,15 @@ __all__ = [
     "doctor",
     "evaluate",
     "execute",
+    "fetch_dataset",
+    "list_datasets",
+    "list_dialects",
     "open_sources",
     "pair",
     "parse",
     "read",
     "read_catalog",
+    "read_dataset",
     "read_patches",
     "render",
     "render_many",
@@ -112,6 +127,7 @@ __all__ = [
     "selftest",
     "stats",
     "tool_source",
+    "verify_dataset",
     "write",
 ]
 

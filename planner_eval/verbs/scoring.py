@@ -1,4 +1,4 @@
-"""Figures over pairs of plans: one pair, the pairs of two files, two systems on the same gold plans."""
+"""Figures over pairs of plans: one pair, or the pairs of two files."""
 
 from __future__ import annotations
 
