@@ -34,10 +34,8 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     for which there is no patch is written unchanged, with a note. Exit code: 0 every plan written, 1 some
     not or a patch without its plan, 2 usage, 3 none.
     """
-    from planner_eval import dialects
     from planner_eval.plan.model import Plan
 
-    dialects.get(target)
     patches = pe.read_patches(patch)
     source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
     how = {"dialect": options["dialect"], "repair": options["repair"]}
