@@ -12,6 +12,8 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
+from planner_eval.execution import Sandbox
+from planner_eval.policy import Terms
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 from tests.test_imports import imports, room
@@ -267,6 +269,8 @@ def test_a_report_says_what_cannot_be_asked() -> None:
         pe.score([ROME], [ROME], by=["colour"])
     with pytest.raises(pe.PlanevalError, match="there is no metric 'callz'"):
         pe.score([ROME], [ROME], metrics=["callz"])
+    with pytest.raises(pe.PlanevalError, match="terms are those of one pair"):
+        pe.score([ROME], [ROME], "default", Terms(optional=frozenset({"a"})))
     assert pe.score(PREDS, GOLDS, by=["calls"]).breakdown["calls"].keys() == {"2", "3"}
 
 
@@ -314,6 +318,14 @@ def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
     assert ran[1].error is not None
     assert len(told.read_text(encoding="utf-8").splitlines()) == 2
     assert pe.execute(add, f"recorded:{told}").result == 5
+    with Sandbox(pe.tool_source("nestful")) as box:
+        many = [one.trace.result for one in pe.execute(pe.read([add, add]), box)]
+        assert [*many, pe.execute(add, box).result] == [5, 5, 5]
+        with pytest.raises(pe.PlanevalError, match="a Sandbox has its tools"):
+            pe.execute(add, box, record=told)
+    nothing = tmp_path / "none.jsonl"
+    nothing.write_text("", encoding="utf-8")
+    assert planeval("execute", str(nothing), "--tools", "nestful").returncode == 3
     assert pe.compare_effects(add, add.replace("2", "4"), "nestful").same is False
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner_eval.execution import Trace
-    from planner_eval.records.files import Record
+    from planner_eval.records.files import PlanFile, Record
     from planner_eval.verbs.running import Ran
 
 DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
@@ -114,7 +114,7 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     ran: list[Ran] = []
     interrupted = False
     try:
-        for one in _run(records, spec, options):
+        for one in _run(source._replace(records=tuple(records)), spec, options):
             ran.append(one)
             _progress(len(ran), len(records))
     except KeyboardInterrupt:
@@ -174,7 +174,7 @@ def _progress(done: int, total: int) -> None:
 
 
 # ---------------------------------------------------------------- running
-def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[Ran]:
+def _run(plans: PlanFile, spec: str, options: dict[str, Any]) -> Iterator[Ran]:
     from planner_eval.execution import Options
 
     tools = pe.tool_source(spec, seed=options["seed"], facts=options["facts"])
@@ -189,7 +189,7 @@ def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[
         state=options["state"],
     )
     return pe.execute(
-        records,
+        plans,
         tools,
         isolation=options["isolation"],
         timeout=options["timeout"],

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.execution.record import read_record, record_lines
 from planner_eval.execution.run import Options, execute_many
 from planner_eval.execution.run import execute as execute_plan
@@ -142,27 +143,19 @@ def execute(
     if not many and record is None and not allow_read:
         one = parse(plan, dialect=dialect)
         return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options)
+    if isinstance(tools, Sandbox) and (record is not None or allow_read):
+        raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
+    recorder = _Recorder(record, None if isinstance(tools, Sandbox) else tool_source(tools))
+    wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()
+    box = tools
+    if recorder.tools is not None:
+        limits = Limits(seconds=timeout, read=tuple(allow_read))
+        box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
+    held = nullcontext(box) if box is tools else box
     if not many:
-        single = Record("plan", 0, None, parse(plan, dialect=dialect))
-        return next(
-            execute(
-                [single],
-                tools,
-                isolation=isolation,
-                timeout=timeout,
-                options=options,
-                allow_read=allow_read,
-                record=record,
-            )
-        ).trace
-    recorder = _Recorder(record, tool_source(tools))
-    wanted = options or Options()
-    if record is not None:
-        wanted = replace(wanted, arguments=True)
-    limits = Limits(seconds=timeout, read=tuple(allow_read))
-    records = plan.records if isinstance(plan, PlanFile) else plan
-    box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
-    return _run(_read(records, dialect), box, wanted, recorder)
+        read = [Ran(Record("plan", 0, None, None), parse(plan, dialect=dialect))]
+        return next(_run(read, held, wanted, recorder)).trace
+    return _run(_read(plan.records if isinstance(plan, PlanFile) else plan, dialect), held, wanted, recorder)
 
 
 def _is_records(source: Source) -> bool:
@@ -179,8 +172,10 @@ def _read(records: Iterable[Record], dialect: str | None) -> list[Ran]:
     return found
 
 
-def _run(read: list[Ran], box: Sandbox, options: Options, recorder: _Recorder) -> Iterator[Ran]:
-    with box:
+def _run(
+    read: list[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+) -> Iterator[Ran]:
+    with held as box:
         traces = execute_many((one.plan for one in read if one.plan is not None), box, options=options)
         for one in read:
             if one.plan is None:
@@ -194,10 +189,10 @@ def _run(read: list[Ran], box: Sandbox, options: Options, recorder: _Recorder) -
 class _Recorder:
     """A file of answers: read once, added to after each plan; nothing without a file."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource | None) -> None:
         self.path = None if path is None else Path(path)
         self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
-        self.tools = tools if self.path is None else recorded_over(tools, self.entries)
+        self.tools = tools if self.path is None or tools is None else recorded_over(tools, self.entries)
 
     def add(self, trace: Trace) -> None:
         if self.path is None:

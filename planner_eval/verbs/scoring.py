@@ -103,6 +103,8 @@ def score(
     """
     if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
+    if terms is not NO_TERMS:
+        raise InputError("terms are those of one pair; of many each gold record says its own")
     paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     chosen, names = policy_of(policy), choose(metrics)
     run = scored_pairs(paired, names, chosen, by, progress)
