@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := draw,terminal,plot,judge
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench mutants lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -31,6 +31,10 @@ test: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m tests.performance
+
+# Not a test: some faults that it plants cannot be told by any. MUTANTS takes --limit, --seed, modules.
+mutants: $(VENV)/.ready
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planner_eval.base.errors import ParseError, PlanevalError
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.comparison.diff import Diff
+    from planner_eval.comparison.structure_diff import StructureDiff, compare_structure
     from planner_eval.datasets.sources import open_sources
     from planner_eval.dialects.read import write
     from planner_eval.drawing import render_many
@@ -53,12 +54,14 @@ _WHERE = {
     "Reading": "verbs.evaluating",
     "Ref": "plan.model",
     "Rule": "policy",
+    "StructureDiff": "comparison.structure_diff",
     "Trace": "execution",
     "apply": "verbs.repairing",
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
     "compare_effects": "verbs.effects",
+    "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",
     "diff": "verbs.evaluating",
     "doctor": "verbs.doctor",
@@ -97,6 +100,7 @@ __all__ = [
     "Reading",
     "Ref",
     "Rule",
+    "StructureDiff",
     "Trace",
     "__version__",
     "apply",
@@ -104,6 +108,7 @@ __all__ = [
     "check_dataset",
     "compare",
     "compare_effects",
+    "compare_structure",
     "convert",
     "diff",
     "doctor",
@@ -132,6 +137,7 @@ __all__ = [
 ]
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
+register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")

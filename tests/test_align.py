@@ -13,6 +13,7 @@ from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.pairing import Pairing, Side
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.policy import DEFAULT_POLICY, Policy, Rule, Terms
 from tests.build import edges, plan
 
 
@@ -192,6 +193,65 @@ def test_a_replaced_call_is_paired_by_its_surroundings() -> None:
         )
 
     assert align(around("wrong"), around("right")).pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_call_has_one_partner_or_none(seed: int) -> None:
+    random = Random(seed)
+    gold = random_plan(random, random.randint(3, 7))
+    kept = [call for call in gold.calls if random.random() < 0.9] or [gold.calls[0]]
+    calls = tuple(
+        Call(
+            f"c{at}",
+            call.name,
+            tuple(
+                (name, Ref(random.randrange(len(kept)), given.path) if isinstance(given, Ref) else given)
+                for name, given in call.arguments
+            ),
+        )
+        for at, call in enumerate(kept)
+    )
+    found = align(Plan(calls, edges(calls)), gold)
+    assert sorted([pred for pred, _ in found.pairs] + list(found.extra)) == list(range(len(calls)))
+    assert sorted([at for _, at in found.pairs] + list(found.missing)) == list(range(len(gold.calls)))
+
+
+def test_a_call_of_gold_may_stay_alone_so_that_a_later_one_gets_the_better_partner() -> None:
+    pred = (Call("a", "g", (("x", 0),)), Call("b", "g", (("x", 1), ("r", Ref(1)))))
+    gold = (Call("a", "g", (("x", 1),)), *(Call(i, "g", (("x", 0), ("r", Ref(0)))) for i in "bc"))
+    found = align(Plan(pred, edges(pred)), Plan(gold, edges(gold)))
+    assert found == Alignment(((1, 0), (0, 1)), missing=(2,))
+
+
+def test_a_second_try_that_is_dearer_is_taken_back() -> None:
+    """Equal calls held together cost four arguments here, asked again without that five."""
+
+    def calls(*given: tuple[str, int, int | None]) -> Plan:
+        made = tuple(
+            Call(f"c{i}", name, (("x", x), *([] if r is None else [("r", Ref(r))])))
+            for i, (name, x, r) in enumerate(given)
+        )
+        return Plan(made, edges(made))
+
+    pred = calls(("g", 2, None), ("f", 1, 1), ("g", 0, 1), ("g", 0, 3), ("g", 0, 0))
+    gold = calls(("g", 2, None), ("g", 0, 0), ("f", 2, 1), ("g", 0, 1), ("g", 0, 3), ("g", 2, 0))
+    found = align(pred, gold)
+    assert found.pairs == ((0, 0), (4, 1), (1, 2), (2, 3), (3, 4))
+    assert found.missing == (5,)
+
+
+def optional_first(*values: object, policy: Policy = DEFAULT_POLICY) -> tuple[tuple[int, int], ...]:
+    """The pairs of one call against two of gold, of which the first need not be made."""
+    gold = chain(*values)
+    return match(chain(1), gold, policy, Terms(optional=frozenset({"c0"}))).alignment.pairs
+
+
+def test_of_equals_the_optional_call_stays_alone() -> None:
+    assert optional_first(1, 1) == ((0, 1),)
+    assert optional_first(2, 2) == ((0, 1),)
+    assert optional_first(1, 2) == ((0, 0),)
+    judged = Policy(rules=(Rule("*", compare=("any",)),))
+    assert optional_first(1, 2, policy=judged) == ((0, 1),)
 
 
 def test_strangers_are_not_paired() -> None:

@@ -63,6 +63,19 @@ def test_a_wrong_value_lands_in_the_error_analysis() -> None:
     assert report.value("analysis.location_value_error") == 1.0
 
 
+def test_the_first_right_value_of_a_key_stays_right_for_later_calls() -> None:
+    """Under both published scorers: a later value of the key does not take its place."""
+    names, cities = ("one", "two", "three", "four"), ("Oslo", "Rome", "Kyiv", "Bern")
+    lines = [f"{name}x = {name}(#city='{city}')" for name, city in zip(names, cities, strict=True)]
+    gold = GOLD | {"used_app": ["Towns"] * 4, "api_results": lines, "result_arguments": [["x"]] * 4}
+    answer = "\n".join(f"Towns: [{line}]" for line in lines)
+    for city, hits, wrong in (("Oslo", 3, 1), ("Rome", 2, 2)):
+        text = answer.replace("Kyiv", city).replace("Bern", "Lima")
+        report = scored(text, gold=gold | {"user_aware_arguments": {}})
+        assert report.value("argu_hit_f1") == hits / 4
+        assert report.value("analysis.all_key_value_mismatch") == wrong / 4
+
+
 def test_a_set_without_any_readable_line_divides_by_zero_and_keeps_its_rows() -> None:
     report = scored("I cannot help.", "")
     assert {figure.error for figure in report.figures} == {"ZeroDivisionError"}

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from datetime import date
 from random import Random
 
 import pytest
@@ -74,6 +75,9 @@ def one(value: object) -> Plan:
         (Unresolved("x"), "x", False),
         (Template(("a", Unresolved("x"))), Template(("a", Unresolved("x"))), True),
         (Template(("a",)), "a", False),
+        (date(2027, 3, 1), date(2027, 3, 1), True),
+        (date(2027, 3, 1), date(2027, 3, 2), False),
+        (date(2027, 3, 1), "2027-03-01", False),
     ],
 )
 def test_values(left: object, right: object, wanted: bool) -> None:
@@ -264,3 +268,11 @@ def test_stays_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_a_call_gave_and_where_it_stood_is_no_part_of_it() -> None:
+    told = Call(
+        "c", "f", (("x", 1),), returns=("r",), span=(0, 4), spans=((2, 3),), result=7, has_result=True
+    )
+    assert told == Call("c", "f", (("x", 1),))
+    assert same(Plan((told,)), one(1))

@@ -8,10 +8,11 @@ from random import Random
 import pytest
 
 from planner_eval.base import resources
-from planner_eval.comparison.diff import EDITS, Diff, diff
+from planner_eval.comparison.diff import EDITS, Diff, Place, diff
+from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from planner_eval.records.rows import diff_data
+from planner_eval.records.rows import diff_data, span_of
 from tests.build import edges, plan
 from tests.plant import KINDS, Planted
 from tests.plant_roots import ROOTS
@@ -160,6 +161,22 @@ A, B = call("a"), call("b")
 )
 def test_codes(pred: Plan, gold: Plan, wanted: list[str]) -> None:
     assert codes(pred, gold) == wanted
+    assert {*wanted} <= {*EDITS}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [
+        ("text", Ref(0), 'is the literal "text", gold takes the result of a (call 1)'),
+        (Ref(0), "text", 'takes the result of a (call 1), gold gives the literal "text"'),
+        (Unresolved("v"), Ref(0), "refers to 'v', which no call returns; gold has the result of a (call 1)"),
+        (Ref(0, ("o",)), Ref(0), "takes output o of a (call 1), gold takes the result of a (call 1)"),
+        (1, 2, "is 1, gold gives 2"),
+    ],
+)
+def test_a_sentence_says_both_values(ours: object, theirs: object, said: str) -> None:
+    (edit,) = diff(of(A, call(x=ours)), of(A, call(x=theirs))).edits
+    assert edit.message == f"f (call 2): argument 'x' {said}"
 
 
 def test_a_repeated_argument_is_seen() -> None:
@@ -168,6 +185,8 @@ def test_a_repeated_argument_is_seen() -> None:
     once = Plan((Call("c", "f", (("x", 1),)),))
     assert codes(twice, twice) == []
     assert codes(twice, other) == ["argument.value"]
+    (edit,) = diff(twice, other).edits
+    assert edit.pred == edit.gold == Place(0, "x")
     assert codes(twice, once) == ["argument.extra"]
     assert codes(once, twice) == ["argument.missing"]
 
@@ -176,6 +195,55 @@ def test_the_same_wrong_value_again_follows_from_the_first() -> None:
     gold = of(call("f", city="Rome"), call("g", town="Rome"), call("h", n=1), call("k", m=1))
     pred = of(call("f", city="Oslo"), call("g", town="Oslo"), call("h", n=2), call("k", m=2))
     assert [edit.cause for edit in diff(pred, gold).edits] == [None, 0, None, None]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "code"),
+    [
+        ("Oslo", "Rome", "argument.value"),
+        ("7", 7, "argument.type"),
+        ("text", Ref(0), "reference.literal"),
+        (Unresolved("v"), Ref(0), "reference.unresolved"),
+        (Ref(0), "text", "reference.unwanted"),
+    ],
+)
+def test_one_mistake_made_twice_has_one_root(wrong: object, right: object, code: str) -> None:
+    pred, gold = (of(A, call("f", x=value), call("g", x=value)) for value in (wrong, right))
+    assert [(edit.code, edit.cause) for edit in diff(pred, gold).edits] == [(code, None), (code, 0)]
+
+
+def test_what_is_left_out_twice_is_two_mistakes() -> None:
+    pred, gold = of(call("f"), call("g")), of(call("f", x="text"), call("g", x="text"))
+    found = [(edit.code, edit.cause) for edit in diff(pred, gold).edits]
+    assert found == [("argument.missing", None), ("argument.missing", None)]
+
+
+def test_an_edit_follows_from_a_call_too_much_only_by_the_argument_that_takes_its_result() -> None:
+    found = diff(of(A, call("b", y=Ref(0))), of()).edits
+    assert [(edit.code, edit.cause) for edit in found] == [("call.extra", None), ("call.extra", 0)]
+    found = diff(of(A, call("f", x=Ref(0), y=2)), of(call("f", x="text", y=1))).edits
+    assert sorted((edit.code, edit.cause) for edit in found if edit.cause is not None) == [
+        ("reference.unwanted", next(at for at, edit in enumerate(found) if edit.code == "call.extra"))
+    ]
+    assert {edit.code for edit in found} == {"call.extra", "reference.unwanted", "argument.value"}
+
+
+def test_a_value_of_text_and_references_is_told_in_one_piece() -> None:
+    gold = of(A, call(x=Template(("to ", Ref(0), " now"))))
+    (edit,) = diff(of(A, call(x="to me")), gold).edits
+    assert edit.message.endswith('gold gives "to ‹call 1› now"')
+
+
+def test_a_place_in_the_text_is_its_argument_or_its_call() -> None:
+    text = "Shops: [a = find(#kind='Books', #town='Oslo')]"
+    found = parse(text)
+    shown = [span_of(found, Place(0, name)) for name in ("kind", "town", "none", None)]
+    assert [text[slice(*span)] for span in shown if span] == [
+        "#kind='Books'",
+        "#town='Oslo'",
+        *["a = find(#kind='Books', #town='Oslo')"] * 2,
+    ]
+    assert span_of(found, Place(None, "x")) is None
 
 
 def test_a_circle_of_causes_is_cut() -> None:

@@ -133,6 +133,43 @@ def test_complexfuncbench_result_files_hold_conversations(tmp_path: Path) -> Non
     assert found["Overall Call Accuracy"] > 0
 
 
+def test_complexfuncbenchs_own_records_are_gold_and_no_answers(tmp_path: Path) -> None:
+    folder = SAMPLES / "complexfuncbench"
+    records = [json.loads(line) for line in (folder / "ComplexFuncBench.jsonl").read_text().splitlines()]
+    rows = [row | {"model_convs": [{"role": "assistant", "content": "I cannot."}]} for row in records]
+    done = planeval(
+        "score", lines(tmp_path / "r.jsonl", rows), str(folder), "--benchmark", "complexfuncbench"
+    )
+    assert done.returncode == 2
+    assert "'conversations' holds gold in this benchmark's own files" in done.stderr
+
+
+def test_parts_beside_a_prediction_do_not_hide_it(tmp_path: Path) -> None:
+    gold = json.loads(APPBENCH.read_text())
+    rows = []
+    for item in gold:
+        apps, calls = item["output"]["used_app"], item["output"]["api_results"]
+        text = "\n".join(f"{app}: [{line}]" for app, line in zip(apps, calls, strict=True))
+        rows.append({"prediction": text, "decided_app": apps, "decided_api": []})
+    found, _ = figure("appbench", APPBENCH, array(tmp_path / "r.json", rows))
+    assert (found["complete_match"], found["from"]) == (1, 'field "prediction" of 2 records')
+
+
+def test_calls_in_the_words_of_a_message_are_read(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(4)])
+    asked = {"role": "user", "content": "f(a=9)"}
+    for wrap in (
+        lambda text: {"response": {"role": "assistant", "content": text, "tool_calls": None}},
+        lambda text: {"messages": [asked, {"role": "assistant", "content": text}]},
+        lambda text: {"response": {"choices": [{"message": {"role": "assistant", "content": text}}]}},
+        lambda text: {"prediction": json.dumps({"role": "assistant", "content": text})},
+    ):
+        rows = [{"id": k} | wrap(f"Sure:\n```json\n{json.dumps([call(a=k)])}\n```") for k in range(3)]
+        rows.append({"id": 3} | wrap("I cannot."))
+        pred = lines(tmp_path / "p.jsonl", rows)
+        assert states(pred, gold) == {"same": 3, "different": 1}
+
+
 def test_functionchat_result_files_are_messages_in_the_order_of_their_requests(tmp_path: Path) -> None:
     from planner_eval.benchmarks.registry import benchmark
 
@@ -358,7 +395,85 @@ def test_a_broken_answer_leaves_the_benchmarks_other_answers(tmp_path: Path) -> 
         assert 0 < found["accuracy_combined"] < whole["accuracy_combined"]
 
 
+def test_lines_that_end_in_commas_are_rows_that_say_so(tmp_path: Path, gold: str) -> None:
+    pred = lines(tmp_path / "p.jsonl", [row + "," for row in predictions()])
+    assert states(pred, gold, "--pair", "position") == {"unreadable": 5}
+    for command in (("convert", pred, "--to", "json"), ("parse", pred), ("stats", pred)):
+        assert planeval(*command).returncode in (1, 3), command
+
+
+def test_line_ends_of_old_machines(tmp_path: Path, gold: str) -> None:
+    (tmp_path / "p.jsonl").write_bytes("\r".join(predictions()).encode())
+    assert states(str(tmp_path / "p.jsonl"), gold) == {"same": 5}
+
+
+@pytest.mark.parametrize("between", ["\n", "", " ", ",\n"])
+def test_objects_one_after_the_other_are_records(tmp_path: Path, gold: str, between: str) -> None:
+    rows = [json.dumps(json.loads(row), indent=1) for row in predictions()]
+    (tmp_path / "p.json").write_text(between.join(rows))
+    assert states(str(tmp_path / "p.json"), gold) == {"same": 5}
+    rows[2] = rows[2][:30]
+    (tmp_path / "p.json").write_text(between.join(rows))
+    assert states(str(tmp_path / "p.json"), gold)["same"] == 4
+
+
+@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("cut", [20, 30, 60, -2])
+def test_an_element_that_is_cut_loses_no_other(tmp_path: Path, gold: str, at: int, cut: int) -> None:
+    rows = predictions()
+    rows[at] = rows[at][:cut]
+    (tmp_path / "p.json").write_text("[" + ", ".join(rows) + "]")
+    found = states(str(tmp_path / "p.json"), gold)
+    assert found["same"] == 4, found
+    assert found.get("unreadable", 0) + found.get("absent", 0) == 1
+
+
+def test_a_missing_comma_loses_nothing(tmp_path: Path, gold: str) -> None:
+    rows = predictions()
+    (tmp_path / "p.json").write_text(f"[{rows[0]}\n{rows[1]}, " + ", ".join(rows[2:]) + "]")
+    assert states(str(tmp_path / "p.json"), gold) == {"same": 5}
+
+
+def test_the_id_of_a_broken_record_is_none_that_its_plan_holds(tmp_path: Path) -> None:
+    plans = [[call(id=k + 1)] for k in range(4)]
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": plans[k]} for k in range(4)])
+    rows = [json.dumps({"id": k, "prediction": plans[k]}) for k in range(4)]
+    rows[1] = rows[1][15:]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 3, "absent": 1, "gold_absent": 1}
+    rows = [json.dumps({"prediction": plans[k], "id": k}) for k in range(4)]
+    rows[1] = rows[1][:-2]
+    found = states(lines(tmp_path / "p.jsonl", rows), gold)
+    assert (found["same"], found.get("unreadable", 0) + found.get("absent", 0)) == (3, 1)
+
+
+def test_a_broken_record_never_takes_the_place_of_a_whole_one(tmp_path: Path, gold: str) -> None:
+    rows = [predictions()[2][:-3], *predictions()]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 5, "gold_absent": 1}
+
+
+# ---------------------------------------------------------------- objects from ids to plans
+def test_an_object_from_ids_to_plans_keeps_every_record(tmp_path: Path, gold: str) -> None:
+    plans: dict[str, Any] = {f"q{k}": [call(a=k)] for k in range(5)}
+    missing = json.dumps(plans | {"q1": None, "q3": ""})
+    (tmp_path / "p.json").write_text(missing)
+    assert states(str(tmp_path / "p.json"), gold) == {"same": 3, "unreadable": 2}
+    twice = json.dumps(plans)[:-1] + ', "q1": []}'
+    (tmp_path / "p.json").write_text(twice)
+    done = planeval("score", str(tmp_path / "p.json"), gold)
+    assert (done.returncode, "5 same" in done.stdout) == (1, True)
+    assert "6 records: 6 written" in planeval("convert", str(tmp_path / "p.json"), "--to", "json").stderr
+
+
 # ---------------------------------------------------------------- a repeated key
+def test_a_repeated_key_inside_a_value_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('[{"name": "f", "arguments": {"o": {"a": 1, "a": 2}}}]')
+    done = planeval("parse", str(tmp_path / "p.json"))
+    assert done.returncode == 0
+    assert (
+        "value.duplicate: an object in 'o' of call 1 gives a key twice; the last value counts" in done.stdout
+    )
+
+
 def test_a_repeated_key_counts_however_the_plan_is_wrapped(tmp_path: Path) -> None:
     twice = '[{"name": "f", "arguments": {"a": 2, "a": 1}}]'
     once = '[{"name": "f", "arguments": {"a": 1}}]'
@@ -395,12 +510,11 @@ def test_five_answers_in_one_record_are_five_answers(tmp_path: Path) -> None:
 
 def test_a_question_without_an_answer_is_not_stable(tmp_path: Path) -> None:
     rows = [{"id": q["id"], "prediction": ["A"] * 5} for q in QUESTIONS]
-    for missing in ([], [{"id": QUESTIONS[0]["id"], "prediction": None}], [
-        {"id": QUESTIONS[0]["id"], "prediction": ["", None, " "]}
-    ]):  # fmt: skip
-        found, _ = stability(tmp_path, [*missing, *rows[1:]])
-        assert found["election"] == pytest.approx(2 / 3)
-        assert found["levenshtein"] == pytest.approx(2 / 3)
+    for nothing in (None, [], ["", None, " "]):
+        found, _ = stability(tmp_path, [{"id": QUESTIONS[0]["id"], "prediction": nothing}, *rows[1:]])
+        assert (found["election"], found["levenshtein"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    found, _ = stability(tmp_path, rows[1:])
+    assert (found["election"], found["levenshtein"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
 # ---------------------------------------------------------------- no answer is not right
@@ -415,3 +529,23 @@ def test_an_unreadable_answer_is_wrong_where_gold_calls_nothing(tmp_path: Path) 
     assert {figures[n] for n in ("exact", "same_components", "same_depth", "same_width")} == {0}
     half = json.loads(planeval("score", some, gold, "--format", "json").stdout)["figures"]
     assert {half[n]["value"] for n in ("exact", "same_components", "same_depth", "same_width")} == {0.5}
+
+
+def test_where_gold_calls_nothing_a_missing_answer_costs_every_figure_that_a_right_one_has(
+    tmp_path: Path,
+) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=1)] if k < 4 else []} for k in range(5)])
+    rows = [{"id": k, "prediction": [call(a=1)]} for k in range(4)]
+    for last in ([], [{"id": 4, "prediction": '[{"name": "f", "argum'}]):
+        pred = lines(tmp_path / "p.jsonl", [*rows, *last])
+        for name in ("exact", "calls", "whole_calls", "similarity", "ordered_calls", "same_depth"):
+            done = planeval("score", pred, gold, "--fail-under", f"{name}=0.99")
+            assert done.returncode == 1, name
+
+
+@pytest.mark.parametrize("limit", ["exact=nan", "exact=inf", "exact=", "exact"])
+def test_a_threshold_that_cannot_fail_is_none(tmp_path: Path, limit: str) -> None:
+    file = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": []}])
+    done = planeval("score", file, file, "--text-field", "gold", "--fail-under", limit)
+    assert (done.returncode, "expected METRIC=NUMBER" in done.stderr) == (2, True)
+    assert planeval("score", file, file, "--text-field", "gold", "--seed", "-1").returncode == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.pairing import pair
 
@@ -91,6 +92,53 @@ def test_a_broken_line_stays_a_record_with_its_line(tmp_path: Path) -> None:
     found = read_file(file(tmp_path, f"{good}\n{{broken\n\n{good}\n"))
     assert [r.line for r in found.records] == [1, 2, 4]
     assert found.records[1].error is not None
+
+
+@pytest.mark.parametrize(
+    ("good", "broken", "many"),
+    [(1, 1, True), (2, 2, True), (3, 1, True), (1, 2, False), (2, 3, False), (0, 1, False)],
+)
+def test_text_is_json_lines_where_half_of_them_can_be_read(
+    tmp_path: Path, good: int, broken: int, many: bool
+) -> None:
+    record = json.dumps({"id": "a", "output": LINE})
+    text = "\n".join([record] * good + ["{broken"] * broken)
+    (tmp_path / "plans.txt").write_text(text)
+    assert read_file(str(tmp_path / "plans.txt")).many is many
+    (tmp_path / "plans.jsonl").write_text(text)
+    assert len(read_file(str(tmp_path / "plans.jsonl")).records) == good + broken
+
+
+def test_lines_that_begin_broken_need_two_records_behind(tmp_path: Path) -> None:
+    record = json.dumps({"id": "a", "output": LINE})
+    for good, many in ((1, False), (2, True)):
+        path = tmp_path / f"{good}.txt"
+        path.write_text("\n".join(["{broken", *[record] * good]))
+        assert read_file(str(path)).many is many
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        (
+            "answer",
+            "generated_text prediction predict predit pred response completion model_output raw text plan "
+            "answer result gen_convs output outputs",
+        ),
+        ("gold", "gold ground_truth reference expected possible_answer output"),
+    ],
+)
+def test_every_usual_field_of_a_plan_is_read(tmp_path: Path, role: Role, names: str) -> None:
+    for name in names.split():
+        found = read_file(file(tmp_path, [{"id": "a", name: LINE}, {"id": "b", name: LINE}]), role=role)
+        assert [(r.id, r.source) for r in found.records] == [("a", LINE), ("b", LINE)], name
+
+
+def test_every_usual_id_names_its_record(tmp_path: Path) -> None:
+    names = "custom_id id sample_id idx index question_id task_id serial_num uuid request_id response_id key"
+    for name in names.split():
+        found = read_file(file(tmp_path, [{name: "k1", "output": LINE}, {name: "k2", "output": LINE}]))
+        assert [r.id for r in found.records] == ["k1", "k2"], name
 
 
 def test_bytes_that_are_no_text_say_where(tmp_path: Path) -> None:

@@ -54,10 +54,11 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.traces",
     ),
-    "few ask for these: types, guessed edges, writing, the check of what was written; 1 to 4 ms each": (
+    "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
         "dialects.python_write",
+        "dialects.reference",
         "dialects.types",
         "plan.canonical",
     ),
@@ -65,6 +66,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "base.grammar",
         "dialects.appbench_tree",
         "dialects.framed_tree",
+        "dialects.nestful_tree",
         "dialects.python_tree",
     ),
     "only a policy with rules needs them: 1 and 4 ms of each diff": (
@@ -89,8 +91,8 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "benchmarks.complexfuncbench",
         "benchmarks.functionchat",
         "benchmarks.nestful",
-        "benchmarks.papers",
     ),
+    "only answers that are run need it: 30 ms": ("execution.nestful",),
     "one data set is wanted: 5 to 20 ms each": (
         "datasets.appbench",
         "datasets.callnavi",

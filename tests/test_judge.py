@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError, JudgeError
+from planner_eval.benchmarks.callnavi import prompts as callnavi
+from planner_eval.benchmarks.complexfuncbench import prompts as complexfuncbench
+from planner_eval.benchmarks.functionchat import prompts as functionchat
 from planner_eval.llm import Judge, JudgeReply, JudgeRequest, ScriptedJudge, Usage, open_judge, prompts
 from planner_eval.llm.cache import Cache
 from planner_eval.llm.endpoint import Endpoint, Prices
@@ -353,12 +356,12 @@ def test_the_interface_imports_nothing_heavy() -> None:
 
 # ---------------------------------------------------------------- the prompts
 REQUESTS = [
-    prompts.callnavi_rating({"API": ["pay"]}, "무"),
-    prompts.callnavi_repair("pay(", [{"name": "pay"}]),
-    *(prompts.functionchat_verdict(kind, {"Answer": "무"}) for kind in prompts.OUTPUT_TYPES),
-    prompts.complexfuncbench_completeness("where?", "there"),
-    prompts.complexfuncbench_correctness([{"role": "user"}], "there"),
-    prompts.complexfuncbench_same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),
+    callnavi.rating({"API": ["pay"]}, "무"),
+    callnavi.repair("pay(", [{"name": "pay"}]),
+    *(functionchat.verdict(kind, {"Answer": "무"}) for kind in functionchat.OUTPUT_TYPES),
+    complexfuncbench.completeness("where?", "there"),
+    complexfuncbench.correctness([{"role": "user"}], "there"),
+    complexfuncbench.same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),
 ]
 
 

@@ -35,7 +35,7 @@ COMMANDS = [
 def test_every_command_refuses_it_and_goes_on(
     command: tuple[str, ...], text: str, wrapped: bool, tmp_path: Path
 ) -> None:
-    file, tools = tmp_path / "plans.jsonl", tmp_path / "tools.py"
+    file, tools = tmp_path / ("plans.jsonl" if wrapped else "plans.txt"), tmp_path / "tools.py"
     tools.write_text('def f(a: int) -> int:\n    """F."""\n    return a\n', encoding="utf-8")
     records = [{"id": 1, "prediction": text}, {"id": 2, "prediction": "f(a=1)"}]
     lines = "".join(f"{json.dumps(record)}\n" for record in records)

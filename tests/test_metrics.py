@@ -6,6 +6,7 @@ import json
 from itertools import combinations
 from random import Random
 
+import networkx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -257,6 +258,24 @@ def test_from_ten_nodes_on_the_chain_counts_start_and_end() -> None:
     assert measure(match(Plan(calls), Plan(calls)), ["worfbench_chain"]) == {
         "worfbench_chain": Counts(8, 8, 10)
     }
+
+
+def test_start_and_end_are_joined_to_every_call_without_producer_or_consumer() -> None:
+    for names in ("a", "ab", "abc"):
+        alone = Plan(tuple(Call(f"c{i}", name) for i, name in enumerate(names)))
+        nodes = len(names) + 2
+        assert measure(match(alone, alone), ["worfbench_graph"])["worfbench_graph"] == Counts(*[nodes] * 3)
+
+
+def test_the_chain_is_looked_for_in_the_first_twenty_orders_only() -> None:
+    graph = networkx.DiGraph([(0, at) for at in range(1, 5)] + [(at, 5) for at in range(1, 5)])
+    orders = [order[1:-1] for order in networkx.all_topological_sorts(graph)]
+    gold = Plan(tuple(Call(f"c{at}", f"t{at}") for at in range(1, 5)))
+    scores = []
+    for order in orders:
+        pred = Plan(tuple(Call(f"c{at}", f"t{at}") for at in order))
+        scores.append(measure(match(pred, gold), ["worfbench_chain"])["worfbench_chain"].value)
+    assert scores == [1.0] * 20 + [0.75] * 4
 
 
 # ---------------------------------------------------------------- the table

@@ -57,6 +57,11 @@ def test_repeated_arguments_are_set_together() -> None:
     assert make_patch(diff(one, other))["operations"][0]["arguments"] == [["x", 1], ["x", 3]]
 
 
+def test_a_call_that_refers_to_itself_does_not_make_the_order_part_of_the_patch() -> None:
+    one, other = (plan([{"id": "a", "name": "f", "arguments": {"x": {"$ref": "a"}, "y": y}}]) for y in (1, 2))
+    assert [each["op"] for each in make_patch(diff(one, other))["operations"]] == ["set"]
+
+
 def test_a_new_call_does_not_catch_a_reference_to_nothing() -> None:
     gold = plan([{"id": "c9", "name": "new"}, {"id": "a", "name": "f", "arguments": {"x": "text"}}])
     pred = plan([{"id": "a", "name": "f", "arguments": {"x": {"$ref": "c9"}}}])

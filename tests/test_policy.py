@@ -312,6 +312,19 @@ def test_inlined_calls_nest() -> None:
     assert not diff(pred, gold, Policy(inline=True)).same  # inner is called twice
 
 
+def test_a_call_inlined_in_an_object_is_taken_out_and_the_object_stays() -> None:
+    gold = plan(
+        [
+            {"id": "a", "name": "inner", "arguments": {"n": 1}},
+            {"id": "b", "name": "outer", "arguments": {"y": {"k": {"$ref": "a"}, "m": 2}}},
+        ]
+    )
+    inner = {"name": "inner", "arguments": {"n": 1}}
+    for m, same in ((2, True), (3, False)):
+        pred = plan([{"id": "c", "name": "outer", "arguments": {"y": {"k": inner, "m": m}}}])
+        assert diff(pred, gold, Policy(inline=True)).same is same
+
+
 # ---------------------------------------------------------------- gold records
 def record(**fields: object) -> Record:
     calls = [

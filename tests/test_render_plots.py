@@ -9,7 +9,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.drawing.plots import FORMATS, Panel, plot, values_of
+from planner_eval.base.formats import PICTURES
+from planner_eval.drawing.plots import Panel, plot, values_of
 
 PANELS = [
     Panel("depth", "plans", {"one": {1: 3, 2: 1}, "two": {1: 1, 4: 1}}),
@@ -57,7 +58,7 @@ def test_bars_are_as_high_as_their_shares() -> None:
     assert heights[0] / heights[1] == pytest.approx(3, rel=0.01)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", PICTURES)
 def test_the_same_counts_give_the_same_bytes(form: str) -> None:
     pytest.importorskip("matplotlib")
     assert plot(PANELS, format=form) == plot(PANELS, format=form)

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import pytest
 
+from planner_eval.base.text import shortened
 from planner_eval.comparison.diff import Diff
 from planner_eval.drawing import render, render_many
-from planner_eval.drawing.labels import shorten
 from planner_eval.drawing.overlay import DIFF_ROLES, diff_scene
 from planner_eval.drawing.scene import Scene
 from planner_eval.drawing.themes import names, theme
@@ -79,8 +79,8 @@ def test_every_label_is_there(name: str, drawn: dict[str, tuple[Scene, ET.Elemen
         shown = words(nodes[f"c{position}"])
         assert box.title in shown
         for row in box.rows:
-            assert shorten(row.text, look.width) in shown
-            assert shorten(row.gold, look.width) in shown
+            assert shortened(row.text, look.width) in shown
+            assert shortened(row.gold, look.width) in shown
     found = sorted(words(g) for g in root.iter(f"{SVG}g") if g.get("class") == "edge")
     assert found == sorted(f"{look.roles[a.role].sign} {a.label}".strip() for a in scene.arrows)
     assert set(edges) == {f"c{a.tail}->c{a.head}" for a in scene.arrows}

@@ -22,7 +22,7 @@ from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
-from planner_eval.scoring.report import make_report, report_data, write_report
+from planner_eval.scoring.report import figures, make_report, report_data, write_report
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.selftest import ask_command, ask_ourselves
 from tests.test_cli import planeval
@@ -91,6 +91,15 @@ def test_denominators_are_the_readable_gold_plans(files: tuple[str, str]) -> Non
     assert report.codes() == {"argument.value": 1, "call.missing": 1}
     with pytest.raises(InputError, match="no figure 'cals'"):
         report.figure("cals")
+
+
+def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
+    scored = [
+        Scored(str(i), "different", tallies={"edges": tally})
+        for i, tally in enumerate((Counts(1, 1, 1), Counts(0, 0, 0), Counts(0, 1, 3), None))
+    ]
+    (found,) = figures(scored, ["edges"])
+    assert (found.value, found.macro, found.n) == (2 / 6, 0.5, 2)
 
 
 def test_breakdown(files: tuple[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from planner_eval.dialects.read import parse
 from planner_eval.plan import structure
 from planner_eval.plan.model import Call, Edge, Plan, Ref
-from planner_eval.plan.statistics import stats
-from planner_eval.plan.summary import summarise
+from planner_eval.plan.statistics import Stats, stats
+from planner_eval.plan.summary import FIGURES, summarise
 
 #    0 → 2 → 3      4 → 5
 #    1 ↗   ↘ 6
@@ -126,3 +127,7 @@ def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
     assert figures["calls"].total == calls
     assert figures["sequential_scale"].max == biggest
     assert figures["parallel_scale"].max == parallel
+
+
+def test_every_number_of_a_plan_is_a_figure_of_many() -> None:
+    assert {each.name for each in fields(Stats) if each.type == "int"} == set(FIGURES)

@@ -239,6 +239,52 @@ def test_documents_kept_by_the_generic_tables(bank: World) -> None:
 
 
 # ---------------------------------------------------------------- laws
+DOORS = {
+    "tables": {
+        "doors": {"columns": {"name": "text"}, "unique": ["name"], "taken": "{new} hangs already", "rows": 0},
+        "log": {"columns": {"who": "text"}, "rows": 0},
+    },
+    "api": {
+        "hang": {"args": ["name"], "adds": "doors", "returns": ["name"]},
+        "rename": {"args": ["name", "new"], "reads": "doors", "set": {"name": ":new"}, "returns": ["name"]},
+        "level": {
+            "args": ["who"],
+            "adds": "log",
+            "then": ["UPDATE doors SET name = 'one'"],
+            "returns": ["who"],
+        },
+        "swap": {
+            "args": ["name", "new"],
+            "reads": "doors",
+            "deletes": True,
+            "then": ["INSERT INTO log VALUES (:new)", "INSERT INTO doors VALUES ('b')"],
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("hang", {"name": "a"}, "hangs already"),
+        ("rename", {"name": "a", "new": "b"}, "^b hangs already"),
+        ("level", {"who": "Ada"}, "level breaks a rule of the world's tables: .*doors.name"),
+        ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
+    ],
+)
+def test_a_call_that_breaks_a_rule_is_refused_and_leaves_no_trace(
+    name: str, arguments: dict[str, Any], told: str
+) -> None:
+    with World(read(DOORS)) as world:
+        world.call(None, "hang", {"name": "a"})
+        world.call(None, "hang", {"name": "b"})
+        before = world.dump()
+        with pytest.raises(Refused, match=told):
+            world.call(None, name, arguments)
+        assert world.dump() == before
+        assert world.call(None, "rename", {"name": "a", "new": "c"}) == {"name": "c"}
+
+
 def test_the_state_is_what_changed(appbench: World) -> None:
     bus = table(appbench, "buses")[0]
     arguments = {k: bus[k] for k in ("from_city", "to_city", "departure_date", "departure_time")}

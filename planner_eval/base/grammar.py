@@ -19,6 +19,7 @@ def load(
     name: str,
     transformer: type[Transformer[Any, Any]] | None = None,
     terminals: tuple[tuple[str, str], ...] = (),
+    start: str = "start",
 ) -> Lark:
     """The LALR parser of ``grammars/<name>.lark``, built once a process.
 
@@ -26,6 +27,7 @@ def load(
         name: The grammar's file name without its ending.
         transformer: A Transformer class, applied while parsing.
         terminals: Further terminals, a name and a regular expression each: the tokens of a row.
+        start: The rule that a whole text follows.
     """
     from lark import Lark
 
@@ -42,6 +44,7 @@ def load(
     text += "".join(f"\n{key}: /{_slashed(pattern)}/s\n" for key, pattern in terminals)
     return Lark(
         text,
+        start=start,
         parser="lalr",
         lexer="contextual",
         maybe_placeholders=False,

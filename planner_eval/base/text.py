@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
+
+_COMPARED = 200
+"""A longer name is compared by its beginning: the comparison's time grows with the square of the length."""
 
 
 def printable(text: str) -> str:
@@ -30,7 +34,50 @@ def one_line(text: str, width: int = 80) -> str:
     'a\\nbccc…'
     """
     text = printable(text[: width + 1]).replace("\n", "\\n").replace("\t", "\\t")
+    return shortened(text, width)
+
+
+def shortened(text: str, width: int) -> str:
+    """The text cut to `width` characters, the last of them an ellipsis where something is cut.
+
+    >>> shortened("Beijing to Shanghai", 8)
+    'Beijing…'
+    """
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that one which is not known comes closest to; None where none is close.
+
+    >>> closest("bnak", ["bank", "hotel"]), closest("x", ["bank"])
+    ('bank', None)
+    """
+    return next(iter(close_names(name, known, 1)), None)
+
+
+def close_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that one which is not known comes close to, the closest first."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name[:_COMPARED], list(known), most)
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
+    """The hint that follows the message that a name is not known.
+
+    Args:
+        name: What was given.
+        known: What there is.
+        otherwise: The hint where no known name is close.
+        lead: What stands before "did you mean".
+
+    >>> did_you_mean("bnak", ["bank", "hotel"], lead="; ")
+    "; did you mean 'bank'?"
+    >>> did_you_mean("x", ["bank"], "known are bank")
+    'known are bank'
+    """
+    close = closest(name, known)
+    return otherwise if close is None else f"{lead}did you mean {close!r}?"
 
 
 def shown(value: Any, width: int = 80) -> str:

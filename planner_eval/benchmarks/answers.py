@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.dialects.appbench import decided_text
 from planner_eval.records.files import read_file
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.datasets.sample import Sample
     from planner_eval.records.files import Record
-
-GOLD_BESIDE = {"appbench": ("output",), "nestful": ("output",)}
-"""Fields in which a benchmark's own result files keep gold beside the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ def read_answers(
     *,
     id_field: str | None = None,
     text_field: str | None = None,
-    benchmark: str = "",
+    benchmark: Benchmark,
     several: bool = False,
 ) -> Answers:
     """The answers of a file: JSON lines or a JSON array of records, texts or messages.
@@ -87,24 +83,28 @@ def read_answers(
         id_field: The field that names the sample; recognised when left out.
         text_field: The field that holds the answer; recognised when left out. A list of texts is
             several answers to one sample.
-        benchmark: Whose own result files are read as its code writes them.
+        benchmark: Whose answers they are; its own result files are read as its code writes them.
         several: Every list is several answers to one sample.
 
     Raises:
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    never = GOLD_BESIDE.get(benchmark, ())
-    file = read_file(path, id_field=id_field, text_field=text_field, role="answer", never=never)
+    file = read_file(
+        path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
+    )
     many = several or text_field is not None or file.content == "outputs"
     found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
     return Answers(tuple(found), file.said)
 
 
-def _answers(record: Record, benchmark: str, many: bool, several: bool) -> Iterator[Answer]:
+def _answers(record: Record, benchmark: Benchmark, many: bool, several: bool) -> Iterator[Answer]:
     content: Any = record.source
     if record.error is not None:
         yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
+        return
+    if several and content == []:
+        yield Answer(None, record.id, record.where, "an empty list: there is no answer")
         return
     texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
     listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))
@@ -116,19 +116,11 @@ def _answers(record: Record, benchmark: str, many: bool, several: bool) -> Itera
             yield Answer(None, record.id, record.where, why)
 
 
-def _text(content: Any, benchmark: str) -> str:
+def _text(content: Any, benchmark: Benchmark) -> str:
     """An answer as the text that the benchmark's scorer reads."""
     if content is None:
         return ""
-    if isinstance(content, str):
-        return content
-    if benchmark == "appbench" and isinstance(content, dict) and "decided_api" in content:
-        return decided_text(content)
-    text = json.dumps(content, ensure_ascii=False)
-    if benchmark == "callnavi":
-        # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
-        return text.replace("'", "\\u0027").replace("`", "\\u0060")
-    return text
+    return content if isinstance(content, str) else benchmark.answer_text(content)
 
 
 def match(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import DatasetError, InputError
+from planner_eval.benchmarks.registry import BENCHMARKS, Benchmark
 from planner_eval.datasets.published import published, read
 from planner_eval.datasets.store import place
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.registry import Benchmark
     from planner_eval.datasets.sample import Sample
 
 PREFIX = "dataset:"
@@ -33,7 +32,7 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
     path = Path(source)
     try:
         if not source.startswith(PREFIX) and path.exists():
-            samples = list(_of_file(benchmark, path) if path.is_file() else benchmark.read(path))
+            samples = list(benchmark.read_file(path) if path.is_file() else benchmark.read(path))
         else:
             samples = _of_cache(benchmark, source.removeprefix(PREFIX), cache)
     except DatasetError:
@@ -68,90 +67,15 @@ def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample
     return found
 
 
-def _of_file(benchmark: Benchmark, path: Path) -> Iterator[Sample]:
-    """The samples of one published file."""
-    return _FILES[benchmark.name](path)
-
-
-def _appbench(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.appbench import read_appbench
-
-    named = re.fullmatch(r"test_(\w+)\.json", path.name)
-    if not named:
-        raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
-    return read_appbench(path.parent, part=named[1])
-
-
-def _nestful(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.nestful import FIRST, read_nestful
-
-    for part, name in FIRST.items():
-        if path.name == f"{name.rpartition('/')[2]}-data.json":
-            return (sample for sample in read_nestful(path.parent.parent, part=part))
-    return read_nestful(path)
-
-
-def _callnavi(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.callnavi import DOMAINS, read_callnavi
-
-    if path.parent.name != "Questions" or path.stem not in DOMAINS:
-        raise DatasetError(
-            f"{path}: CallNavi's files are called Questions/bank.json, Questions/shopping.json …"
-        )
-    return (sample for sample in read_callnavi(path.parent.parent) if sample.category == path.stem)
-
-
-def _functionchat(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.functionchat import FILES, read_functionchat
-
-    parts = [part for part, name in FILES.items() if name == path.name]
-    if not parts:
-        raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
-    return read_functionchat(path.parent, part=parts[0])
-
-
-def _complexfuncbench(path: Path) -> Iterator[Sample]:
-    from planner_eval.datasets.complexfuncbench import read_complexfuncbench
-
-    return read_complexfuncbench(path)
-
-
-_FILES: Mapping[str, Callable[[Path], Iterator[Sample]]] = {
-    "appbench": _appbench,
-    "callnavi": _callnavi,
-    "complexfuncbench": _complexfuncbench,
-    "functionchat": _functionchat,
-    "nestful": _nestful,
-}
-
-
 def _check(benchmark: Benchmark, source: str, samples: Sequence[Sample]) -> None:
     """Refuse gold of which no record has the shape of this benchmark's gold."""
     if not samples:
         raise InputError(f"{source} holds no samples")
-    if any(_FITS[benchmark.name](sample.gold) for sample in samples):
+    if any(benchmark.fits(sample.gold) for sample in samples):
         return
-    looks = next((name for name, fits in _FITS.items() if any(fits(sample.gold) for sample in samples)), None)
+    looks = next((n for n, one in BENCHMARKS.items() if any(one.fits(s.gold) for s in samples)), None)
     what = f"it looks like gold of {looks}" if looks else "no benchmark's gold looks like this"
     raise InputError(f"{source} is no gold of {benchmark.name}: {what}")
-
-
-def _has(*keys: str) -> Callable[[Any], bool]:
-    return lambda gold: isinstance(gold, dict) and all(key in gold for key in keys)
-
-
-def _all_have(*keys: str) -> Callable[[Any], bool]:
-    fits = _has(*keys)
-    return lambda gold: isinstance(gold, list) and bool(gold) and all(map(fits, gold))
-
-
-_FITS: Mapping[str, Callable[[Any], bool]] = {
-    "appbench": _has("api_results"),
-    "callnavi": _has("API"),
-    "complexfuncbench": _all_have("role"),
-    "nestful": _all_have("name", "arguments"),
-    "functionchat": lambda gold: _has("name", "arguments")(gold) or _has("role")(gold),
-}
 
 
 def _looks_like(path: Path) -> str | None:
@@ -161,13 +85,4 @@ def _looks_like(path: Path) -> str | None:
             head = stream.read(20_000)
     except (OSError, ValueError):
         return None
-    return next((name for name, signs in _SIGNS.items() if any(f'"{sign}"' in head for sign in signs)), None)
-
-
-_SIGNS = {
-    "appbench": ("api_results",),
-    "complexfuncbench": ("conversations",),
-    "functionchat": ("function_num", "dialog_num", "input_messages"),
-    "callnavi": ("API",),
-    "nestful": ("gold_answer", "var_result"),
-}
+    return next((n for n, one in BENCHMARKS.items() if any(f'"{sign}"' in head for sign in one.signs)), None)

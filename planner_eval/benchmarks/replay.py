@@ -5,17 +5,13 @@ It should be perfect. Where it is not, the gold itself, or the published code, h
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
-from itertools import zip_longest
-from typing import Any
 
+from planner_eval.benchmarks.registry import VARIANTS
+from planner_eval.benchmarks.registry import benchmark as find
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.datasets.sample import Sample
-
-VARIANTS = ("official", "corrected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,11 @@ def gold_text(benchmark: str, sample: Sample) -> str | None:
     >>> gold_text("callnavi", Sample("a", gold={"API": ["pay"], "parameters": [{}]}))
     '{"API": ["pay"], "parameters": [{}]}'
     """
-    return _TEXTS[benchmark](sample)
+    return find(benchmark).gold_text(sample)
 
 
 def replay(benchmark: str, samples: Iterable[Sample]) -> list[Replayed]:
-    """Score gold against gold under every variant that the benchmark has.
+    """Score gold against gold under both variants of the benchmark.
 
     Args:
         benchmark: The benchmark's name.
@@ -58,48 +54,9 @@ def replay(benchmark: str, samples: Iterable[Sample]) -> list[Replayed]:
     """
     records = [(sample, gold_text(benchmark, sample)) for sample in samples]
     said = [(sample, text) for sample, text in records if text is not None]
-    module = import_module(f"planner_eval.benchmarks.{benchmark}")
     found = []
     for variant in VARIANTS:
-        score = getattr(module, f"score_{variant}", None)
-        if score is not None:
-            report = score(said)
-            imperfect = tuple(row for row in report.rows if not row.ok)
-            found.append(Replayed(report, imperfect, len(records) - len(said)))
+        report = find(benchmark).score(variant, said)
+        imperfect = tuple(row for row in report.rows if not row.ok)
+        found.append(Replayed(report, imperfect, len(records) - len(said)))
     return found
-
-
-def _appbench(sample: Sample) -> str:
-    apps, lines = sample.gold["used_app"], sample.gold["api_results"]
-    last = apps[-1] if apps else ""
-    pairs = zip_longest(apps[: len(lines)], lines, fillvalue=last)
-    return "\n".join(f"{app}: [{line}]" for app, line in pairs)
-
-
-def _functionchat(sample: Sample) -> str | None:
-    if sample.extra["type_of_output"] != "call":
-        return None
-    gold: Mapping[str, Any] = sample.gold
-    if "tool_calls" not in gold:
-        call = {"id": "random_id", "type": "function", "function": gold}
-        gold = {"role": "assistant", "content": None, "tool_calls": [call]}
-    return json.dumps(gold, ensure_ascii=False)
-
-
-def _complexfuncbench(sample: Sample) -> str:
-    from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction
-
-    return gold_prediction(sample.gold)
-
-
-def _json(sample: Sample) -> str:
-    return json.dumps(sample.gold, ensure_ascii=False)
-
-
-_TEXTS: Mapping[str, Callable[[Sample], str | None]] = {
-    "appbench": _appbench,
-    "callnavi": _json,
-    "complexfuncbench": _complexfuncbench,
-    "functionchat": _functionchat,
-    "nestful": _json,
-}

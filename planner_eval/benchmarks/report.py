@@ -11,15 +11,20 @@ row or a figure that the published code could not compute names the exception in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
 
 Records: TypeAlias = "Iterable[tuple[Sample, str]]"
 """What is scored: samples, each with the text that a model answered."""
+
+Run: TypeAlias = "Callable[[Any, Sample], Any]"
+"""Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,15 @@ class Cell:
         printed = self.published.replace(",", "").rstrip("%")
         decimals = len(printed.partition(".")[2])
         return f"{self.value:.{decimals}f}" == f"{float(printed):.{decimals}f}"
+
+
+def f1(name: str, hits: float, predicted: float, gold: float, *, note: str = "") -> Figure:
+    """The figure F1 of counts; its value is None where neither side has anything.
+
+    >>> f1("F1", 1, 2, 2).value
+    0.5
+    """
+    return ratio(name, *f1_parts(hits, predicted, gold), note=note)
 
 
 def ratio(name: str, numerator: float, denominator: float, *, note: str = "") -> Figure:

@@ -20,8 +20,7 @@ from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
 from planner_eval.dialects.detect import detect
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.nestful.win import Run
-    from planner_eval.benchmarks.report import Figure, Report
+    from planner_eval.benchmarks.report import Figure, Report, Run
     from planner_eval.llm import Judge
 
 _SHOWN = 5
@@ -97,40 +96,28 @@ def score_file(
     for variant in variants:
         bench.checked(variant, options)
     samples = gold_samples(bench, gold, cache=source.cache)
-    several = options.get("task") == "stability"
+    several = bench.several(options)
     answers = read_answers(
-        pred, id_field=source.id_field, text_field=source.text_field, benchmark=name, several=several
+        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, several=several
     )
-    matched = match(answers.found, samples, by=source.by, several=several, nothing=_NOTHING.get(name, ""))
+    matched = match(answers.found, samples, by=source.by, several=several, nothing=bench.nothing)
     reports = {
         variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
         for variant in variants
     }
-    return Scored(bench, matched, reports, _other_notations(name, options, matched), options, answers.said)
+    return Scored(bench, matched, reports, _other_notations(bench, options, matched), options, answers.said)
 
 
-_NOTHING = {"functionchat": "null"}
-"""How a benchmark writes that a model answered nothing; elsewhere an empty text."""
-
-_OWN = {
-    "appbench": {"appbench"},
-    "callnavi": {"json", "callnavi", "callnavi-yaml"},
-    "complexfuncbench": {"json"},
-    "functionchat": {"json"},
-}
-"""The notations that a benchmark asks for; NESTful's scorer knows 16, chosen by the model's name."""
-
-
-def _other_notations(name: str, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
+def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
     """What other notations answers are in, if more than half of them are."""
-    if name not in _OWN or options.get("task") == "stability":
+    if not bench.notations or bench.several(options):
         return {}
     found: Counter[str] = Counter()
     for _, text in matched.records:
         start = text.lstrip()[:1]
         looks = detect(text[:20_000])[0].dialect if start else ""
         # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
-        if start and looks not in _OWN[name] and (looks != "json" or start in "[{"):
+        if start and looks not in bench.notations and (looks != "json" or start in "[{"):
             found[looks] += 1
     return dict(found.most_common(2)) if found.total() * 2 > len(matched.records) else {}
 
@@ -178,9 +165,10 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         if ids:
             more = ", …" if len(ids) > _NAMED else ""
             yield f"{what}: {len(ids):,} ({', '.join(ids[:_NAMED])}{more})"
-    if scored.options.get("task") == "stability":
+    if bench.several(scored.options):
         answered = Counter(sample.id for sample, _ in matched.records)
-        single = sum(count == 1 and key not in matched.missing for key, count in answered.items())
+        empty = {sample.id for sample, text in matched.records if not text.strip()}
+        single = sum(count == 1 and key not in empty for key, count in answered.items())
         if single:
             yield f"samples with one answer only, which count as stable by the paper's formula: {single:,}"
     for notation, count in scored.notations.items():
@@ -241,7 +229,7 @@ def _note(scored: Scored, figures: Sequence[Figure | None]) -> str:
         there = there[1:]  # a note on the published denominator explains nothing here
     notes = list(dict.fromkeys(figure.note for figure in there if figure.note))
     if _unexplained(figures):
-        notes.append(_DIFFERENCE[scored.benchmark.name])
+        notes.append(scored.benchmark.difference)
     return "; ".join(notes)
 
 
@@ -261,16 +249,6 @@ def _same(one: Figure, other: Figure) -> bool:
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12)
     return a == b
-
-
-_DIFFERENCE = {
-    "appbench": "the published code counts one right name a sample; the paper counts all",
-    "callnavi": "the paper takes an answer as written, and added parameters are wrong",
-    "complexfuncbench": "the paper counts over the samples that came in, and every annotated call once",
-    "functionchat": "the paper's criteria decide every item, without the published shortcuts",
-    "nestful": "the paper compares plans; the published code compares texts of calls",
-}
-"""Why figures differ where neither variant's own note says so."""
 
 
 def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:

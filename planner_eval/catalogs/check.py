@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner_eval.base.text import closest
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.values import fits, problem
 from planner_eval.plan.model import Call, Diagnostic, Path, Plan, Ref, Template, Unresolved, Value, references
@@ -76,11 +77,9 @@ def _unknown(call: Call, position: int, catalog: Catalog, *, hints: bool) -> Dia
 
 
 def _hint(name: str, catalog: Catalog) -> str:
-    from difflib import get_close_matches
-
     names = sorted({tool.name for tool in catalog.tools} | {tool.full_name for tool in catalog.tools})
-    close = get_close_matches(name[:200], names, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = closest(name, names)
+    return f"; did you mean {close}?" if close else ""
 
 
 def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:

@@ -25,7 +25,7 @@ FORMATS: dict[str, str] = {
     "functionchat": "FunctionChat-Bench's records with their tools",
     "complexfuncbench": "ComplexFuncBench's tables or records",
 }
-"""Every format's name, with what it reads."""
+"""The formats that are told by their shape, with what each reads; a benchmark may bring its own."""
 
 WRITABLE = ("planeval", "openai", "mcp", "jsonschema")
 """The formats that a catalog can be converted to."""
@@ -160,16 +160,12 @@ def _reader(format: str) -> Reader:
         }[format]
     from planner_eval.catalogs import benchmarks
 
-    readers: dict[str, Reader] = {
-        "appbench": benchmarks.read_appbench,
-        "nestful": benchmarks.read_nestful,
-        "callnavi": benchmarks.read_callnavi,
-        "functionchat": benchmarks.read_functionchat,
-        "complexfuncbench": benchmarks.read_complexfuncbench,
-    }
-    if format not in readers:
+    found: Reader | None = getattr(benchmarks, f"read_{format}", None)
+    if found is None or format not in FORMATS:
+        found = service("benchmark catalog")(format)
+    if found is None:
         raise CatalogError(f"unknown catalog format {format!r}; formats: {', '.join(FORMATS)}")
-    return readers[format]
+    return found
 
 
 def _text(path: Path) -> str:

@@ -9,12 +9,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
-from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, output
+from planner_eval.base.text import did_you_mean, printable
+from planner_eval.cli.options import emit, output, written
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog, Tool
+    from planner_eval.catalogs.catalog import Tool
 
 _FORMAT = click.option(
     "--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out."
@@ -35,14 +36,7 @@ def command() -> None:
 @click.argument("file")
 @click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
 @_FORMAT
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "csv", "md"]),
-    default="text",
-    show_default=True,
-    help="How to write it.",
-)
+@written("text", *WHOLE)
 @output
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""
@@ -51,7 +45,8 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
     if wanted is not None:
         tools = catalog.find(wanted)
         if not tools:
-            raise CatalogError(f"{catalog.name} has no tool {wanted!r}{_closest(wanted, catalog)}")
+            hint = did_you_mean(wanted, [tool.full_name for tool in catalog.tools], lead="; ")
+            raise CatalogError(f"{catalog.name} has no tool {wanted!r}{hint}")
     if form != "text":
         emit(table([_row(tool) for tool in tools], form), output)
     elif wanted is not None:
@@ -79,13 +74,6 @@ def convert(file: str, target: str, catalog_format: str | None, output: str | No
     data = to_data(pe.read_catalog(file, catalog_format), target)
     emit(json.dumps(data, ensure_ascii=False, indent=1), output)
     return 0
-
-
-def _closest(name: str, catalog: Catalog) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name[:200], [tool.full_name for tool in catalog.tools], 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _row(tool: Tool) -> dict[str, object]:

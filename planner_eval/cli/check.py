@@ -8,9 +8,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
+from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import emit, note, output, reading, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +43,7 @@ _LEVELS = ("error", "warning", "info")
     show_default=True,
     help="The least severity that is shown and that counts.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl", "csv", "md"]),
-    default="text",
-    show_default=True,
-    help="How to write the findings.",
-)
+@written("text", *RECORDS, help="How to write the findings.")
 @output
 def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None, **options: Any) -> int:
     """Check the calls of a plan, or of many, against the tools that they may use.

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import emit, note, output, pairing, reading, reading_of, repairing
+from planner_eval.base.formats import WHOLE, of_suffix
+from planner_eval.cli.options import (
+    emit,
+    note,
+    output,
+    pairing,
+    reading,
+    reading_of,
+    repairing,
+    seed_option,
+    written,
+)
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score import counted
 
@@ -33,16 +44,9 @@ if TYPE_CHECKING:
     help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
     "record. When left out: all of these, and difficulty, domain and category where records have them.",
 )
-@click.option("--seed", default=0, show_default=True, help="Where random numbers start.")
+@seed_option
 @click.option("--mistaken", metavar="FILE", help="Draw which tool was taken for which; the suffix says how.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "csv", "md"]),
-    default="text",
-    show_default=True,
-    help="How to write it.",
-)
+@written("text", *WHOLE)
 @output
 def command(first: str, second: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
@@ -103,8 +107,8 @@ def _names(files: tuple[str, str]) -> tuple[str, str]:
 def _draw(found: Contrast, file: str) -> None:
     from pathlib import Path
 
-    from planner_eval.drawing import render
+    from planner_eval.drawing import FORMATS, render
     from planner_eval.scoring.compare import mistaken_scene
 
-    form = {"mmd": "mermaid", "gv": "dot"}.get(Path(file).suffix[1:], Path(file).suffix[1:] or "svg")
+    form = of_suffix(file, FORMATS) or Path(file).suffix[1:] or "svg"
     Path(file).write_bytes(render(mistaken_scene(found), format=form))

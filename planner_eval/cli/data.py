@@ -11,9 +11,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import DatasetError
-from planner_eval.base.tables import table
+from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
-from planner_eval.cli.options import Applies, Decorator, emit, note, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,20 +42,9 @@ def _places(function: Any) -> Any:
     )(function)
 
 
-def _form(*forms: str) -> Decorator:
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(forms),
-        default=forms[0],
-        show_default=True,
-        help="How to write the result.",
-    )
-
-
 @command.command("list")
 @_places
-@_form("table", "md", "csv", "json", "jsonl")
+@written(*FORMATS, help="How to write the result.")
 def list_(cache: str | None, source: str | None, form: str) -> int:
     """List the data sets, and which of their files are there."""
     rows = [
@@ -128,7 +117,7 @@ def _progress(stream: Any) -> Progress:
 @command.command("verify")
 @click.argument("name")
 @_places
-@_form("table", "md", "csv", "json", "jsonl")
+@written(*FORMATS, help="How to write the result.")
 def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
     """Compare a data set's files with the published checksums.
 
@@ -195,7 +184,7 @@ def _sample(sample: Any) -> str:
 @click.argument("name")
 @_places
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
-@_form("table", "md", "json")
+@written("table", "md", "json", help="How to write the result.")
 def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:
     """Say what is irregular in a data set, and score its gold against itself.
 

@@ -7,20 +7,14 @@ import json
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output, wrappers
+from planner_eval.cli.options import emit, output, wrappers, written
 
 
 @click.command("dialects")
 @click.argument("name", required=False)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "md"]),
-    default="table",
-    show_default=True,
-    help="How to write the list; md is the documentation's page.",
-)
+@written("table", *WHOLE, help="How to write the list; md is the documentation's page.")
 @wrappers
 @output
 def command(name: str | None, form: str, output: str | None) -> int:

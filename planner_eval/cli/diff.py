@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import (
     Applies,
@@ -26,8 +27,7 @@ from planner_eval.cli.policy import chosen_policy, policy_option
 if TYPE_CHECKING:
     from planner_eval.records.rows import Row
 
-DRAWN = ("listing", "boxes", "svg", "png", "pdf", "dot", "mermaid")
-WRITTEN = ("text", "json", "jsonl", "csv", "md", "junit")
+SHOWN = ("listing", "boxes", *DRAWN)
 REPORT = "html"
 
 
@@ -41,6 +41,7 @@ REPORT = "html"
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
+@click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
 @click.option(
     "--edit-distance",
     "seconds",
@@ -52,7 +53,7 @@ REPORT = "html"
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*WRITTEN, *DRAWN, REPORT]),
+    type=click.Choice([*WRITTEN, *SHOWN, REPORT]),
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
 @policy_option
@@ -68,26 +69,30 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     """
     from planner_eval.records.rows import JUDGED
 
-    form = form or _by_suffix(output)
+    form = form or of_suffix(output, (*WRITTEN, *SHOWN, REPORT)) or "text"
     wanted, only, how = options["wanted"], options["only"], reading_of(options)
     paired = pe.pair(how.answers(pred), how.golds(gold), reading=how, id=wanted)
     left, right = paired.pred, paired.gold
     many = (left.many or right.many) and wanted is None
     _refuse_idle(form, patch=patch, many=many, pairs=len(paired.pairs))
+    # A world must be able to answer what gold asks; nothing is known of the prediction.
+    spec = options["execute"]
+    tools = pe.tool_source(spec, seed="0", facts=gold) if spec else None
     located = options["places"] or form in ("json", "jsonl")
     rows = list(pe.evaluate(paired, policy=chosen_policy(options["policy"]), located=located))
     if patch:
         emit(_patches(rows, many=many), output)
-    elif form in DRAWN:
+    elif form in SHOWN:
         emit(_drawn(rows, form, {**options, "output": output}), output)
     elif form == REPORT:
         emit(_report(rows, f"{left.name} against {right.name}", options), output)
     else:
-        emit(_written(rows, form, many=many, only=only, places=options["places"]), output)
+        shown = {"places": options["places"], "structure": options["structure"]}
+        emit(_written(rows, form, many=many, only=only, **shown), output)
     if options["seconds"] is not None:
         _measure(rows, options["seconds"])
-    if options["execute"]:
-        _say_effects(rows, options["execute"], gold, many=many)
+    if tools is not None:
+        _say_effects(rows, tools, many=many)
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
@@ -100,14 +105,19 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
 
 def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     """Refuse options that would do nothing to what is written."""
-    drawn = form in DRAWN and not patch
+    drawn = form in SHOWN and not patch
     report = form == REPORT and not patch
     written = not (patch or drawn or report)
     shows = not patch and (form in ("json", "jsonl") or (form == "text" and not many))
     refuse_idle(
         [
-            Applies(("form",), not patch, "without --patch, which writes JSON"),
+            Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
+            Applies(
+                ("structure",),
+                shows or report,
+                "to one pair as text (name it with --id), and to json, jsonl and html",
+            ),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
             Applies(("only",), report or (written and many), "to many pairs, as text or as a report"),
             Applies(("force",), drawn, "to drawings"),
@@ -116,25 +126,16 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     )
 
 
-def _say_effects(rows: list[Row], spec: str, gold: str, *, many: bool) -> None:
+def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
     from planner_eval.records.rows import STATES
 
-    # A world must be able to answer what gold asks; nothing is known of the prediction.
-    tools = pe.tool_source(spec, seed="0", facts=gold)
     for row in rows:
         if row.pred is None or row.gold is None:
             said = f"unknown: {STATES[row.state]}"
         else:
             said = str(pe.compare_effects(row.pred, row.gold, tools))
         note(f"{row.id + ': ' if many else ''}in effect {said}")
-
-
-def _by_suffix(output: str | None) -> str:
-    suffix = output.rpartition(".")[2].lower() if output and "." in output else ""
-    return {"mmd": "mermaid", "gv": "dot", "xml": "junit"}.get(suffix) or (
-        suffix if suffix in (*WRITTEN, *DRAWN, REPORT) else "text"
-    )
 
 
 def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
@@ -150,7 +151,8 @@ def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
     from planner_eval.drawing.html import report
 
     shown = [row for row in rows if row.state != "same"] if options["only"] else rows
-    return "".join(report(shown, title=title, theme=options["theme"], deadline=options["deadline"]))
+    how = {"theme": options["theme"], "deadline": options["deadline"], "structure": options["structure"]}
+    return "".join(report(shown, title=title, **how))
 
 
 def _patches(rows: list[Row], *, many: bool) -> str:
@@ -180,11 +182,11 @@ def _measure(rows: list[Row], seconds: float) -> None:
         note(f"graph edit distance {found.value:g} ({bound})")
 
 
-def _written(rows: list[Row], form: str, *, many: bool, only: str | None, places: bool) -> str:
+def _written(rows: list[Row], form: str, *, many: bool, only: str | None, **told: bool) -> str:
     from planner_eval.scoring.row_formats import summary, write_rows
 
     shown = [row for row in rows if row.state != "same"] if only and many else rows
-    text = write_rows(shown, form, many=many, places=places)
+    text = write_rows(shown, form, many=many, **told)
     if form == "text" and only and many:
         text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
     return text

@@ -7,19 +7,13 @@ import sys
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output
+from planner_eval.cli.options import emit, output, written
 
 
 @click.command("doctor")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "md"]),
-    default="table",
-    show_default=True,
-    help="How to write the findings.",
-)
+@written("table", *WHOLE, help="How to write the findings.")
 @output
 def command(form: str, output: str | None) -> int:
     """Try what depends on the machine: isolation layer by layer, and the packages that are optional.

@@ -10,10 +10,11 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from planner_eval.execution import Trace
     from planner_eval.records.files import PlanFile, Record
     from planner_eval.verbs.running import Ran
-
-DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
-"""Formats that draw the plan with what became of each call."""
 
 
 @click.command("execute")
@@ -89,14 +87,7 @@ DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
 )
 @click.option("--record", metavar="FILE", help="Answer from FILE what it holds, run the rest and add it.")
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl", "csv", "md", *DRAWN]),
-    default="text",
-    show_default=True,
-    help="How to write the result.",
-)
+@written("text", *RECORDS, *DRAWN, help="How to write the result.")
 @drawing
 @output
 def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import printable
 
 if TYPE_CHECKING:
@@ -72,6 +74,13 @@ def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def written(*forms: str, help: str = "How to write it.") -> Decorator:
+    """Add ``--format``: one of these formats, the first when left out."""
+    return click.option(
+        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help
+    )
+
+
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 
@@ -88,6 +97,17 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         callback=add,
         help="Notations of your own, as rows of a TOML file.",
+    )(command)
+
+
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--seed N``, from which intervals and permutation tests draw."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Where the random numbers of intervals and tests start.",
     )(command)
 
 
@@ -108,12 +128,12 @@ class Applies(NamedTuple):
     Args:
         options: Their names as the command's function takes them.
         now: Whether they have one in this call.
-        when: When they have one, to follow "applies only".
+        when: When they have one, to follow "applies only"; a function where saying it costs something.
     """
 
     options: tuple[str, ...]
     now: bool
-    when: str
+    when: str | Callable[[], str]
 
 
 def refuse_idle(table: Iterable[Applies]) -> None:
@@ -130,7 +150,8 @@ def refuse_idle(table: Iterable[Applies]) -> None:
     for options, now, when in table:
         for name in options:
             if not now and context.get_parameter_source(name) not in unset:
-                raise click.UsageError(f"{_spelled(context, name)} applies only {when}", context)
+                said = when() if callable(when) else when
+                raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
 
 
 def _spelled(context: click.Context, name: str) -> str:
@@ -155,3 +176,19 @@ def emit(data: str | bytes, output: str | None) -> None:
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
     click.echo(printable(text), err=True)
+
+
+def threshold(text: str) -> tuple[str, float]:
+    """A threshold of ``--fail-under``: the figure's name and the number.
+
+    Raises:
+        InputError: it is no ``NAME=NUMBER``, or the number is none that can be reached.
+    """
+    name, _, value = text.partition("=")
+    try:
+        least = float(value)
+    except ValueError:
+        least = math.nan
+    if not math.isfinite(least):
+        raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. exact=0.9")
+    return name.strip(), least

@@ -11,7 +11,8 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import emit, output, reading
+from planner_eval.cli.options import emit, output, reading, written
+from planner_eval.cli.places import places_data, places_said
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Diagnostic, Plan
@@ -25,15 +26,13 @@ if TYPE_CHECKING:
 @click.option(
     "--infer", is_flag=True, help="Add edges where an argument repeats a value of an earlier result."
 )
-@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="A listing, or a JSON line a plan.",
+    "--grammar",
+    is_flag=True,
+    help="Read by the notation's Lark grammar, which gives the places of calls, arguments and references.",
 )
+@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
+@written("text", "json", help="A listing, or a JSON line a plan.")
 @output
 def command(
     files: tuple[str, ...],
@@ -42,6 +41,7 @@ def command(
     text_field: str | None,
     repair: bool,
     infer: bool,
+    grammar: bool,
     catalog: str | None,
     form: str,
     output: str | None,
@@ -49,10 +49,17 @@ def command(
     """Read plans and show them: the notation taken and why, the calls, what was ignored or mended.
 
     FILE is a plan, a model's output with a plan in it, or an array or lines of records; - is standard input.
+    With --grammar the text, or the inside of its fences, is read by the grammar alone and nothing is
+    searched for; a notation without a grammar is an error that names those with one. Structure in a
+    record is written as JSON first, and its places are those of that text.
     """
     from planner_eval.verbs.reading import types_of
 
     options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": catalog and types_of(catalog)}
+    if grammar:
+        if repair:
+            raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
+        options["reader"] = "grammar"
     parts: list[str] = []
     read = failed = 0
     for name in files:
@@ -66,7 +73,8 @@ def command(
                 parts.append(_failed(record, error, form, head))
                 continue
             read += 1
-            parts.append(_json(record, plan) if form == "json" else head + _text(record, plan, dialect))
+            shown = _json if form == "json" else _text
+            parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
     return 0 if not failed else 1 if read else 3
 
@@ -85,16 +93,19 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     return find(record.source, DEFAULT_LIMITS, repair=repaired).reason
 
 
-def _text(record: Record, plan: Plan, dialect: str | None) -> str:
-    lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}"] if plan.calls else []
+def _text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> str:
+    how = ", read by the grammar" if grammar else ""
+    lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}{how}"] if plan.calls else []
     for call in plan.calls:
         given = "  ".join(
             f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
         )
         result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
         lines.append(f"  {call.id}  {call.tool}  {given}{result}".rstrip())
+        lines += [f"      {said}" for said in places_said(plan, call)] if grammar else []
     lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
-    text = record.source if isinstance(record.source, str) else ""
+    text = (plan.text if grammar else record.source) or ""
+    text = text if isinstance(text, str) else ""
     lines += [f"  {_said(note, text)}" for note in plan.diagnostics]
     return printable("\n".join(lines))
 
@@ -129,7 +140,7 @@ def _shown(value: Any, plan: Plan) -> str:
     return json.dumps(value_data(value, plan), ensure_ascii=False, default=str)
 
 
-def _json(record: Record, plan: Plan) -> str:
+def _json(record: Record, plan: Plan, _dialect: str | None, *, grammar: bool) -> str:
     from planner_eval.dialects.plan import to_data
 
     data = {
@@ -139,6 +150,10 @@ def _json(record: Record, plan: Plan) -> str:
         "diagnostics": [note._asdict() for note in plan.diagnostics],
         "inferred": [edge._asdict() for edge in plan.edges if edge.inferred],
     }
+    if grammar:
+        data["places"] = [places_data(call) for call in plan.calls]
+        if not isinstance(record.source, str):
+            data["text"] = plan.text
     return json.dumps(data, ensure_ascii=False, default=str)
 
 

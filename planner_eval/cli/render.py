@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
@@ -24,15 +25,8 @@ if TYPE_CHECKING:
     from planner_eval.drawing.layout import Drawing
     from planner_eval.plan.model import Plan
 
-FORMATS = ("text", "boxes", "svg", "png", "pdf", "dot", "mermaid")
-SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid"}
+FORMATS = ("text", "boxes", *DRAWN)
 BINARY = ("png", "pdf")
-
-
-def format_of(output: str | None, default: str) -> str:
-    """The format that an output file's suffix names."""
-    suffix = output.rpartition(".")[2].lower() if output and "." in output else ""
-    return SUFFIXES.get(suffix, suffix if suffix in FORMATS else default)
 
 
 @click.command("render")
@@ -63,7 +57,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
-    form = form or format_of(output, "text")
+    form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
     reads, count = _reads(plan, wanted, options)
     color = options["color"]

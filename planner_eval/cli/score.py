@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
+from planner_eval.base.formats import WRITTEN
 from planner_eval.cli.options import (
     Applies,
     emit,
@@ -20,6 +20,9 @@ from planner_eval.cli.options import (
     reading_of,
     refuse_idle,
     repairing,
+    seed_option,
+    threshold,
+    written,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
     from planner_eval.verbs.evaluating import Progress
 
-FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 OWN = (
     "dialect", "wrappers", "repair", "gold_from", "gold_id_field", "gold_text_field",
     "policy", "metrics", "by", "seed",
@@ -64,11 +66,9 @@ OWN = (
     help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
-@click.option("--seed", default=0, show_default=True, help="Where the random numbers of intervals start.")
+@seed_option
 @benchmark_options
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to write it."
-)
+@written(*WRITTEN)
 @output
 def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
@@ -87,7 +87,7 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     )
     if named:
         return score_benchmark(pred, gold, form, output, options)
-    limits = [_threshold(text) for text in options["fail_under"]]
+    limits = [threshold(text) for text in options["fail_under"]]
     how_read = reading_of(options)
     paired = pe.pair(how_read.answers(pred), how_read.golds(gold), reading=how_read)
     how = {"policy": chosen_policy(options["policy"]), "by": options["by"], "seed": options["seed"]}
@@ -124,14 +124,6 @@ def counted() -> Progress | None:
             click.echo(f"\r{done:,} of {total:,} pairs" + ("\n" if done == total else ""), err=True, nl=False)
 
     return show
-
-
-def _threshold(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. calls=0.9") from None
 
 
 def _below(report: Report, name: str, least: float) -> str | None:

@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, emit, note, reading_of, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, reading_of, refuse_idle, threshold
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -69,29 +69,30 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
     """Score a file of answers under a benchmark; the exit code."""
     from planner_eval.benchmarks.registry import VARIANTS, benchmark
 
-    _refuse_idle(benchmark(options["benchmark"]), form, options)
+    bench = benchmark(options["benchmark"])
+    _refuse_idle(bench, form, options)
     official = options["official"]
     variants = VARIANTS if official is None else ("official",) if official else ("corrected",)
     settings = _settings(options["settings"])
-    for option in benchmark(options["benchmark"]).options:
+    for option in bench.options:
         if option.name in settings and not set(option.variants) & set(variants):
             raise click.UsageError(
                 f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
             )
-    with _runner(options) as run:
+    with _runner(bench, options) as run:
         scored = pe.score_benchmark(
             pred,
             gold,
-            options["benchmark"],
+            bench.name,
             variants=variants,
             reading=reading_of(options),
             judge=_judge(options),
             run=run,
             **settings,
         )
+        below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
         emit(_written(scored, form, options, run), output)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
-    below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
     for problem in below:
         note(problem)
     left_over = scored.matched.unknown or scored.matched.repeated
@@ -100,26 +101,30 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
 
 def _refuse_idle(bench: Benchmark, form: str, options: dict[str, Any]) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
-    from planner_eval.benchmarks.details import DETAILS
-    from planner_eval.benchmarks.registry import BENCHMARKS
-
-    executed = ", ".join(name for name, one in BENCHMARKS.items() if one.executed)
-    judged = ", ".join(name for name, one in BENCHMARKS.items() if one.judged)
-    judging = options["judge"] is not None
+    judging, more = options["judge"] is not None, bench.details is not None
     refuse_idle(
         [
-            Applies(("tools",), bench.executed, f"to benchmarks that run answers ({executed})"),
-            Applies(("judge",), bench.judged, f"to benchmarks that ask a judge ({judged})"),
+            Applies(("tools",), bench.executed, _those("that run answers", lambda one: one.executed)),
+            Applies(("judge",), bench.judged, _those("that ask a judge", lambda one: one.judged)),
             Applies(("isolation",), options["tools"] is not None, "with --tools SPEC"),
             Applies(("judge_url", "judge_cache", "replay"), judging, "with --judge MODEL"),
             Applies(("judge_url",), not options["replay"], "without --replay, which asks nobody"),
-            Applies(
-                ("details",), bench.name in DETAILS, f"to benchmarks with more tables ({', '.join(DETAILS)})"
-            ),
+            Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),
         ]
     )
+
+
+def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
+    """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
+
+    def said() -> str:
+        from planner_eval.benchmarks.registry import BENCHMARKS
+
+        return f"to benchmarks {what} ({', '.join(n for n, one in BENCHMARKS.items() if which(one))})"
+
+    return said
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:
@@ -148,12 +153,10 @@ def _judge(options: dict[str, Any]) -> Judge | None:
     )
 
 
-def _runner(options: dict[str, Any]) -> AbstractContextManager[Any]:
-    if options["tools"] is None:
+def _runner(bench: Benchmark, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    if options["tools"] is None or bench.runner is None:
         return nullcontext()
-    from planner_eval.execution import NestfulRunner
-
-    return NestfulRunner(options["tools"], level=options["isolation"])
+    return bench.runner(options["tools"], level=options["isolation"])
 
 
 def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> str:
@@ -183,15 +186,13 @@ def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> st
 
 def _below(scored: Scored, text: str) -> str | None:
     """What is below a threshold: the corrected figure where there is one, else the official one."""
-    name, _, limit = text.partition("=")
+    name, least = threshold(text)
     variant, report = list(scored.reports.items())[-1]
     try:
-        value, least = report.value(name.strip()), float(limit)
+        value = report.value(name)
     except KeyError:
         known = ", ".join(figure.name for figure in report.figures)
         raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {known}") from None
-    except ValueError:
-        raise InputError(f"--fail-under {text!r}: expected FIGURE=NUMBER") from None
     if not isinstance(value, (int, float)):
         return f"{name} ({variant}) does not exist, expected at least {least:g}"
     return f"{name} ({variant}) is {value:.4f}, expected at least {least:g}" if value < least else None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, emit, output, refuse_idle
+from planner_eval.cli.options import Applies, emit, output, refuse_idle, written
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
@@ -28,14 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds for one pair.")
 @policy_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "jsonl", "csv", "md"]),
-    default="table",
-    show_default=True,
-    help="How to write the answers.",
-)
+@written("table", *RECORDS, help="How to write the answers.")
 @output
 def command(scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None) -> int:
     """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.

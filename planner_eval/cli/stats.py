@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle
+from planner_eval.base.formats import WHOLE
+from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
@@ -34,14 +35,7 @@ def _picture(flag: str, help: str) -> Decorator:
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "md"]),
-    default="table",
-    show_default=True,
-    help="How to write the figures.",
-)
+@written("table", *WHOLE, help="How to write the figures.")
 @_picture("--plot", "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
 @_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
 @_picture("--tool-graph", "Draw which tools use the output of which into FILE.")

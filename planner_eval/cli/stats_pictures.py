@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from planner_eval.base.formats import DRAWN, PICTURES, of_suffix
 from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from planner_eval.plan.statistics import Stats
     from planner_eval.plan.summary import Summary
 
-_PLOTTED = ("svg", "png", "pdf")
-_DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
-_SUFFIXES = {"gv": "dot", "mmd": "mermaid"}
 _SECONDS = 60.0
 
 
@@ -32,7 +30,7 @@ class Pictures:
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
         self.forms = {
-            kind: _form(file, _PLOTTED if kind == "plot" else _DRAWN) for kind, file in files.items()
+            kind: _form(file, PICTURES if kind == "plot" else DRAWN) for kind, file in files.items()
         }
         self.drawn: dict[str, Shapes | ToolGraph] = {}
         if files.keys() - {"plot"}:
@@ -74,9 +72,8 @@ class Pictures:
 
 def _form(file: str, forms: Sequence[str]) -> str:
     """The format that a file's suffix names."""
-    suffix = file.rpartition(".")[2].lower()
-    form = _SUFFIXES.get(suffix, suffix)
-    if form not in forms:
+    form = of_suffix(file, forms)
+    if form is None:
         raise click.UsageError(f"{file}: the suffix names no format; it is one of .{', .'.join(forms)}")
     return form
 

@@ -65,6 +65,14 @@ class Matching(NamedTuple):
     policy: Policy = DEFAULT_POLICY
     terms: Terms = NO_TERMS
 
+    @property
+    def waived(self) -> frozenset[int]:
+        """Optional calls of gold that were not made: they count as if gold did not have them."""
+        if not self.terms.optional:
+            return frozenset()
+        calls, optional = self.gold.calls, self.terms.optional
+        return frozenset(at for at in self.alignment.missing if calls[at].id in optional)
+
 
 def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY) -> Alignment:
     r"""Pair the calls of two plans.

@@ -18,9 +18,9 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.comparison.edits import Edit
+from planner_eval.plan.adjacency import levels, producers
 from planner_eval.plan.canonical import producers_of, value_key
 from planner_eval.plan.model import Plan, Value
-from planner_eval.plan.structure import topological_generations
 
 
 def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...]:
@@ -52,7 +52,7 @@ class _Ranks:
     """Where an edit comes in topological order: generation, then written order, then order found."""
 
     def __init__(self, pred: Plan, gold: Plan) -> None:
-        self.pred, self.gold = _generations(pred), _generations(gold)
+        self.pred, self.gold = levels(producers(pred)), levels(producers(gold))
         self.last = max(len(self.pred), len(self.gold)) + 1
 
     def of(self, edit: Edit) -> tuple[int, int, int]:
@@ -61,14 +61,6 @@ class _Ranks:
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return self.pred[edit.pred.call], edit.pred.call, 1
         return self.last, 0, 0
-
-
-def _generations(plan: Plan) -> list[int]:
-    found = [0] * len(plan.calls)
-    for number, generation in enumerate(topological_generations(plan)):
-        for call in generation:
-            found[call] = number
-    return found
 
 
 def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.base.resources import read as read_resource
+from planner_eval.base.text import close_names
 from planner_eval.datasets.sample import Sample
 
 
@@ -109,9 +110,8 @@ def find(name: str) -> Dataset:
     """
     if name in published():
         return published()[name]
-    from difflib import get_close_matches
-
-    close = [other for other in published() if other.startswith(name)] or get_close_matches(name, published())
+    begun = [other for other in published() if other.startswith(name)]
+    close = begun or close_names(name, published())
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published())}"
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.base.text import closest
 from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.published import Dataset, find, published
 from planner_eval.datasets.published import read as read_samples
@@ -144,10 +145,8 @@ def _known(name: str) -> bool:
 
 
 def _closest(name: str) -> str | None:
-    from difflib import get_close_matches
-
     known = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
-    return next(iter(get_close_matches(name.lower(), sorted(known), 1)), None)
+    return closest(name.lower(), sorted(known))
 
 
 def _read_datasets(

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.text import did_you_mean
 from planner_eval.dialects.dialect import Dialect
 
 __all__ = ["DEFAULT_LIMITS", "Dialect", "Limits", "get", "names"]
@@ -47,9 +48,6 @@ def get(name: str) -> Dialect:
 
     row = table().get(name)
     if row is None:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]!r}?" if close else "planeval dialects lists them"
+        hint = did_you_mean(name, names(), "planeval dialects lists them")
         raise InputError(f"there is no dialect {name!r}: {hint}")
     return made(row)

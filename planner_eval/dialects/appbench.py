@@ -225,6 +225,12 @@ def read_grammar(text: str) -> RawPlan:
     return RawPlan(tuple(calls), None, tuple(notes))
 
 
+def _reference(text: str, limits: Limits) -> RawPlan:
+    raw = read_grammar(text)
+    check_calls(len(raw.calls), limits)
+    return raw
+
+
 def _explained(error: ParseError) -> ParseError:
     """The grammar's error, said of the value where it is an argument's value that cannot be read."""
     match = re.compile(r"#(\w++)\s*+=\s*+").match(error.text, error.offset)
@@ -384,4 +390,5 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    reference=_reference,
 )

@@ -40,7 +40,9 @@ _BEFORE_APP = re.compile(r"(?:.*(?:\.\s|(?:\A|\s)-++\s))?[\W\d_]*+(?=[^\W\d_])",
 _PARAGRAPH = re.compile(r"\n[ \t\r]*+(?=\n|```|~~~)")
 _WORD = re.compile(r"[^\W\d_]|```|~~~")
 _LETTER = re.compile(r"[^\W\d_]")
-_SMALL_WORDS = re.compile(r"(?:[a-z]++ ++)*+")
+_SMALL_WORDS = re.compile(
+    r"(?:(?:[a-z]++|First|Second|Third|Then|Next|Also|And|Now|After|Afterwards|Finally|Lastly) ++)*+"
+)
 _SPACE = re.compile(r"\s*+")
 _APP_CHARS = 100
 _LINE_CHARS = 2_000

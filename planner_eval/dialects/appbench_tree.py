@@ -9,6 +9,7 @@ from lark import Token, Transformer
 
 from planner_eval.base.limits import Span
 from planner_eval.dialects.appbench_terms import HEAD, UNESCAPE, word_value
+from planner_eval.plan.model import RawRef
 
 _SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
 
@@ -43,7 +44,9 @@ class AppBenchTransformer(Transformer[Token, Any]):
         """Read `#name=word`."""
         match = _SPLIT.fullmatch(items[0])
         assert match is not None
-        return match[1], word_value(match[2]), _span(items[0])
+        end = items[0].end_pos
+        assert end is not None
+        return match[1], _at(word_value(match[2]), (end - len(match[2]), end)), _span(items[0])
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
@@ -51,7 +54,7 @@ class AppBenchTransformer(Transformer[Token, Any]):
 
     def word_value(self, items: list[Token]) -> Any:
         """Read an unquoted word in a list."""
-        return [word_value(str(items[0]))]
+        return [_at(word_value(str(items[0])), _span(items[0]))]
 
     def list_value(self, items: list[Any]) -> Any:
         """Read a list in a list."""
@@ -67,6 +70,10 @@ class AppBenchTransformer(Transformer[Token, Any]):
         assert match is not None
         values, end = items[1]
         return match[1], values, (items[0].start_pos, end)
+
+
+def _at(value: Any, span: Span) -> Any:
+    return RawRef(value.name, value.path, span) if isinstance(value, RawRef) else value
 
 
 def _text(quoted: str) -> str:

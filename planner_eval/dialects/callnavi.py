@@ -12,11 +12,11 @@ import re
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import Places, check_depth, loads
+from planner_eval.base.jsontext import Places, check_depth
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import shown
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 
@@ -29,16 +29,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``callnavi`` and ``callnavi-yaml``."""
     if row.shape == "callnavi-yaml":
         return Dialect(row.name, row.title, row.example, read_yaml, write_yaml)
-
-    def read(text: str, limits: Limits) -> RawPlan:
-        values = loads(text, limits, row.name)
-        try:
-            return read_data(values[0] if len(values) == 1 else values, limits)
-        except ParseError as error:
-            error.text = error.text or text
-            raise
-
-    return Dialect(row.name, row.title, row.example, read, write, read_data)
+    return json_dialect(row, read_data, write)
 
 
 def is_plan(data: Any) -> bool:
@@ -80,7 +71,9 @@ def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPla
     calls = []
     for i, name in enumerate(names):
         entry = given[i] if i < len(given) else {}
-        calls.append(RawCall(name, _arguments(entry, i), spans=places.members(entry) if places else ()))
+        arguments = _arguments(entry, i)
+        span, spans = (places.span(entry), places.members(entry)) if places else (None, ())
+        calls.append(RawCall(name, arguments, span=span, spans=spans))
         for key, value in calls[-1].arguments:
             if value == HOLE:
                 message = f"{key!r} of call {i + 1} ({name}) is {HOLE}: not known yet"

@@ -30,10 +30,10 @@ def pattern(texts: tuple[str, ...], suffix: str = "") -> re.Pattern[str]:
     return re.compile(literal(texts) + suffix if texts else suffix)
 
 
-def prose(row: Wrapper) -> str:
-    """A regular expression for text up to the next opening token of a row; linear."""
-    openers = literal(row.open or row.head)
-    first = "".join(sorted({re.escape(text.lstrip()[0]) for text in row.open or row.head if text.strip()}))
+def prose(tokens: tuple[str, ...]) -> str:
+    """A regular expression for text up to the next of some opening tokens; linear."""
+    openers = literal(tokens)
+    first = "".join(sorted({re.escape(text.lstrip()[0]) for text in tokens if text.strip()}))
     return rf"(?:[^{first}]++|(?!{openers})[{first}])++"
 
 
@@ -79,13 +79,20 @@ def explain(
     return ParseError(reason, text=text, offset=at, dialect=row.name)
 
 
-def grammar_error(row: Wrapper, text: str, terminals: dict[str, str]) -> Any:
+def grammar_error(row: Wrapper, text: str, terminals: dict[str, str], *, placed: bool = False) -> Any:
     """Read by the row's grammar: the reference for the fast path.
+
+    Args:
+        row: Its shape names the grammar.
+        text: The text.
+        terminals: The row's tokens as regular expressions.
+        placed: Give the places of named calls too.
 
     Raises:
         ParseError: the text does not follow the grammar.
     """
-    from planner_eval.dialects.framed_tree import FramedTransformer
+    from planner_eval.dialects.framed_tree import FramedTransformer, PlacedTransformer
 
-    parser = grammar.load(row.shape, FramedTransformer, tuple(terminals.items()))
+    transformer = PlacedTransformer if placed else FramedTransformer
+    parser = grammar.load(row.shape, transformer, tuple(terminals.items()))
     return grammar.run(parser, text, WORDS, row.name)

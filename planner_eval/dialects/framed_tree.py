@@ -26,3 +26,14 @@ class FramedTransformer(_Base):  # type: ignore[misc]
         """Give a name and its arguments."""
         name = next(item for item in items if isinstance(item, Token) and item.type == "NAME")
         return str(name), next(item for item in items if not isinstance(item, Token))
+
+
+class PlacedTransformer(FramedTransformer):
+    """The same, with each named call's place: (name, value, place)."""
+
+    def entry(self, items: list[Any]) -> Any:
+        """Give a name, its arguments and where the call stands."""
+        inside = [item for item in items if getattr(item, "type", "") != "TEXT"]
+        first, last = inside[0], inside[-1]
+        end = last.end_pos if isinstance(last, Token) else last.span[1]
+        return (*super().entry(items), (first.start_pos, end))

@@ -36,9 +36,11 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?")
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``gemma``."""
-    return Dialect(
-        row.name, row.title, row.example, lambda text, limits: read(row, text, limits), _writer(row)
-    )
+
+    def read_row(text: str, limits: Limits) -> RawPlan:
+        return read(row, text, limits)
+
+    return Dialect(row.name, row.title, row.example, read_row, _writer(row), reference=read_row)
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -52,7 +54,13 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     check_calls(len(tree), limits)
     if not tree:
         raise ParseError(f"found no {row.open[0]!r}", text=text, dialect=row.name)
-    return RawPlan(tuple(RawCall(name, tuple(pairs), span=span) for name, pairs, span in tree))
+    calls = [
+        RawCall(
+            name, tuple((key, value) for key, value, _ in pairs), span=span, spans=tuple(p[2] for p in pairs)
+        )
+        for name, pairs, span in tree
+    ]
+    return RawPlan(tuple(calls))
 
 
 def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
@@ -84,19 +92,25 @@ def _transformer(quote: str) -> Any:
 
         def pair(self, items: list[Any]) -> Any:
             key = items[0].strip()[:-1].strip()
-            return (key[1:-1] if key[:1] == '"' else key, items[1][0])
+            value, *span = items[1]
+            return (key[1:-1] if key[:1] == '"' else key, value, tuple(span))
 
+        # A value is a list of itself and its place, to be told from the tokens and pairs around it.
         def quoted(self, items: list[Token]) -> Any:
-            return [str(items[0])[size:-size]]
+            return [str(items[0])[size:-size], items[0].start_pos, items[0].end_pos]
 
         def bare(self, items: list[Token]) -> Any:
-            return [_bare(str(items[0]).strip())]
+            text = items[0].rstrip()
+            assert items[0].start_pos is not None
+            return [_bare(text), items[0].start_pos, items[0].start_pos + len(text)]
 
         def array(self, items: list[Any]) -> Any:
-            return [[item[0] for item in items if isinstance(item, list)]]
+            values = [item[0] for item in items if isinstance(item, list)]
+            return [values, items[0].start_pos, items[-1].end_pos]
 
         def object(self, items: list[Any]) -> Any:
-            return [dict(item for item in items if isinstance(item, tuple))]
+            pairs = {item[0]: item[1] for item in items if isinstance(item, tuple)}
+            return [pairs, items[0].start_pos, items[-1].end_pos]
 
     return GemmaTransformer
 

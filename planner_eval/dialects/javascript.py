@@ -49,7 +49,9 @@ def dialect(row: Wrapper) -> Dialect:
             raise ParseError("the program calls no tool", text=text, code="parse.shape", dialect=row.name)
         return raw
 
-    return Dialect(row.name, row.title, row.example, read_text, lambda plan: write(plan, row.name))
+    return Dialect(
+        row.name, row.title, row.example, read_text, lambda plan: write(plan, row.name), reference=read_text
+    )
 
 
 def read(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:

@@ -12,7 +12,8 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.base.text import shortened
+from planner_eval.dialects.dialect import Dialect, by_places
 from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
     ID_KEYS,
@@ -192,8 +193,7 @@ def arguments_data(arguments: Arguments) -> Any:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 def _guess(text: str, item: dict[str, Any]) -> int:
@@ -210,4 +210,7 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    reference=by_places(
+        "json", lambda values, limits, text, places: read_values(values, limits, text=text, places=places)
+    ),
 )

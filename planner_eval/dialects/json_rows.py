@@ -13,13 +13,13 @@ from functools import cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
 from planner_eval.dialects.messages import call_items, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
 
@@ -30,15 +30,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
     read_data, write = _KINDS[row.shape](row)
 
-    def read(text: str, limits: Limits) -> RawPlan:
-        values = loads(text, limits, row.name)
-        try:
-            return read_data(values[0] if len(values) == 1 else values, limits, None)
-        except ParseError as error:
-            error.text = error.text or text
-            raise
-
-    return Dialect(row.name, row.title, row.example, read, write, read_data, row.typed)
+    return json_dialect(row, read_data, write)
 
 
 Pair = tuple[Reader, Callable[[Plan], str]]

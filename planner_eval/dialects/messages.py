@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated
+from planner_eval.base.text import shortened
 from planner_eval.plan.model import RawCall
 
 NAME_KEYS = (
@@ -202,8 +203,7 @@ def plain(value: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as JSON, shortened for a message."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 def is_call(item: Any) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
+from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.dialects.framed import explain, pattern, prose, value_at
+from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.writing import Written, refuse_references
@@ -27,7 +28,7 @@ _START = re.compile(r"\s*+")
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``named``."""
-    return row_dialect(row, read, _writer(row))
+    return row_dialect(row, read, _writer(row), read_grammar)
 
 
 def entry_pattern(row: Wrapper) -> re.Pattern[str]:
@@ -69,6 +70,21 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
+def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read by the row's grammar, with places: the reference for :func:`read`.
+
+    Raises:
+        ParseError: the text does not follow the grammar.
+    """
+    calls: list[RawCall] = []
+    for name, located, span in grammar_error(row, text, terminals(row), placed=True):
+        check_calls(len(calls) + 1, limits)
+        places = Places([located])
+        arguments = arguments_of(places.values[0], len(calls), text)
+        calls.append(RawCall(name, arguments, span=span, spans=places.members(places.values[0])))
+    return RawPlan(tuple(calls))
+
+
 def _refuse_broken(row: Wrapper, text: str, start: int, end: int) -> None:
     """Refuse an opening token in [start, end) that no name and no JSON follow: a call would be lost."""
     if row.head == ("",):
@@ -88,7 +104,7 @@ def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/named.lark."""
     head = literal(row.head) if row.head != ("",) else "(?!)x"
     tail = literal(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
-    text = prose(row) if row.head != ("",) else "(?!)x"
+    text = prose(row.head) if row.head != ("",) else "(?!)x"
     return {
         "HEAD.3": head,
         "MIDDLE.3": literal(row.middle) + r"(?=\{)",

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places, loads, parse_located
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
@@ -56,40 +58,90 @@ def read(text: str, limits: Limits) -> RawPlan:
 
 def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
+
+    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+        return read_call(item, position, notes, text=text, places=places, convert=to_reference)
+
+    return _plan(data, limits, text, _Texts(call, _label, _broken))
+
+
+def read_grammar(text: str, limits: Limits) -> RawPlan:
+    """Read by the Lark grammars, JSON's and that of the texts in it: the reference for :func:`read`.
+
+    Raises:
+        ParseError: with the place and what was expected there.
+
+    >>> read_grammar('[{"name": "f", "arguments": {"a": "$v0$"}}]', Limits()).calls[0].arguments[0][1].span
+    (35, 39)
+    """
+    from planner_eval.dialects import nestful_tree as tree
+
+    located = parse_located(text, "nestful")
+    places, known = Places(located), tree.by_place(located)
+
+    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+        read = read_call(item, position, notes, text=text, places=places)
+        return replace(read, arguments=tree.arguments(read, text, known))
+
+    data = places.values[0] if len(places.values) == 1 else places.values
+    return _plan(data, limits, text, _Texts(call, tree.label, tree.broken))
+
+
+class _Texts(NamedTuple):
+    """One way to read what stands in NESTful's texts.
+
+    Args:
+        call: A call out of its object, its references read; given the position and a list for notes.
+        label: A label's name.
+        broken: The label of a reference without its first dollar sign; None of other texts.
+    """
+
+    call: Callable[[dict[str, Any], int, list[Diagnostic]], RawCall]
+    label: Callable[[str], str]
+    broken: Callable[[str], str | None]
+
+
+def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
     notes: list[Diagnostic] = []
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     answer: Arguments | None = None
     if items and items[-1].get("name") == ANSWER and "label" not in items[-1]:
-        closing = read_call(items.pop(), len(items), notes, text=text, places=places, convert=to_reference)
+        closing = texts.call(items.pop(), len(items), notes)
         answer = closing.arguments
-    calls = tuple(
-        _labelled(read_call(item, i, notes, text=text, places=places, convert=to_reference))
-        for i, item in enumerate(items)
-    )
-    _note_broken(calls, notes)
+    calls = tuple(_labelled(texts.call(item, i, notes), texts) for i, item in enumerate(items))
+    _note_broken(calls, notes, texts)
     return RawPlan(calls, answer, tuple(notes))
 
 
-def _labelled(call: RawCall) -> RawCall:
+def _labelled(call: RawCall, texts: _Texts) -> RawCall:
     if call.label is None:
         return call
-    label = call.label.strip("$")
+    label = texts.label(call.label)
     return RawCall(
         call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
         call.span, call.spans, call.result, call.has_result,
     )  # fmt: skip
 
 
-def _note_broken(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> None:
+def _note_broken(calls: tuple[RawCall, ...], notes: list[Diagnostic], texts: _Texts) -> None:
     """Report texts that end like a reference and begin with a label but lack the first dollar sign."""
-    labels = {call.label for call in calls}
+    labels = {call.label for call in calls if call.label is not None}
     for i, call in enumerate(calls):
-        for argument, value in call.arguments:
-            match = _BROKEN.fullmatch(value) if type(value) is str and value.endswith("$") else None
-            if match and match.group(1) in labels:
+        for k, (argument, value) in enumerate(call.arguments):
+            if type(value) is str and value.endswith("$") and texts.broken(value) in labels:
                 message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its first '$'?"
-                notes.append(Diagnostic("reference.malformed", message, "error", i, argument))
+                span = call.spans[k] if call.spans else None
+                notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
+
+
+def _label(text: str) -> str:
+    return text.strip("$")
+
+
+def _broken(text: str) -> str | None:
+    match = _BROKEN.fullmatch(text)
+    return match[1] if match else None
 
 
 def to_reference(value: Value) -> Value:
@@ -213,4 +265,5 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    reference=read_grammar,
 )

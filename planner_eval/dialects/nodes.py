@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.notations import NOTATIONS
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_rest
 from planner_eval.plan.model import (
     Diagnostic,
@@ -38,22 +38,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``taskbench`` and ``hugginggpt``."""
     read_data = read_graph if row.shape == "taskbench" else read_tasks
 
-    def read(text: str, limits: Limits) -> RawPlan:
-        values = loads(text, limits, row.name)
-        try:
-            return read_data(values[0] if len(values) == 1 else values, limits, None)
-        except ParseError as error:
-            error.text = error.text or text
-            raise
-
-    return Dialect(
-        row.name,
-        row.title,
-        row.example,
-        read,
-        write_graph if row.shape == "taskbench" else write_tasks,
-        read_data,
-    )
+    return json_dialect(row, read_data, write_graph if row.shape == "taskbench" else write_tasks)
 
 
 def is_graph(data: Any) -> bool:

@@ -44,7 +44,7 @@ def dialect(row: Wrapper) -> Dialect:
             error.dialect = row.name
             raise
 
-    return Dialect(row.name, row.title, row.example, read_named, write)
+    return Dialect(row.name, row.title, row.example, read_named, write, reference=read_named)
 
 
 def _tokens(name: str, text: str) -> list[Any]:

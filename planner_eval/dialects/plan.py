@@ -20,7 +20,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, by_places
 from planner_eval.dialects.json_calls import arguments_data, read_call
 from planner_eval.dialects.messages import call_items
 from planner_eval.plan.model import (
@@ -189,4 +189,10 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    reference=by_places(
+        "plan",
+        lambda values, limits, text, places: read_data(
+            values[0] if len(values) == 1 else values, limits, places, text
+        ),
+    ),
 )

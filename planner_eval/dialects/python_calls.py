@@ -64,7 +64,7 @@ def dialect(row: Wrapper) -> Dialect:
         write = lambda plan: write_list(plan, row.name)  # noqa: E731 - one expression, bound to its row
     else:
         write = lambda plan: write_program(plan, row.name)  # noqa: E731
-    return Dialect(row.name, row.title, row.example, read, write, None)
+    return Dialect(row.name, row.title, row.example, read, write, reference=_reference)
 
 
 def read(text: str, limits: Limits) -> RawPlan:
@@ -78,10 +78,21 @@ def read(text: str, limits: Limits) -> RawPlan:
     """
     raw = read_calls(text, limits)
     if not raw.calls and text.strip().strip("[]()\n ;,"):
-        raise ParseError(
-            "the text calls no tool", text=text, offset=len(text) - len(text.lstrip()), code="parse.shape"
-        )
+        raise _nothing(text)
     return raw
+
+
+def _reference(text: str, limits: Limits) -> RawPlan:
+    raw = read_grammar(text)
+    check_calls(len(raw.calls), limits)
+    if not raw.calls:
+        raise _nothing(text)
+    return raw
+
+
+def _nothing(text: str) -> ParseError:
+    start = len(text) - len(text.lstrip())
+    return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
 
 
 def read_calls(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:

@@ -28,7 +28,7 @@ NO_TOOL = frozenset({"", "none", "n/a", "no action", "finish", "final answer"})
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shape ``react``."""
-    return Dialect(row.name, row.title, row.example, read, write)
+    return Dialect(row.name, row.title, row.example, read, write, reference=read)
 
 
 def read(text: str, limits: Limits) -> RawPlan:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
-from planner_eval.base.errors import LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, Places, parse_located
+from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
+from planner_eval.base.jsontext import LARK_CHARS, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan
@@ -27,6 +29,7 @@ def parse(
     repair: bool = False,
     tools: ToolTypes | None = None,
     infer: bool = False,
+    reader: str = "fast",
 ) -> Plan:
     """Read a plan.
 
@@ -37,13 +40,15 @@ def parse(
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: Tool → parameter → JSON type, for notations that write values without types.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
+            calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
-        InputError: there is no dialect of that name.
+        InputError: there is no dialect of that name, or no grammar for it.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -51,17 +56,22 @@ def parse(
     >>> [d.code for d in parse("I cannot help with that.").diagnostics]
     ['plan.no_call']
     """
-    if isinstance(source, str):
-        name, raw = _read(source, dialect, limits, repair=repair, located=False)
-    elif isinstance(source, Plan):
+    if isinstance(source, Plan):
         return source
+    text = source if isinstance(source, str) else None
+    name: str | None
+    if reader != "fast":
+        name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
+    elif isinstance(source, str):
+        name, raw = _read(source, dialect, limits, repair=repair, located=False)
     else:
         name, raw = _read_data(source, dialect, limits)
+    if not raw.calls and dialect is None and reader == "fast":
+        name, raw = _read_said(source, limits, repair=repair) or (name, raw)
     if name is not None and name in _untyped():
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    text = source if isinstance(source, str) else None
     plan = link(raw, dialect=name, text=text, depth=limits.depth)
     if infer:
         from planner_eval.dialects.inferred import infer_edges
@@ -70,15 +80,38 @@ def parse(
     return plan
 
 
-def _read(
-    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
-) -> tuple[str | None, RawPlan]:
+def _by_grammar(
+    source: Any, dialect: str | None, limits: Limits, reader: str, *, repair: bool
+) -> tuple[str, RawPlan, str]:
+    from planner_eval.dialects import reference
+
+    if reader not in reference.READERS:
+        raise InputError(f"there is no reader {reader!r}; there are {' and '.join(reference.READERS)}")
+    if repair:
+        raise InputError("the grammar reads a text as it is: leave out the repair, or the grammar")
+    if isinstance(source, str):
+        _refuse_size(source, dialect, limits)
+    try:
+        return reference.read(source, dialect, limits)
+    except ParseError as error:
+        error.text = error.text or (source if isinstance(source, str) else reference.written(source))
+        error.dialect = error.dialect or dialect
+        raise
+
+
+def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
     if len(source) > limits.chars:
         raise LimitError(f"the text has {len(source):,} characters, more than the limit of {limits.chars:,}")
     if not source.strip():
         raise ParseError(
             "the text is empty, expected a plan", text=source, code="parse.empty", dialect=dialect
         )
+
+
+def _read(
+    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+) -> tuple[str | None, RawPlan]:
+    _refuse_size(source, dialect, limits)
     try:
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
@@ -99,9 +132,7 @@ def _read(
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
     try:
-        if located and dialect.read_data is not None:
-            return _located(dialect, source, limits)
-        return dialect.read(source, limits)
+        return _reader(dialect, source, located=located)(source, limits)
     except LimitError:
         raise
     except ParseError as error:
@@ -114,12 +145,11 @@ def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, locat
     return raw
 
 
-def _located(dialect: Dialect, source: str, limits: Limits) -> RawPlan:
-    if len(source) > LARK_CHARS or dialect.read_data is None:
-        return dialect.read(source, limits)
-    places = Places(parse_located(source, dialect.name))
-    values = places.values
-    return dialect.read_data(values[0] if len(values) == 1 else values, limits, places)
+def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:
+    """The reader of a dialect: where places are wanted that its fast one does not keep, the grammar's."""
+    if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
+        return dialect.reference or dialect.read
+    return dialect.read
 
 
 def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
@@ -142,6 +172,33 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
         return dialect, reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+
+
+def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan] | None:
+    """The calls in the words of a conversation that lists none; None where there are no words, or no calls.
+
+    Raises:
+        ParseError: the words begin like a plan and are none.
+    """
+    if isinstance(source, str):
+        if '"content"' not in source and '"value"' not in source:
+            return None
+        try:
+            values = loads(source, limits)
+        except ParseError:
+            return None
+        source = values[0] if len(values) == 1 else values
+    text = said(source)
+    if not text:
+        return None
+    name, raw = _read(text, None, limits, repair=repair, located=False)
+    if not raw.calls:
+        return None
+    note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
+    # Places are those of the words, not of the text around them.
+    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
+    notes = tuple(each._replace(span=None) for each in raw.notes)
+    return name, RawPlan(calls, raw.answer, (*notes, note))
 
 
 def _untyped() -> frozenset[str]:

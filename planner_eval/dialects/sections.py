@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.dialects.framed import explain, pattern, prose, value_at
+from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.json_rows import item_of
 from planner_eval.dialects.program import shift_names
@@ -33,7 +34,7 @@ NO_CALL = frozenset({"no_function"})
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``sections``."""
-    return row_dialect(row, read, _writer(row))
+    return row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -55,6 +56,23 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
         check_calls(len(calls), limits)
         at = opening.search(text, end)
+    return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
+
+
+def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read by the row's grammar, with places: the reference for :func:`read`.
+
+    Raises:
+        ParseError: the text does not follow the grammar, or its JSON holds something that is no call.
+    """
+    calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
+    for section in grammar_error(row, text, terminals(row)):
+        places = Places(section)
+        found = read_values(places.values, limits, text=text, places=places)
+        notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
+        calls += found.calls
+        check_calls(len(calls), limits)
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
 
 
@@ -117,7 +135,7 @@ def _python(row: Wrapper, text: str, at: int, limits: Limits) -> tuple[RawPlan, 
 def terminals(row: Wrapper) -> dict[str, str]:
     """The row's tokens as terminals of grammars/sections.lark."""
     close = literal(row.close) if row.close else "(?!)x"
-    return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row)}
+    return {"OPEN.3": literal(row.open), "CLOSE.3": close, "TEXT.-10": prose(row.open)}
 
 
 def _writer(row: Wrapper) -> Callable[[Plan], str]:

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, by_places
 from planner_eval.plan.model import Plan, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.base.jsontext import Places
 
 SHAPES: dict[str, str] = {
     "json": "json_rows",
@@ -234,10 +238,50 @@ def _piece(part: str) -> str:
     return re.escape(part).replace("><", r">\s*+<")
 
 
+RowReader: TypeAlias = Callable[[Wrapper, str, Limits], RawPlan]
+"""Reads a text by a row."""
+
+
+DataReader: TypeAlias = Callable[[Any, Limits, "Places | None"], RawPlan]
+"""Reads JSON data, given the places of its objects where they are known."""
+
+
+def json_dialect(
+    row: Wrapper, read_data: DataReader, write: Callable[[Plan], str] | None, *, placed: bool = True
+) -> Dialect:
+    """The dialect of a row whose shape reads JSON data.
+
+    Args:
+        row: The row.
+        read_data: Reads the calls of a text's value, or of the list of its values.
+        write: Writes a plan.
+        placed: Whether `read_data` keeps places, so that the grammar's reading has something to tell.
+    """
+
+    def of_values(values: list[Any], limits: Limits, text: str, places: Places | None) -> RawPlan:
+        try:
+            return read_data(values[0] if len(values) == 1 else values, limits, places)
+        except ParseError as error:
+            error.text = error.text or text
+            raise
+
+    def read(text: str, limits: Limits) -> RawPlan:
+        return of_values(loads(text, limits, row.name), limits, text, None)
+
+    reference = by_places(row.name, of_values) if placed else None
+    return Dialect(row.name, row.title, row.example, read, write, read_data, row.typed, reference)
+
+
 def row_dialect(
-    row: Wrapper, read: Callable[[Wrapper, str, Limits], RawPlan], write: Callable[[Plan], str] | None
+    row: Wrapper,
+    read: RowReader,
+    write: Callable[[Plan], str] | None,
+    reference: RowReader | None = None,
 ) -> Dialect:
     """The dialect of a row whose shape reads a text by the row and writes a plan."""
-    return Dialect(
-        row.name, row.title, row.example, lambda text, limits: read(row, text, limits), write, None, row.typed
-    )
+
+    def of_row(reader: RowReader) -> Callable[[str, Limits], RawPlan]:
+        return lambda text, limits: reader(row, text, limits)
+
+    by_grammar = of_row(reference) if reference else None
+    return Dialect(row.name, row.title, row.example, of_row(read), write, None, row.typed, by_grammar)

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 
@@ -36,19 +36,11 @@ def dialect(row: Wrapper) -> Dialect:
             calls = _answered(calls, data)
         return RawPlan(calls, None, tuple(notes))
 
-    def read(text: str, limits: Limits) -> RawPlan:
-        values = loads(text, limits, row.name)
-        try:
-            return read_data(values[0] if len(values) == 1 else values, limits)
-        except ParseError as error:
-            error.text = error.text or text
-            raise
-
     def write_plan(plan: Plan) -> str:
         refuse_references(plan, row.name)
         return write(plan)
 
-    return Dialect(row.name, row.title, row.example, read, write_plan, read_data)
+    return json_dialect(row, read_data, write_plan, placed=False)
 
 
 def kind_of(data: Any) -> str | None:

@@ -16,7 +16,7 @@ WORDS = {"NODES": "'Node:'", "NODE": "a numbered node", "EDGES": "'Edges:'", "ED
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shape ``worfbench``."""
-    return Dialect(row.name, row.title, row.example, read, write)
+    return Dialect(row.name, row.title, row.example, read, write, reference=read)
 
 
 def read(text: str, limits: Limits) -> RawPlan:

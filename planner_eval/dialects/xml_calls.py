@@ -34,7 +34,7 @@ _PLACES = {
 
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``xml``."""
-    return row_dialect(row, read, _writer(row))
+    return row_dialect(row, read, _writer(row), read)
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:

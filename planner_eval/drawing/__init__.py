@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.formats import DRAWN, PICTURES
 from planner_eval.drawing.overlay import diff_scene, plan_scene
 from planner_eval.drawing.scene import Scene, condensed
 from planner_eval.drawing.themes import theme as get_theme
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from planner_eval.drawing.layout import Drawing
     from planner_eval.drawing.themes import Theme
 
-FORMATS = ("svg", "png", "pdf", "dot", "mermaid", "text", "boxes")
+FORMATS = (*DRAWN, "text", "boxes")
 """The formats that :func:`render` knows; the first three need Graphviz."""
 
 PNG_DPI = 144
@@ -102,12 +103,10 @@ def render_many(
         RenderError: Graphviz is needed and not installed.
         InputError: there is no such format or theme.
     """
-    from planner_eval.drawing.layout import FORMATS as LAID_OUT
-
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
     look = get_theme(theme)
-    if format not in LAID_OUT:
+    if format not in PICTURES:
         yield from (_written(thing, format, look, force=force, color=color) for thing in things)
         return
     from planner_eval.drawing.dot import to_dot

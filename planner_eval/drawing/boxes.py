@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from planner_eval.base.errors import RenderError
-from planner_eval.drawing.labels import shorten
+from planner_eval.base.text import shortened
 from planner_eval.drawing.listing import sign_of
 from planner_eval.drawing.scene import WHOLE, Box, Scene
 from planner_eval.drawing.themes import Theme
@@ -67,7 +67,7 @@ def _content(box: Box, theme: Theme) -> Any:
         lines.append(f"{sign} {row.text}".strip())
         if row.gold:
             lines.append(f"  gold: {row.gold}")
-    text = Text("\n".join(shorten(line, theme.width) for line in lines))
+    text = Text("\n".join(shortened(line, theme.width) for line in lines))
     return lambda node, data, style: text
 
 
@@ -78,4 +78,4 @@ def _labels(scene: Scene, theme: Theme) -> dict[tuple[int, int], str]:
         if arrow.tail != arrow.head:
             label = f"{sign_of(theme.roles[arrow.role])} {arrow.label}".strip()
             found.setdefault((arrow.tail, arrow.head), []).append(label)
-    return {pair: shorten(", ".join(labels), theme.width) for pair, labels in found.items()}
+    return {pair: shortened(", ".join(labels), theme.width) for pair, labels in found.items()}

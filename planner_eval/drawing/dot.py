@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import graphviz
 
-from planner_eval.drawing.labels import shorten
+from planner_eval.base.text import shortened
 from planner_eval.drawing.scene import WHOLE, ArgumentLine, Arrow, Box, Scene
 from planner_eval.drawing.themes import Attributes, Role, Theme
 
@@ -116,9 +116,9 @@ class _Writer:
         """An HTML-like label: the title in bold, then a line an argument, as many as one string holds."""
         theme, sign = self.theme, self.theme.roles[box.role].sign
         count = f" ×{box.count:,}" if box.count > 1 else ""
-        lines = [f"<B>{_markup(shorten(f'{sign} {box.title}'.strip(), theme.width) + count)}</B>"]
+        lines = [f"<B>{_markup(shortened(f'{sign} {box.title}'.strip(), theme.width) + count)}</B>"]
         if box.gold:
-            lines.append(_markup(shorten(f"gold: {box.gold}", theme.width)))
+            lines.append(_markup(shortened(f"gold: {box.gold}", theme.width)))
         size = sum(len(line.encode()) for line in lines)
         for at, row in enumerate(box.rows):
             more = self.row(row, box.role)
@@ -136,9 +136,9 @@ class _Writer:
     def row(self, row: ArgumentLine, box_role: str) -> list[str]:
         role, owner = self.theme.roles[row.role], self.theme.roles[box_role]
         sign = f"{role.sign} " if role.sign and box_role not in WHOLE else ""
-        lines = [sign + shorten(row.text, self.theme.width)]
+        lines = [sign + shortened(row.text, self.theme.width)]
         if row.gold:
-            lines.append(f"    gold: {shorten(row.gold, self.theme.width)}")
+            lines.append(f"    gold: {shortened(row.gold, self.theme.width)}")
         same = role.text == owner.text
         return [_markup(line) if same else _colored(line, role.text) for line in lines]
 
@@ -146,7 +146,7 @@ class _Writer:
         label = f"{self.theme.roles[arrow.role].sign} {arrow.label}".strip()
         said = ""
         if label:
-            said = f"label={_quoted(graphviz.escape(f' {shorten(label, self.theme.label_width)} '))} "
+            said = f"label={_quoted(graphviz.escape(f' {shortened(label, self.theme.label_width)} '))} "
         ends = f"{boxes[arrow.tail].title} to {boxes[arrow.head].title}"
         said += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
         graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{said}{self.lines[arrow.role]}]\n")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import MAX_BOXES, Arrow, Box, Scene
+from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
-from planner_eval.plan.structure import producers, shape
+from planner_eval.plan.structure import shape
 
 NODES = ("tool", "app")
 _SIDEWAYS = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))

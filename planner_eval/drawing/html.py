@@ -16,6 +16,7 @@ from planner_eval.base.resources import read
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.edits import Edit
+from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.drawing import render, render_many
 from planner_eval.drawing.labels import visible
 from planner_eval.plan.model import Plan
@@ -26,7 +27,12 @@ MAX_TEXT = 20_000
 
 
 def report(
-    rows: Sequence[Row], *, title: str, theme: str = "default", deadline: float = 10.0
+    rows: Sequence[Row],
+    *,
+    title: str,
+    theme: str = "default",
+    deadline: float = 10.0,
+    structure: bool = False,
 ) -> Iterator[str]:
     """Write the report.
 
@@ -35,6 +41,7 @@ def report(
         title: The page's heading.
         theme: The drawings' theme.
         deadline: Seconds for the layout of one drawing.
+        structure: Tell how the structure of each pair differs, call by call.
 
     Yields:
         The page in parts; the same rows give the same page.
@@ -50,7 +57,7 @@ def report(
         if row.diff is not None:
             drawing = next(drawings)
             drawn = _inline(drawing.data.decode()) if not drawing.error else _listing(row.diff, drawing.error)
-        yield _row(row, drawn)
+        yield _row(row, drawn, structure_lines(row.diff, whole=structure))
     yield foot
 
 
@@ -87,7 +94,7 @@ def _filled(template: str, parts: dict[str, str]) -> str:
     return re.sub(r"{{(\w+)}}", lambda m: parts[m[1]], template)
 
 
-def _row(row: Row, drawn: str) -> str:
+def _row(row: Row, drawn: str, structure: str) -> str:
     edits = row.diff.edits if row.diff is not None else ()
     codes = " ".join(dict.fromkeys(_text(edit.code) for edit in edits))
     first = edits[0].message if edits else (row.error or STATES[row.state]).split("\n")[0]
@@ -97,11 +104,12 @@ def _row(row: Row, drawn: str) -> str:
         if (said := _source(plan))
     )
     error = f"<pre>{_text(row.error)}</pre>" if row.error else ""
+    shape = f'<pre class="structure">{_text(structure)}</pre>' if structure else ""
     return (
         f'<details class="{row.state}" data-state="{row.state}" data-codes="{codes}">'
         f'<summary><span class="state">{_words(row.state)}</span> <span class="id">{_text(row.id)}</span> '
         f'<span class="first">{_text(first)}</span></summary>'
-        f'<div class="body">{error}{_edits(edits)}<div class="drawing">{drawn}</div>'
+        f'<div class="body">{error}{_edits(edits)}{shape}<div class="drawing">{drawn}</div>'
         f'<div class="texts">{texts}</div></div></details>\n'
     )
 

@@ -36,15 +36,6 @@ def name_text(name: str) -> str:
     return visible(name) if name.strip() else f'"{visible(name)}"'
 
 
-def shorten(text: str, width: int) -> str:
-    """The text cut to `width` characters, the last of them an ellipsis where something is cut.
-
-    >>> shorten("Beijing to Shanghai", 8)
-    'Beijing…'
-    """
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def way(path: Path) -> str:
     """A path as it is written behind a name.
 

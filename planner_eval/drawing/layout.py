@@ -24,9 +24,6 @@ from typing import IO, Protocol
 from planner_eval.base.errors import RenderError
 from planner_eval.plan.model import Diagnostic
 
-FORMATS = ("svg", "png", "pdf")
-"""The formats that Graphviz draws."""
-
 REMEDIES = (
     "install pygraphviz, which brings Graphviz along (pip install 'planner_eval[draw]'), or install "
     "Graphviz so that the program dot is found; the formats dot, mermaid and text need neither"
@@ -81,7 +78,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
 
     Args:
         sources: Graphs in DOT.
-        form: One of :data:`FORMATS`.
+        form: One of :data:`~planner_eval.base.formats.PICTURES`.
         deadline: Seconds for the layout of each.
 
     Yields:

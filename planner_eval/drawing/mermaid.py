@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner_eval.drawing.labels import shorten
+from planner_eval.base.text import shortened
 from planner_eval.drawing.scene import WHOLE, Arrow, Box, Scene, generations
 from planner_eval.drawing.themes import Role, Theme
 from planner_eval.plan.model import Diagnostic
@@ -47,7 +47,7 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
         else:
             apps.setdefault(box.app, []).append(position)
     for number, (app, members) in enumerate(apps.items()):
-        lines.append(f'    subgraph app{number}["{escaped(shorten(app, theme.width))}"]')
+        lines.append(f'    subgraph app{number}["{escaped(shortened(app, theme.width))}"]')
         lines += [f"        {_node(position, scene.boxes[position], theme)}" for position in members]
         lines += ["    end", f"    style app{number} {_cluster_style(theme)}"]
     lines += [f"    {_link(arrow, theme)}" for arrow in scene.arrows]
@@ -85,21 +85,21 @@ def escaped(text: str) -> str:
 def _node(position: int, box: Box, theme: Theme) -> str:
     role = theme.roles[box.role]
     count = f" ×{box.count:,}" if box.count > 1 else ""
-    title = shorten(f"{role.sign} {box.title}".strip(), theme.width) + count
+    title = shortened(f"{role.sign} {box.title}".strip(), theme.width) + count
     lines = [f"<b>{escaped(title)}</b>"]
     if box.gold:
-        lines.append(escaped(shorten(f"gold: {box.gold}", theme.width)))
+        lines.append(escaped(shortened(f"gold: {box.gold}", theme.width)))
     for row in box.rows:
         sign = theme.roles[row.role].sign if box.role not in WHOLE else ""
-        lines.append(escaped(f"{sign} {shorten(row.text, theme.width)}".strip()))
+        lines.append(escaped(f"{sign} {shortened(row.text, theme.width)}".strip()))
         if row.gold:
-            lines.append(escaped(f"gold: {shorten(row.gold, theme.width)}"))
+            lines.append(escaped(f"gold: {shortened(row.gold, theme.width)}"))
     return f'c{position}["{"<br/>".join(lines)}"]:::{box.role}'
 
 
 def _link(arrow: Arrow, theme: Theme) -> str:
     role = theme.roles[arrow.role]
-    label = escaped(shorten(f"{role.sign} {arrow.label}".strip(), theme.label_width))
+    label = escaped(shortened(f"{role.sign} {arrow.label}".strip(), theme.label_width))
     shown = f'|"{label}"|' if label else ""
     return f"c{arrow.tail} {_kind(arrow.role, role)}{shown} c{arrow.head}"
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.drawing.labels import shorten, visible
+from planner_eval.base.formats import PICTURES
+from planner_eval.base.text import shortened
+from planner_eval.drawing.labels import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMATS = ("svg", "png", "pdf")
 MOST_BARS = 12
 """Values of one panel; what lies beyond is one bar more."""
 
@@ -53,7 +54,7 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
 
     Args:
         panels: What to draw; the data sets have one colour and one hatching in all of them.
-        format: One of :data:`FORMATS`.
+        format: One of :data:`~planner_eval.base.formats.PICTURES`.
         columns: Panels side by side.
 
     Returns:
@@ -66,8 +67,8 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
     >>> plot([Panel("depth", "plans", {"mine": {1: 3, 2: 5}})])[:5]
     b'<?xml'
     """
-    if format not in FORMATS:
-        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(FORMATS)}")
+    if format not in PICTURES:
+        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(PICTURES)}")
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     if not names:
         raise InputError("there is nothing to plot")
@@ -117,7 +118,7 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> dict[str, Any]:
     values = values_of(panel)
     shown, rest = values[:MOST_BARS], values[MOST_BARS:]
     numbers = bool(rest) and isinstance(rest[0], int)
-    labels = [shorten(visible(str(value)), 14) for value in shown]
+    labels = [shortened(visible(str(value)), 14) for value in shown]
     labels += [f"{rest[0]}+" if numbers else f"{len(rest)} more"] if rest else []
     present = [name for name in names if name in panel.series]
     width = 0.84 / max(1, len(present))

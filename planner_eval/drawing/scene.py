@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from planner_eval.plan import topological
+
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
 
@@ -155,22 +157,13 @@ def generations(scene: Scene) -> list[list[int]]:
     >>> generations(Scene((Box("f", "plain", "f"), Box("g", "plain", "g")), (Arrow(1, 0, "plain"),)))
     [[1], [0]]
     """
-    count = len(scene.boxes)
-    pairs = sorted({(a.tail, a.head) for a in scene.arrows if a.tail != a.head})
-    users: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for tail, head in pairs:
-        users[tail].append(head)
-        waiting[head] += 1
-    left = set(range(count))
-    found: list[list[int]] = []
-    ready = [i for i in range(count) if not waiting[i]]
-    while left:
-        generation = ready or [min(left, key=lambda i: (waiting[i], i))]
-        found.append(generation)
-        left.difference_update(generation)
-        for i in generation:
-            for user in users[i]:
-                waiting[user] -= 1
-        ready = sorted({u for i in generation for u in users[i] if u in left and waiting[u] <= 0})
-    return found
+    needs: list[set[int]] = [set() for _ in scene.boxes]
+    for arrow in scene.arrows:
+        if arrow.tail != arrow.head:
+            needs[arrow.head].add(arrow.tail)
+    return list(topological.generations(needs, enter=_first_of_circle))
+
+
+def _first_of_circle(waiting: list[int]) -> list[int]:
+    left = (position for position, count in enumerate(waiting) if count > 0)
+    return [min(left, key=lambda position: (waiting[position], position))]

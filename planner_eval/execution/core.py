@@ -222,7 +222,7 @@ def _call(
 
 
 def _nearest(tool: str, tools: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # not base.text: a confined worker finds no module of ours any more
 
     near = get_close_matches(tool[:100], list(tools), 1)
     return f"; did the plan mean {near[0]!r}?" if near else f" among {len(tools)} tools"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.text import shortened
 from planner_eval.comparison.align import align
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.execution.program import outcomes, running_order
@@ -47,8 +48,7 @@ class Parting:
 def _came_to(call: CallTrace) -> str:
     if call.error is not None:
         return f"fails with {call.error}"
-    text = repr(call.value)
-    return f"gives {text if len(text) <= 100 else text[:99] + '…'}"
+    return f"gives {shortened(repr(call.value), 100)}"
 
 
 _CUT_SHORT = (
@@ -157,8 +157,12 @@ def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:
     if first is None:
         return False
     failing = any(call is not None and call.error is not None for call in (first.pred, first.gold))
-    cut = any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
-    return not (failing and cut)
+    return not (failing and _cut_short(traces))
+
+
+def _cut_short(traces: tuple[Trace, Trace]) -> bool:
+    """Whether a call ended for a reason that says nothing of what it would have given."""
+    return any(call.error and call.error.kind in _CUT_SHORT for trace in traces for call in trace.failed)
 
 
 def _results_same(
@@ -166,7 +170,7 @@ def _results_same(
 ) -> bool:
     if not all(trace.ok for trace in traces):
         both = all(trace.failed or trace.ended for trace in traces)
-        return both and first is None and same_plan(*plans)
+        return both and first is None and not _cut_short(traces) and same_plan(*plans)
     pred, gold = traces
     if pred.answer is not None and gold.answer is not None:
         answer = Call("answer", "answer")

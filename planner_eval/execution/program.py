@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, references
+from planner_eval.plan.topological import generations as topological
+from planner_eval.plan.topological import stuck
 
 _SCALARS = frozenset({type(None), bool, int, float, str})
 
@@ -111,38 +113,23 @@ def _generations(needs: list[list[int]]) -> tuple[list[list[int]], list[int]]:
     A call that only depends on a cycle is put after it: it is skipped for its producer's sake.
     """
     looped = _looped(needs)
-    level: dict[int, int] = dict.fromkeys(looped, -1)
-    waiting = [position for position in range(len(needs)) if position not in level]
-    while waiting:
-        ready = [p for p in waiting if all(producer in level for producer in needs[p])]
-        for position in ready:
-            level[position] = 1 + max((level[producer] for producer in needs[position]), default=-1)
-        taken = set(ready)
-        waiting = [position for position in waiting if position not in taken]
-    groups: list[list[int]] = [[] for _ in range(1 + max(level.values(), default=-1))]
-    for position in range(len(needs)):
-        if level[position] >= 0:
-            groups[level[position]].append(position)
-    return groups, looped
+    if not looped:
+        return list(topological(needs)), looped
+    out = set(looped)
+    rest = [[p] if p in out else [q for q in needed if q not in out] for p, needed in enumerate(needs)]
+    return list(topological(rest)), looped
 
 
 def _looped(needs: list[list[int]]) -> list[int]:
     """The calls that lie on a cycle: strongly connected components of more than one call, or self-loops."""
     if all(producer < position for position, producers in enumerate(needs) for producer in producers):
         return []
-    left = {position: set(producers) for position, producers in enumerate(needs)}
-    for ahead in (True, False):  # peel off what depends on no cycle, then what no cycle depends on
-        while True:
-            if ahead:
-                free = [p for p, producers in left.items() if not producers & left.keys()]
-            else:
-                used = {producer for producers in left.values() for producer in producers}
-                free = [p for p in left if p not in used]
-            if not free:
-                break
-            for position in free:
-                del left[position]
-    return sorted(left)
+    behind = set(stuck(needs))  # what depends on a cycle too; of it, what no cycle depends on is taken away
+    users: list[list[int]] = [[] for _ in needs]
+    for position in behind:
+        for producer in needs[position]:
+            users[producer].append(position)
+    return [position for position in stuck(users) if position in behind]
 
 
 def _written_order(needs: list[list[int]], looped: list[int]) -> list[int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from planner_eval.base.text import shortened
 from planner_eval.execution.program import outcomes, producers
 from planner_eval.plan.canonical import Key, Numbered, same
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, references
@@ -194,8 +195,7 @@ def _texts(plan: Plan, needs: Sequence[Sequence[int]]) -> tuple[str, ...]:
 def _term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
     call = plan.calls[position]
     given = ", ".join(f"{name}={_shown(value, texts)}" for name, value in call.arguments)
-    text = f"{call.tool}({given})"
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return shortened(f"{call.tool}({given})", WIDTH)
 
 
 def _shown(value: Value, texts: Sequence[str | None]) -> str:

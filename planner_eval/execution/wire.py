@@ -86,7 +86,7 @@ def bounded_text(value: object, size: int = 300) -> str:
     """What `repr` says of a value, cut; the exception's name where `repr` fails."""
     try:
         text = _without_addresses(repr(value))
-        return text if len(text) <= size else text[: size - 1] + "…"
+        return text if len(text) <= size else text[: size - 1] + "…"  # base.text would import json here
     except BaseException as error:
         return f"(repr raises {type(error).__name__})"
 

@@ -7,7 +7,7 @@ whether an endpoint, a cache of earlier answers or a function of a test replies.
     from planner_eval.llm import open_judge                        # endpoint, cache or both, by name
     from planner_eval.llm.endpoint import Endpoint                 # an OpenAI-compatible server
     from planner_eval.llm.cache import Cache                       # SQLite; replay without a network
-    from planner_eval.llm import prompts                           # what the papers ask a judge for
+    from planner_eval.llm import prompts                           # how a judge is asked and read
 """
 
 from __future__ import annotations

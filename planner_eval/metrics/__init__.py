@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
@@ -69,11 +70,13 @@ def _table() -> dict[str, Metric]:
         (order.order_tau, "share", "order"),
         (order.precedences, "share", "order"),
         (order.ordered_calls, "counts", "order"),
+        (shape.component_pairs, "counts", "structure"),
         (shape.same_components, "share", "structure"),
-        (shape.same_depth, "share", "structure"),
-        (shape.same_width, "share", "structure"),
+        (shape.transitive_dependencies, "counts", "structure"),
         (shape.generations, "share", "structure"),
         (shape.common_subplan, "counts", "structure"),
+        (shape.same_depth, "share", "structure"),
+        (shape.same_width, "share", "structure"),
         (published.taskbench_nodes, "counts", "published"),
         (published.taskbench_links, "counts", "published"),
         (published.worfbench_chain, "counts", "published"),
@@ -110,10 +113,7 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
         elif name in groups or name == "all":
             chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
         else:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, [*METRICS, *groups], 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(METRICS)}"
+            hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
             raise InputError(f"there is no metric {name!r}; {hint}")
     return tuple(chosen)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from planner_eval.base.ratios import f1_parts
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -37,10 +39,14 @@ class Counts:
         return self.hit / self.gold if self.gold else None
 
     @property
+    def share(self) -> Share:
+        """What F1 is a share of: twice the hits, of pred + gold."""
+        return Share(*f1_parts(self.hit, self.pred, self.gold))
+
+    @property
     def f1(self) -> float | None:
         """Twice the hits over pred + gold; None where neither side has anything."""
-        whole = self.pred + self.gold
-        return 2 * self.hit / whole if whole else None
+        return self.share.value
 
     @property
     def value(self) -> float | None:

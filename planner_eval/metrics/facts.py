@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.comparison.align import Matching
+from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.rewire import moved, plan_of, with_arguments
 
 _Value = TypeVar("_Value")
 
@@ -63,9 +63,7 @@ class Facts:
         self.pred: Plan = matching.pred
         self.gold: Plan = matching.gold
         self.to_gold = dict(matching.alignment.pairs)
-        optional = matching.terms.optional
-        missing = matching.alignment.missing
-        self.waived = {g for g in missing if optional and self.gold.calls[g].id in optional}
+        self.waived = matching.waived
 
     @once
     def gold_calls(self) -> int:
@@ -73,17 +71,14 @@ class Facts:
         return len(self.gold.calls) - len(self.waived)
 
     @once
-    def wanted(self) -> Plan:
-        """Gold without the optional calls that were not made: what structure is compared with."""
-        if not self.waived:
-            return self.gold
-        kept = [at for at in range(len(self.gold.calls)) if at not in self.waived]
-        place = {old: new for new, old in enumerate(kept)}
-        calls = [self.gold.calls[at] for at in kept]
-        return plan_of(
-            with_arguments(call, tuple((name, moved(value, place)) for name, value in call.arguments))
-            for call in calls
-        )
+    def structures(self) -> Structures:
+        """The graphs of both plans."""
+        return Structures(self.matching)
+
+    @once
+    def components(self) -> Components:
+        """The components of both plans."""
+        return self.structures.components()
 
     @once
     def same_name(self) -> list[tuple[int, int]]:

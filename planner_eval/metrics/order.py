@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
-from planner_eval.plan.structure import producers, topological_order
+from planner_eval.plan.adjacency import producers
+from planner_eval.plan.structure import topological_order
 
 
 def _forced(facts: Facts) -> tuple[list[int], list[int]]:

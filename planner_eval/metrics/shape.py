@@ -1,43 +1,55 @@
-"""Structure: components, depth, width, generations, likeness of the whole, the largest common part."""
+"""Structure: components, dependencies, generations, depth and width, likeness of the whole."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
-from planner_eval.plan.model import Plan
-from planner_eval.plan.structure import components, depth, topological_generations, width
+
+
+def component_pairs(facts: Facts) -> Counts:
+    """Pairs of calls that lie in one component: which calls hang together, by way of others too.
+
+    F1 = 2 · pairs of gold whose partners lie in one component / (pairs of pred + pairs of gold). Empty:
+    None when neither plan has calls that hang together.
+
+    Source: counting pairs to compare two partitions, Rand, Objective criteria for the evaluation of
+    clustering methods (J. Am. Stat. Assoc. 66, 1971).
+    """
+    return Counts(*facts.components.pairs())
 
 
 def same_components(facts: Facts) -> Share:
-    """Whether the plans have equally many independent parts: 1 or 0 a sample."""
-    return Share(int(len(components(facts.pred)) == len(components(facts.wanted))), 1)
+    """Whether each component of pred holds the partners of one of gold, and none is over: 1 or 0 a sample."""
+    return Share(int(facts.components.same), 1)
+
+
+def transitive_dependencies(facts: Facts) -> Counts:
+    """Pairs of calls of which one needs the other, by way of others too.
+
+    F1 = 2 · right pairs / (pairs of pred + pairs of gold), in the transitive closures: a longer path in
+    the place of a reference loses nothing. Empty: None when neither plan has any.
+
+    Source: ``dependencies``, on the closure, as ``order_tau`` takes it.
+    """
+    return Counts(*facts.structures.dependencies())
 
 
 def same_depth(facts: Facts) -> Share:
-    """Whether the longest chains of dependent calls are equally long: 1 or 0 a sample."""
-    return Share(int(depth(facts.pred) == depth(facts.wanted)), 1)
+    """Whether the longest chains have equally many calls, whichever these are: 1 or 0 a sample."""
+    ours, theirs = facts.structures.depth()
+    return Share(int(ours == theirs), 1)
 
 
 def same_width(facts: Facts) -> Share:
-    """Whether equally many calls can be made at once: 1 or 0 a sample."""
-    return Share(int(width(facts.pred) == width(facts.wanted)), 1)
+    """Whether the largest generations have equally many calls, whichever these are: 1 or 0 a sample."""
+    ours, theirs = facts.structures.width()
+    return Share(int(ours == theirs), 1)
 
 
 def generations(facts: Facts) -> Share:
     """Share of gold's calls whose partner stands in the same topological generation. Empty: None."""
-    ours, theirs = (
-        {
-            call: number
-            for number, generation in enumerate(topological_generations(plan))
-            for call in generation
-        }
-        for plan in _plans(facts)
-    )
-    left_out = sorted(facts.waived)
-    places = ((pred, gold - bisect_left(left_out, gold)) for pred, gold in facts.matching.alignment.pairs)
-    hits = sum(ours[pred] == theirs[gold] for pred, gold in places)
+    ours, theirs = facts.structures.levels
+    hits = sum(ours[pred] == theirs[gold] for pred, gold in facts.structures.pairs)
     return Share(hits, facts.gold_calls)
 
 
@@ -85,9 +97,5 @@ def common_subplan(facts: Facts) -> Counts:
     sizes: dict[int, int] = {}
     for call in whole:
         sizes[find(call)] = sizes.get(find(call), 0) + 1
-    largest = [max(map(len, components(plan)), default=0) for plan in _plans(facts)]
+    largest = [max(parts.values(), default=0) for parts in (facts.components.pred, facts.components.gold)]
     return Counts(max(sizes.values(), default=0), *largest)
-
-
-def _plans(facts: Facts) -> tuple[Plan, Plan]:
-    return facts.pred, facts.wanted

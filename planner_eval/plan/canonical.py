@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.isomorphism import Coloured, find_mapping
 from planner_eval.plan.model import Arguments, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.topological import generations
 
 Key: TypeAlias = Any
 """Something hashable that stands for a value: equal keys, equal values."""
@@ -159,20 +160,9 @@ class Numbered:
             self.numbers[position] = table.setdefault(self.key(position, self.numbers), len(table))
 
     def _producers_first(self) -> Iterator[int]:
-        """Positions in Kahn's order; calls in or behind a circle never come."""
-        producers = [self.producers(at) for at in range(len(self.arguments))]
-        waits = [len(needed) for needed in producers]
-        users: list[list[int]] = [[] for _ in producers]
-        for position, needed in enumerate(producers):
-            for producer in needed:
-                users[producer].append(position)
-        ready = [position for position, count in enumerate(waits) if not count]
-        for position in ready:
-            yield position
-            for user in users[position]:
-                waits[user] -= 1
-                if not waits[user]:
-                    ready.append(user)
+        """Producers before consumers; calls in or behind a circle never come."""
+        needs = [self.producers(at) for at in range(len(self.arguments))]
+        return (position for generation in generations(needs) for position in generation)
 
 
 def same(pred: Plan, gold: Plan) -> bool:

@@ -27,6 +27,7 @@ from planner_eval.plan.model import (
     Unresolved,
     Value,
 )
+from planner_eval.plan.topological import stuck
 
 MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
@@ -150,17 +151,22 @@ class _Linker:
                     for k, part in enumerate(value.parts)
                 )
             )
+        if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
+            message = f"an object in {argument!r} of call {i + 1} gives a key twice; the last value counts"
+            self.notes.append(Diagnostic("value.duplicate", message, "error", i, argument, span))
+            return self.value(dict(value), i, argument, at, span)
         raise TypeError(f"{kind.__name__} is no value of a call")
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
         binders = self.bound.get(ref.name)
+        span = ref.span or span
         shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
         if not binders:
             message = f"{shown} refers to {ref.name!r}, which no call returns"
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
-            return Unresolved(ref.name, ref.path)
+            return Unresolved(ref.name, ref.path, ref.span)
         earlier = bisect_left(binders, (i,))
         if earlier:
             producer, path = binders[earlier - 1]
@@ -180,27 +186,19 @@ class _Linker:
             self.backward_only = False
         full = path + ref.path
         self.edges.append(Edge(producer, i, argument, at, full))
-        return Ref(producer, full)
+        return Ref(producer, full, ref.span)
 
     def _place(self, i: int) -> int | None:
         return i if i < len(self.calls) else None
 
     def note_cycle(self, size: int) -> None:
         """Say which calls depend on one another in a circle (self references have their own code)."""
-        waiting = [0] * size
-        consumers: list[list[int]] = [[] for _ in range(size)]
+        needs: list[list[int]] = [[] for _ in range(size)]
         for edge in self.edges:
             if edge.producer != edge.consumer:
-                waiting[edge.consumer] += 1
-                consumers[edge.producer].append(edge.consumer)
-        free = [i for i in range(size) if not waiting[i]]
-        for i in free:
-            for consumer in consumers[i]:
-                waiting[consumer] -= 1
-                if not waiting[consumer]:
-                    free.append(consumer)
-        stuck = sorted(set(range(size)) - set(free))
-        if stuck:
-            shown = ", ".join(str(i + 1) for i in stuck[:10]) + (" …" if len(stuck) > 10 else "")
+                needs[edge.consumer].append(edge.producer)
+        circle = stuck(needs)
+        if circle:
+            shown = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
             message = f"calls {shown} depend on one another in a circle, or on calls that do"
-            self.notes.append(Diagnostic("plan.cycle", message, "error", stuck[0]))
+            self.notes.append(Diagnostic("plan.cycle", message, "error", circle[0]))

@@ -34,10 +34,17 @@ Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 # ---------------------------------------------------------------- as written
 @dataclass(frozen=True, slots=True)
 class RawRef:
-    """A reference as written: a name that some call binds, and a path into what it names."""
+    """A reference as written: a name that some call binds, and a path into what it names.
+
+    Args:
+        name: The name.
+        path: The way into what it names.
+        span: Where the reference stands in the text, when the parser knows.
+    """
 
     name: str
     path: Path = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +101,27 @@ class Ref:
     Args:
         call: The producer's position in ``plan.calls``.
         path: The way into the producer's result; () is the whole result.
+        span: Where the reference stands in the text, when known; side data.
     """
 
     call: int
     path: Path = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A reference to nothing: no call of the plan binds `name`."""
+    """A reference to nothing: no call of the plan binds `name`.
+
+    Args:
+        name: The name as written.
+        path: The way into what it would name.
+        span: Where the reference stands in the text, when known; side data.
+    """
 
     name: str
     path: Path = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

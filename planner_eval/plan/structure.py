@@ -2,32 +2,15 @@
 
 Parallel references count once here: structure is about which call needs which. Self references and
 circles occur in real data; where a figure needs an order, the calls of a circle are placed together
-in the first generation whose earlier producers are all done.
+in the first generation whose earlier producers are all done (:mod:`planner_eval.plan.adjacency`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from planner_eval.plan.adjacency import leaders, levels, longest_chain, producers
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
-
-if TYPE_CHECKING:
-    pass
-
-
-def producers(plan: Plan) -> list[list[int]]:
-    r"""For each call the other calls whose output it uses, each once, in ascending order.
-
-    >>> from planner_eval.dialects.read import parse
-    >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
-    [[], [0]]
-    """
-    found: list[set[int]] = [set() for _ in plan.calls]
-    for edge in plan.edges:
-        if edge.producer != edge.consumer:
-            found[edge.consumer].add(edge.producer)
-    return [sorted(s) for s in found]
 
 
 def consumers(plan: Plan) -> list[list[int]]:
@@ -46,19 +29,9 @@ def components(plan: Plan) -> list[list[int]]:
     >>> components(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 1], [2]]
     """
-    parent = list(range(len(plan.calls)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = i = parent[parent[i]]
-        return i
-
-    for edge in plan.edges:
-        a, b = root(edge.producer), root(edge.consumer)
-        parent[max(a, b)] = min(a, b)
     groups: dict[int, list[int]] = {}
-    for i in range(len(plan.calls)):
-        groups.setdefault(root(i), []).append(i)
+    for call, leader in enumerate(leaders(producers(plan))):
+        groups.setdefault(leader, []).append(call)
     return list(groups.values())
 
 
@@ -69,33 +42,11 @@ def topological_generations(plan: Plan) -> list[list[int]]:
     >>> topological_generations(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 2], [1]]
     """
-    waiting = [len(needed) for needed in producers(plan)]
-    users = consumers(plan)
-    generation = [i for i, count in enumerate(waiting) if not count]
-    generations: list[list[int]] = []
-    placed = 0
-    while placed < len(waiting):
-        if not generation:  # only circles are left, and what hangs on them
-            generation = _circle(waiting)
-        for i in generation:
-            waiting[i] = -1
-        generations.append(generation)
-        placed += len(generation)
-        following = []
-        for i in generation:
-            for user in users[i]:
-                if waiting[user] > 0:
-                    waiting[user] -= 1
-                    if not waiting[user]:
-                        following.append(user)
-        generation = sorted(following)
+    number = levels(producers(plan))
+    generations: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
+    for call, level in enumerate(number):
+        generations[level].append(call)
     return generations
-
-
-def _circle(waiting: list[int]) -> list[int]:
-    """The calls left that wait for the fewest others: an entry into the circle."""
-    least = min(count for count in waiting if count > 0)
-    return [i for i, count in enumerate(waiting) if count == least]
 
 
 def topological_order(plan: Plan) -> list[int]:
@@ -125,19 +76,7 @@ def critical_path(plan: Plan) -> list[int]:
     >>> critical_path(parse("h(#z='2')\na = f(#x='1')\nb = g(#y=a)"))
     [1, 2]
     """
-    needed = producers(plan)
-    length = [0] * len(plan.calls)
-    before = [-1] * len(plan.calls)
-    for i in topological_order(plan):
-        best = max(needed[i], key=lambda p: (length[p], -p), default=-1)
-        length[i] = 1 + (length[best] if best >= 0 else 0)
-        before[i] = best
-    path: list[int] = []
-    at = max(range(len(length)), key=lambda i: (length[i], -i), default=-1)
-    while at >= 0 and at not in path:
-        path.append(at)
-        at = before[at]
-    return path[::-1]
+    return longest_chain(producers(plan))
 
 
 def roots(plan: Plan) -> list[int]:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 
 COMPARE: dict[str, str] = {
@@ -165,10 +166,7 @@ DEFAULT_POLICY = Policy()
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    hint = did_you_mean(name, known, f"known are {', '.join(known)}")
     return f"there is no rule {name!r}; {hint}"
 
 

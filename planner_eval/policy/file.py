@@ -26,6 +26,7 @@ from typing import Any
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.registry import service
 from planner_eval.base.resources import folder
+from planner_eval.base.text import did_you_mean
 from planner_eval.policy import COMPARE, DEFAULT_POLICY, NOTHING, ORDERS, Policy, Rule
 from planner_eval.policy.values import casefold
 
@@ -181,10 +182,7 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
 def _check(data: Mapping[str, Any], known: Mapping[str, type | tuple[type, ...]], where: str) -> None:
     for key, value in data.items():
         if key not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(key, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            hint = did_you_mean(key, known, f"known are {', '.join(known)}")
             raise PolicyError(f"{where}: there is no key {key!r}; {hint}")
         kind = known[key]
         number = isinstance(value, bool) and kind == (int, float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy, Rule
 
@@ -32,15 +33,14 @@ class Names:
         for rule in policy.rules:
             if rule.where and not _wild(rule.tool) and not self._tool(rule):
                 tools = sorted({n for a, n, _ in self.seen} | {f"{a}.{n}" for a, n, _ in self.seen if a})
-                raise PolicyError(
-                    f"{rule.where}: no plan calls the tool {rule.tool!r}{_close(rule.tool, tools)}"
-                )
+                hint = did_you_mean(rule.tool, tools, lead="; ")
+                raise PolicyError(f"{rule.where}: no plan calls the tool {rule.tool!r}{hint}")
             if rule.where and not _wild(rule.argument) and not self._argument(rule):
                 of = "" if rule.tool == "*" else f" of {rule.tool!r}"
                 names = sorted({name for _, _, name in self.seen if name})
                 raise PolicyError(
                     f"{rule.where}: no plan gives the argument {rule.argument!r}{of}"
-                    f"{_close(rule.argument, names)}"
+                    f"{did_you_mean(rule.argument, names, lead='; ')}"
                 )
 
     def _tool(self, rule: Rule) -> bool:
@@ -52,10 +52,3 @@ class Names:
 
 def _wild(text: str) -> bool:
     return "*" in text or "?" in text
-
-
-def _close(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -8,7 +8,7 @@ field is taken for the whole file; where it is null or absent there is no answer
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Literal
 
@@ -58,7 +58,10 @@ _RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
 
 
 def choose_content(
-    name: str, records: Iterable[Mapping[str, Any]], role: Role = "plan", never: Sequence[str] = ()
+    name: str,
+    records: Iterable[Mapping[str, Any]],
+    role: Role = "plan",
+    never: Mapping[str, str] | None = None,
 ) -> str | None:
     """The field that holds the plan of every record of a file; None where no known field stands in it.
 
@@ -66,7 +69,8 @@ def choose_content(
         name: The file's name, for messages.
         records: Its records that are objects and no plans themselves; the first :data:`HEAD` count.
         role: What the file is read as.
-        never: Fields that hold something else in this kind of file.
+        never: Fields that hold gold in this kind of file: always, or where the field named beside them
+            stands in the file.
 
     Raises:
         InputError: two fields may hold the plan; names the option that decides.
@@ -76,18 +80,22 @@ def choose_content(
     ('predict', 'ground_truth')
     """
     held: Counter[str] = Counter()
+    beside: Counter[str] = Counter()
+    marks = {mark for mark in (never or {}).values() if mark}
     for record in islice(records, HEAD):
         held.update(key for key, value in record.items() if _may_hold(value))
         if isinstance(record.get("answer"), dict) and "calls" in record:
             held["answer"] -= 1  # what a plan gives its user, beside the plan's calls
+        beside.update(key for key in record if key in marks)
+    refused = [key for key, mark in (never or {}).items() if not mark or beside[mark]]
     for rank in _RANKS[role]:
-        found = [key for key in rank if held[key] > 0 and key not in never]
+        found = [key for key in rank if held[key] > 0 and key not in refused]
         if len(found) > 1:
             shown = " or ".join(f"{key!r} ({held[key]:,} records)" for key in found)
             raise InputError(f"{name}: {WANTED[role]} may be in {shown}: name the field with {OPTION[role]}")
         if found:
             return found[0]
-    for key in never:
+    for key in refused:
         if held[key]:
             raise InputError(
                 f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "

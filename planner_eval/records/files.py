@@ -9,7 +9,6 @@ error; it takes no other with it. What the records' fields mean is decided in
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.messages import is_call
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
+from planner_eval.records.broken import Item, id_in
 from planner_eval.records.fields import (
     ID_FIELDS,
     LISTS,
@@ -31,7 +31,7 @@ from planner_eval.records.fields import (
     choose_id,
     is_id,
 )
-from planner_eval.records.items import Item, calls_nothing, is_record, may_have_id, split_items, structured
+from planner_eval.records.items import calls_nothing, is_record, may_have_id, split_items, structured
 
 FILE_LIMIT = 4_000_000_000
 """Bytes of one file."""
@@ -113,7 +113,7 @@ def read_file(
     id_field: str | None = None,
     text_field: str | None = None,
     role: Role = "plan",
-    never: Sequence[str] = (),
+    never: Mapping[str, str] | None = None,
     spare: tuple[str | None, str | None] = (None, None),
 ) -> PlanFile:
     """Read a file of plans.
@@ -123,7 +123,7 @@ def read_file(
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
         role: Whether answers or gold plans are wanted, where a file holds both.
-        never: Fields that are not to be taken for the plan.
+        never: Fields that are not to be taken for the plan, see :func:`.fields.choose_content`.
         spare: The fields of the id and of the plan in the file beside this one: the id's is taken where it
             stands in this file too, the plan's where no known field does.
 
@@ -176,7 +176,7 @@ def read_data(
     items = structured(data)
     if items is None:
         return PlanFile(name, (_alone(name, data, data),), False)
-    return _file(name, items, (id_field, text_field), role, (), spare)
+    return _file(name, items, (id_field, text_field), role, None, spare)
 
 
 def _file(
@@ -184,7 +184,7 @@ def _file(
     items: Sequence[Item],
     named: tuple[str | None, str | None],
     role: Role,
-    never: Sequence[str],
+    never: Mapping[str, str] | None,
     spare: tuple[str | None, str | None],
 ) -> PlanFile:
     id_field, text_field = named
@@ -250,8 +250,11 @@ def _record(
     name: str, position: int, item: Item, taken: tuple[str | None, str | None], text_field: str | None
 ) -> Record:
     data, line, (key, content) = item.data, item.line, taken
+    if data is None and item.key is not None:
+        reason = f"there is no plan: {item.key!r} is null"
+        return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
     if item.error is not None:
-        return Record(name, position, _id_in(item.text, key), None, line, item.error)
+        return Record(name, position, id_in(item.text, key), None, line, item.error)
     if not isinstance(data, dict) or not may_have_id(data, text_field):
         return Record(name, position, item.key, data, line)
     own = data.get(key) if key is not None else None
@@ -286,13 +289,3 @@ def _taken(data: dict[str, Any], content: str | None, by_user: bool) -> tuple[An
             f"the record's {content!r} is {value!r}, expected a plan as text or as JSON", code="parse.shape"
         )
     return (data if content in LISTS and not by_user else value), None
-
-
-def _id_in(text: str, key: str | None) -> str | None:
-    """The id that stands in a record which is no JSON, so that it still meets its gold plan."""
-    if key is None:
-        return None
-    found = re.search(
-        rf'"{re.escape(key)}"\s*+:\s*+("(?:[^"\\]|\\.)*+"|-?\d{{1,30}}+(?=\s*+[,}}]))', text[:4_000]
-    )
-    return str(decode(found[1], 0)[0]) if found else None

@@ -85,9 +85,12 @@ def _some(file: PlanFile) -> str:
 def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:
     found: dict[str, Record] = {}
     repeated = []
+    whole = {record.id for record in records if record.error is None}
     for record in records:
-        # A record without an id has no partner; it still is a row.
-        key = record.id if record.id is not None else f"\0{record.file}\0{record.position}"
+        # A record without an id has no partner; it still is a row. So is one that cannot be read, and of
+        # whose id nothing is certain, where another record has that id.
+        lone = record.id is None or (record.error is not None and record.id in whole)
+        key = f"\0{record.file}\0{record.position}" if lone else str(record.id)
         if key in found:
             repeated.append(record)
         else:

@@ -9,6 +9,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
+from planner_eval.comparison.structure_report import structure_data
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy
@@ -145,19 +146,29 @@ def span_of(plan: Plan, place: Place) -> Span | None:
     return call.span
 
 
-def row_data(row: Row) -> dict[str, Any]:
-    """A row as JSON data; plans and values in the interchange notation ``plan``."""
+def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
+    """A row as JSON data; plans and values in the interchange notation ``plan``.
+
+    Args:
+        row: The row.
+        structure: Say how the structure differs call by call, not only in figures.
+    """
     data: dict[str, Any] = {"id": row.id, "state": row.state}
     if row.error is not None:
         data["error"] = row.error
     if row.diff is not None:
-        data |= diff_data(row.diff)
+        data |= diff_data(row.diff, structure=structure)
     return data
 
 
-def diff_data(found: Diff) -> dict[str, Any]:
-    """A comparison as JSON data."""
-    return {
+def diff_data(found: Diff, *, structure: bool = False) -> dict[str, Any]:
+    """A comparison as JSON data.
+
+    Args:
+        found: The comparison.
+        structure: Say how the structure differs call by call, not only in figures.
+    """
+    data = {
         "same": found.same,
         "exact": found.exact,
         "pairs": [list(pair) for pair in found.alignment.pairs],
@@ -165,6 +176,8 @@ def diff_data(found: Diff) -> dict[str, Any]:
         "extra": list(found.alignment.extra),
         "edits": [_edit_data(edit, found) for edit in found.edits],
     }
+    compared = structure_data(found, whole=structure)
+    return data if compared is None else {**data, "structure": compared}
 
 
 def _edit_data(edit: Edit, found: Diff) -> dict[str, Any]:

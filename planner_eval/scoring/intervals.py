@@ -117,12 +117,9 @@ def _columns(tallies: Sequence[Tally | None]) -> tuple[list[float], list[float]]
     """Numerator and denominator of each sample's figure: of F1 for counts."""
     parts, wholes = [], []
     for tally in tallies:
-        if isinstance(tally, Counts):
-            parts.append(2 * tally.hit)
-            wholes.append(tally.pred + tally.gold)
-        else:
-            parts.append(tally.part if tally is not None else 0.0)
-            wholes.append(tally.whole if tally is not None else 0.0)
+        share = tally.share if isinstance(tally, Counts) else tally
+        parts.append(share.part if share is not None else 0.0)
+        wholes.append(share.whole if share is not None else 0.0)
     return parts, wholes
 
 

@@ -10,30 +10,39 @@ from typing import Any
 from planner_eval.base.text import one_line, printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name
+from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
-FORMATS = ("text", "json", "jsonl", "csv", "md", "junit")
 
-
-def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, places: bool = False) -> str:
-    """Compared pairs in one of :data:`FORMATS`.
+def write_rows(
+    rows: Sequence[Row],
+    form: str = "text",
+    *,
+    many: bool = True,
+    places: bool = False,
+    structure: bool = False,
+) -> str:
+    """Compared pairs in one of :data:`~planner_eval.base.formats.WRITTEN`.
 
     Args:
         rows: What became of each pair.
         form: The format.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
+        structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
 
     Returns:
         The text, without a last line end.
     """
     if form == "text":
-        return _lines(rows) if many else "\n".join(explanation(row, places=places) for row in rows)
+        if many:
+            return _lines(rows)
+        return "\n".join(explanation(row, places=places, structure=structure) for row in rows)
     if form == "json":
-        data: Any = [row_data(row) for row in rows]
+        data: Any = [row_data(row, structure=structure) for row in rows]
         return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
     if form == "jsonl":
-        return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
+        return "\n".join(json.dumps(row_data(row, structure=structure), ensure_ascii=False) for row in rows)
     if form == "junit":
         return junit([_case(row) for row in rows])
     from planner_eval.base.tables import table
@@ -41,19 +50,22 @@ def write_rows(rows: Sequence[Row], form: str = "text", *, many: bool = True, pl
     return table([_flat(row) for row in rows], form, width=200)
 
 
-def explanation(row: Row, *, places: bool = False) -> str:
+def explanation(row: Row, *, places: bool = False, structure: bool = False) -> str:
     """One pair in full: the verdict, then a line an edit, consequences indented under their cause.
+
+    The last lines say in how far the structure differs.
 
     Args:
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
+        structure: Tell how the structure differs, call by call, also where it is the same.
     """
     if row.diff is None:
         return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
-    return diff_text(row.diff, places=places)
+    return diff_text(row.diff, places=places, structure=structure)
 
 
-def diff_text(found: Diff, *, places: bool = False) -> str:
+def diff_text(found: Diff, *, places: bool = False, structure: bool = False) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
     lines = [_headline(found)]
     depth: list[int] = []
@@ -63,7 +75,8 @@ def diff_text(found: Diff, *, places: bool = False) -> str:
         where = ", ".join(_places(edit, found)) if places else ""
         line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
         lines.append(printable(line).replace("\n", "\\n"))
-    return "\n".join(lines)
+    compared = printable(structure_lines(found, whole=structure))
+    return "\n".join([*lines, compared] if compared else lines)
 
 
 def _places(edit: Edit, found: Diff) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner_eval.comparison.align import match
-from planner_eval.metrics import DEFAULT_METRICS, METRICS, measure
-from planner_eval.metrics.counts import Share, Tally
-from planner_eval.plan.model import Plan
+from planner_eval.metrics import DEFAULT_METRICS, measure
+from planner_eval.metrics.counts import Tally
+from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.rows import JUDGED, STATES, Row
@@ -48,6 +48,10 @@ class Scored:
     mistaken: tuple[tuple[str | None, str | None], ...] = ()
 
 
+_UNREAD = Plan((Call("?", "?"),))
+"""Stands for a prediction that is absent or unreadable where gold calls nothing."""
+
+
 def score_rows(
     rows: Iterable[Row],
     metrics: Sequence[str] = DEFAULT_METRICS,
@@ -57,8 +61,9 @@ def score_rows(
 ) -> Iterator[Scored]:
     """Count what metrics count in each pair.
 
-    A prediction that is absent or unreadable counts as a plan without calls of which nothing is right.
-    Pairs without a readable gold plan have no counts.
+    A prediction that is absent or unreadable counts as a plan without calls; where gold calls nothing
+    either, so that this would be the right answer, as one call too many. Pairs without a readable gold
+    plan have no counts.
 
     Args:
         rows: Compared pairs.
@@ -75,9 +80,7 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         return Scored(row.id, row.state, reason=row.error or STATES[row.state])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None}
     if row.diff is None or row.diff.matching is None:
-        tallies = {
-            name: _wrong(name, t) for name, t in measure(match(Plan(), row.gold, policy), metrics).items()
-        }
+        tallies = measure(match(Plan() if row.gold.calls else _UNREAD, row.gold, policy), metrics)
         lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in row.gold.calls)
         return Scored(row.id, row.state, tallies, (), row.error or STATES[row.state], keys, mistaken=lost)
     found = row.diff
@@ -94,17 +97,6 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         repaired,
         _mistaken(row),
     )
-
-
-def _wrong(metric: str, tally: Tally | None) -> Tally | None:
-    """What an empty plan's counts are where there is no plan: nothing of it is right.
-
-    Where gold makes no call either, an empty plan is the right answer; a prediction that is absent or
-    cannot be read is none.
-    """
-    if isinstance(tally, Share):
-        return Share(tally.whole if METRICS[metric].lower else 0, tally.whole)
-    return tally
 
 
 def _mistaken(row: Row) -> tuple[tuple[str | None, str | None], ...]:

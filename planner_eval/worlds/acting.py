@@ -114,7 +114,10 @@ def _change(world: World, api: Api, found: _Found) -> None:
     if api.sets and found.table is not None and at:
         changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
         update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
-        world.connection.execute(update, parameters(found.scope()))
+        try:
+            world.connection.execute(update, parameters(found.scope()))
+        except sqlite3.IntegrityError:
+            raise Refused(_told(found.table.taken, found.scope())) from None
         found.row = select(world.connection, found.table, where=[at.removeprefix("WHERE ")], limit=1)[0]
     for statement in api.then:
         world.connection.execute(statement, parameters(found.scope()))

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.topological import generations
 from planner_eval.worlds.acting import rows, strangers
 from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
@@ -52,23 +52,15 @@ def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> l
 
 def _facts(plan: Plan, holes: frozenset[str]) -> list[dict[str, Any]]:
     needs: list[set[int]] = [set() for _ in plan.calls]
-    feeds: list[set[int]] = [set() for _ in plan.calls]
     for edge in plan.edges:
         needs[edge.consumer].add(edge.producer)
-        feeds[edge.producer].add(edge.consumer)
-    ready = [position for position, producers in enumerate(needs) if not producers]
     placed: dict[int, int] = {}
     facts: list[dict[str, Any]] = []
-    while ready:
-        position = heappop(ready)
+    for (position,) in generations(needs, singly=True):
         call = plan.calls[position]
         arguments = {name: _data(value, placed, holes) for name, value in call.arguments}
         placed[position] = len(facts)
         facts.append({"app": call.app, "name": call.name, "arguments": arguments})
-        for consumer in sorted(feeds[position]):
-            needs[consumer].discard(position)
-            if not needs[consumer]:
-                heappush(ready, consumer)
     return facts
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.worlds.acting import answer
 from planner_eval.worlds.database import changes, connect, create, dump, insert, quoted
-from planner_eval.worlds.definition import Api, Definition, MissingArgument, UnknownArgument
+from planner_eval.worlds.definition import Api, Definition, MissingArgument, Refused, UnknownArgument
 from planner_eval.worlds.making import Making
 from planner_eval.worlds.typed import typed
 
@@ -162,9 +162,11 @@ class World:
             self.connection.execute("SAVEPOINT call")
             try:
                 outputs = answer(self, api, values)
-            except BaseException:
+            except BaseException as error:
                 self.connection.execute("ROLLBACK TO call")
                 self.connection.execute("RELEASE call")
+                if isinstance(error, sqlite3.IntegrityError):  # of a statement that no table's rule foresaw
+                    raise Refused(f"{api.full_name} breaks a rule of the world's tables: {error}") from None
                 raise
             self.connection.execute("RELEASE call")
             return outputs

@@ -77,7 +77,7 @@ def _rates(pairs: list[tuple[Plan, Plan]]) -> Iterator[tuple[str, str, str]]:
     ours: dict[str, Callable[[Plan, Plan], object]] = {
         "verdict": same,
         "verdict and counts": lambda p, g: measure(match(p, g), COUNTS),
-        "verdict and all 21 metrics": lambda p, g: measure(match(p, g), DEFAULT_METRICS),
+        f"verdict and all {len(DEFAULT_METRICS)} metrics": lambda p, g: measure(match(p, g), DEFAULT_METRICS),
         "full explanation": diff,
     }
     rates: dict[str, list[float]] = {name: [] for name in ours}

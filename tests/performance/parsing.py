@@ -158,6 +158,15 @@ def fast_paths() -> Iterable[tuple[str, str, str]]:
     )
     said = f"{times:.1f} × ({ours * 1e6 / len(texts):.0f} against {other * 1e6 / len(texts):.0f} µs a plan)"
     yield f"AppBench, {what}: regex against grammar", said, "≥ 4 ×"
+    for name, loader in (("nestful", "regex"), ("json", "json.loads")):
+        dialect, text = dialects.get(name), plan_of(20_000, name)
+        assert dialect.reference is not None
+        ours, other, times = ratio(
+            lambda d=dialect, t=text: d.read(t, DEFAULT_LIMITS),  # type: ignore[misc]
+            lambda d=dialect, t=text: d.reference(t, DEFAULT_LIMITS),  # type: ignore[misc]
+            3,
+        )
+        yield f"{SHAPES[name]}: {loader} against grammar", f"{times:.1f} ×", ""
     from planner_eval.dialects.python_calls import read_calls
     from planner_eval.dialects.python_calls import read_grammar as python_grammar
 

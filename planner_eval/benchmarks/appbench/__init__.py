@@ -4,7 +4,118 @@ Source: "AppBench: Planning of Multiple APIs from Various APPs for Complex User 
 (the paper), repository ruleGreen/AppBench at 81539ee (its code and data).
 """
 
-from planner_eval.benchmarks.appbench.corrected import score_corrected
-from planner_eval.benchmarks.appbench.official import score_official
+from __future__ import annotations
 
-__all__ = ["score_corrected", "score_official"]
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.benchmark import Benchmark, Details, as_json, has
+from planner_eval.benchmarks.details import by_part, parts
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
+    from planner_eval.datasets.sample import Sample
+
+__all__ = ["BENCHMARK", "score_corrected", "score_official"]
+
+_SCALES = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
+
+
+def score_official(records: Records) -> Report:
+    """Every figure that AppBench's code prints; see :func:`.official.score_official`."""
+    from planner_eval.benchmarks.appbench import official
+
+    return official.score_official(records)
+
+
+def score_corrected(records: Records) -> Report:
+    """AppBench's figures as the paper defines them; see :func:`.corrected.score_corrected`."""
+    from planner_eval.benchmarks.appbench import corrected
+
+    return corrected.score_corrected(records)
+
+
+def _read(folder: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.appbench import read_appbench
+
+    return read_appbench(folder)
+
+
+def _read_file(path: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.appbench import read_appbench
+
+    named = re.fullmatch(r"test_(\w+)\.json", path.name)
+    if not named:
+        raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
+    return read_appbench(path.parent, part=named[1])
+
+
+def _answer_text(content: Any) -> str:
+    from planner_eval.dialects.appbench import decided_text
+
+    if isinstance(content, dict) and "decided_api" in content:
+        return decided_text(content)
+    return as_json(content)
+
+
+def _gold_text(sample: Sample) -> str:
+    apps, lines = sample.gold["used_app"], sample.gold["api_results"]
+    last = apps[-1] if apps else ""
+    pairs = zip_longest(apps[: len(lines)], lines, fillvalue=last)
+    return "\n".join(f"{app}: [{line}]" for app, line in pairs)
+
+
+def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+    """Table 2; its scales a second time with components as the published code finds them."""
+    from planner_eval.benchmarks.appbench.tables import table2
+
+    yield from table2(samples)
+    for cell in table2(samples, official=True):
+        if cell.row in _SCALES:
+            yield replace(cell, table="Table 2, components as the published code finds them")
+
+
+def _details(scored: Scored, run: Run | None) -> Details:
+    """The figures of each part, Table 4 and Figure 4."""
+    from planner_eval.benchmarks.appbench.counting import outcomes
+    from planner_eval.benchmarks.appbench.tables import figure4, table4
+
+    yield "By part", by_part(scored, run)
+    errors: list[dict[str, Any]] = []
+    for part, records in parts(scored).items():
+        for cell in table4(outcomes(records), part.upper()):
+            row = {"part": part.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
+            errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
+    yield "Table 4: errors in percent", errors
+    grid = figure4(outcomes(scored.matched.records))
+    shown = [
+        {"parallel": c.parallel, "sequential": c.sequential, "samples": c.n, "exact match": c.value}
+        | {"in the figure": "yes" if c.shown else "no: fewer than ten"}
+        for c in grid
+    ]
+    yield "Figure 4: exact match of arguments by scale", shown
+
+
+BENCHMARK = Benchmark(
+    name="appbench",
+    title="AppBench",
+    read=_read,
+    read_file=_read_file,
+    fits=has("api_results"),
+    signs=("api_results",),
+    score_official=score_official,
+    score_corrected=score_corrected,
+    paper=_paper,
+    difference="the published code counts one right name a sample; the paper counts all",
+    details=_details,
+    gold_text=_gold_text,
+    notations=frozenset({"appbench"}),
+    gold_beside={"output": ""},
+    answer_text=_answer_text,
+)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.appbench.analysis import SHARES
 from planner_eval.benchmarks.appbench.counting import AppBenchCounts, Outcome, outcomes, total
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
@@ -52,12 +53,12 @@ _Ratio = Callable[[AppBenchCounts], tuple[float, float]]
 
 
 def _f1(hits: str, predicted: str, gold: str) -> _Ratio:
-    return lambda c: (2 * getattr(c, hits), getattr(c, predicted) + getattr(c, gold))
+    return lambda c: f1_parts(getattr(c, hits), getattr(c, predicted), getattr(c, gold))
 
 
 def _independent(c: AppBenchCounts) -> tuple[float, float]:
-    sizes = c.predicted - c.dependent_predicted + c.gold - c.dependent_gold
-    return 2 * (c.hits - c.dependent_hits), sizes
+    predicted, gold = c.predicted - c.dependent_predicted, c.gold - c.dependent_gold
+    return f1_parts(c.hits - c.dependent_hits, predicted, gold)
 
 
 def _of_samples(name: str) -> _Ratio:

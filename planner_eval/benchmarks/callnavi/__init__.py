@@ -4,7 +4,92 @@ Source: paper "CallNavi: A Study and Challenge on Function Calling Routing and I
 Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 """
 
-from planner_eval.benchmarks.callnavi.corrected import score_corrected
-from planner_eval.benchmarks.callnavi.official import score_official
+from __future__ import annotations
 
-__all__ = ["score_corrected", "score_official"]
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.llm import Judge
+
+__all__ = ["BENCHMARK", "score_corrected", "score_official"]
+
+_OPTIONS = (
+    Option("task", "parameters", ("parameters", "routing", "stability"), "What the answers were asked for."),
+    Option("notation", "json", ("json", "yaml"), "How the answers were asked to be written."),
+)
+
+
+def score_official(
+    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Report:
+    """The figures that the published code prints; see :func:`.official.score_official`."""
+    from planner_eval.benchmarks.callnavi import official
+
+    return official.score_official(records, task=task, notation=notation, judge=judge)
+
+
+def score_corrected(
+    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Report:
+    """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
+    from planner_eval.benchmarks.callnavi import corrected
+
+    return corrected.score_corrected(records, task=task, notation=notation, judge=judge)
+
+
+def _read(folder: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.callnavi import read_callnavi
+
+    return read_callnavi(folder)
+
+
+def _read_file(path: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.callnavi import DOMAINS, read_callnavi
+
+    if path.parent.name != "Questions" or path.stem not in DOMAINS:
+        raise DatasetError(
+            f"{path}: CallNavi's files are called Questions/bank.json, Questions/shopping.json …"
+        )
+    return (sample for sample in read_callnavi(path.parent.parent) if sample.category == path.stem)
+
+
+def _answer_text(content: Any) -> str:
+    # Its scorer turns apostrophes into quotes and deletes fences in texts; an object was washed before.
+    return as_json(content).replace("'", "\\u0027").replace("`", "\\u0060")
+
+
+def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+    from planner_eval.benchmarks.callnavi.tables import table1, table2
+
+    yield from table1(samples)
+    yield from table2(samples)
+
+
+def _several(options: Mapping[str, str]) -> bool:
+    return options.get("task") == "stability"
+
+
+BENCHMARK = Benchmark(
+    name="callnavi",
+    title="CallNavi",
+    read=_read,
+    read_file=_read_file,
+    fits=has("API"),
+    signs=("API",),
+    score_official=score_official,
+    score_corrected=score_corrected,
+    paper=_paper,
+    difference="the paper takes an answer as written, and added parameters are wrong",
+    options=_OPTIONS,
+    judged=True,
+    notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
+    answer_text=_answer_text,
+    several=_several,
+)

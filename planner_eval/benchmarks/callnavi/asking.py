@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.benchmarks.callnavi import prompts
 from planner_eval.benchmarks.callnavi.washing import Reader
 from planner_eval.llm import Judge
-from planner_eval.llm.prompts import callnavi_rating, callnavi_repair, read_rating
+from planner_eval.llm.prompts import read_rating
 
 ATTEMPTS = 3
 """How often a rating is asked for before the answer counts as unrated."""
@@ -26,7 +27,7 @@ def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
     {'API': []}
     """
     try:
-        return read(judge.ask(callnavi_repair(text, tools)).text).value
+        return read(judge.ask(prompts.repair(text, tools)).text).value
     except JudgeError:
         return {}
 
@@ -43,7 +44,7 @@ def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
     "ValueError: could not convert string to float: 'about 0.5'"
     """
     try:
-        text = judge.ask(callnavi_rating(gold, predicted)).text
+        text = judge.ask(prompts.rating(gold, predicted)).text
         return float(text.replace("[", "").replace("]", ""))
     except (JudgeError, ValueError) as problem:
         return f"{type(problem).__name__}: {problem}"
@@ -57,7 +58,7 @@ def ask_clean_rating(judge: Judge, gold: Any, predicted: Any) -> float | None:
     >>> ask_clean_rating(judge, {}, {})
     0.5
     """
-    request = callnavi_rating(gold, predicted)
+    request = prompts.rating(gold, predicted)
     for attempt in range(ATTEMPTS):
         try:
             rating = read_rating(judge.ask(replace(request, attempt=attempt)).text)

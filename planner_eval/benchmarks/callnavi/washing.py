@@ -102,7 +102,9 @@ def _handed_on(value: Any) -> Washed:
     try:
         return Washed(json.loads(json.dumps(value, sort_keys=True, default=_as_text)), True)
     except (TypeError, ValueError, RecursionError) as problem:
-        return Washed({}, True, f"{type(problem).__name__}: {problem}")
+        # Python's two JSON writers word it differently; the published scripts use the one without modules.
+        text = str(problem).replace("not datetime.", "not ")
+        return Washed({}, True, f"{type(problem).__name__}: {text}")
 
 
 def _as_text(value: object) -> str:

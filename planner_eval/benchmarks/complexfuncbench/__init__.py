@@ -4,9 +4,103 @@
 ``table3`` the paper's table of the data. To talk with a model, see :mod:`.conversation`.
 """
 
-from planner_eval.benchmarks.complexfuncbench.corrected import score_corrected
-from planner_eval.benchmarks.complexfuncbench.official import score_official
-from planner_eval.benchmarks.complexfuncbench.scoring import Settings
-from planner_eval.benchmarks.complexfuncbench.tables import table3
+from __future__ import annotations
 
-__all__ = ["Settings", "score_corrected", "score_official", "table3"]
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+    from planner_eval.benchmarks.complexfuncbench.tables import table3
+    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.llm import Judge
+
+__all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
+
+_RUNNER = Option(
+    "runner", "gpt", (), "The family of models whose published runner held the conversations.", ("official",)
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs more than the scores' entries on first use."""
+    if name == "Settings":
+        from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+
+        return Settings
+    if name == "table3":
+        from planner_eval.benchmarks.complexfuncbench.tables import table3
+
+        return table3
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def score_official(
+    records: Records, *, runner: str = _RUNNER.default, settings: Settings | None = None
+) -> Report:
+    """The published figures of recorded conversations; see :func:`.official.score_official`."""
+    from planner_eval.benchmarks.complexfuncbench import official, scoring
+
+    return official.score_official(records, runner=runner, settings=settings or scoring.DEFAULTS)
+
+
+def score_corrected(records: Records, *, settings: Settings | None = None) -> Report:
+    """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
+    from planner_eval.benchmarks.complexfuncbench import corrected, scoring
+
+    return corrected.score_corrected(records, settings=settings or scoring.DEFAULTS)
+
+
+def _official(records: Records, *, judge: Judge | None = None, **options: str) -> Report:
+    """The judge is one of the settings here."""
+    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+
+    return score_official(records, settings=Settings(judge=judge), **options)
+
+
+def _corrected(records: Records, *, judge: Judge | None = None) -> Report:
+    from planner_eval.benchmarks.complexfuncbench.scoring import Settings
+
+    return score_corrected(records, settings=Settings(judge=judge))
+
+
+def _read(path: Path) -> Iterator[Sample]:
+    """Of a folder or of one file."""
+    from planner_eval.datasets.complexfuncbench import read_complexfuncbench
+
+    return read_complexfuncbench(path)
+
+
+def _gold_text(sample: Sample) -> str:
+    from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction
+
+    return gold_prediction(sample.gold)
+
+
+def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+    from planner_eval.benchmarks.complexfuncbench.tables import table3
+
+    yield from table3(samples)
+
+
+BENCHMARK = Benchmark(
+    name="complexfuncbench",
+    title="ComplexFuncBench",
+    read=_read,
+    read_file=_read,
+    fits=all_have("role"),
+    signs=("conversations",),
+    score_official=_official,
+    score_corrected=_corrected,
+    paper=_paper,
+    difference="the paper counts over the samples that came in, and every annotated call once",
+    options=(_RUNNER,),
+    judged=True,
+    gold_text=_gold_text,
+    notations=frozenset({"json"}),
+    gold_beside={"conversations": "functions"},
+)

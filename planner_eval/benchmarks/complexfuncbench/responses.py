@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from planner_eval.benchmarks.complexfuncbench import prompts
 from planner_eval.benchmarks.complexfuncbench.calls import FunctionCall
 from planner_eval.benchmarks.complexfuncbench.matching import Functions, Same, never_same
-from planner_eval.llm import Judge, JudgeRequest, prompts
+from planner_eval.llm import Judge, JudgeRequest
+from planner_eval.llm.prompts import read_equal, read_scale
 from planner_eval.llm.protocol import JudgeReply
 
 TRIES = 10
@@ -51,14 +53,14 @@ def score_response(
     if not response:
         return Scores(EMPTY, EMPTY)
     query = str(conversations[0].get("content", "")) if conversations else ""
-    complete = prompts.complexfuncbench_completeness(query, response)
-    correct = prompts.complexfuncbench_correctness(conversations[:-1], response)
+    complete = prompts.completeness(query, response)
+    correct = prompts.correctness(conversations[:-1], response)
     return Scores(_ask(judge, complete), _ask(judge, correct))
 
 
 def _ask(judge: Judge, request: JudgeRequest) -> int:
     for attempt in range(TRIES):
-        score = prompts.read_scale(_reply(judge, request, attempt).text)
+        score = read_scale(_reply(judge, request, attempt).text)
         if score is not None:
             return score
     return FAILED
@@ -81,9 +83,9 @@ def same_by(judge: Judge | None, functions: Functions) -> Same:
         return never_same
 
     def same(prediction: FunctionCall, gold: FunctionCall) -> bool:
-        request = prompts.complexfuncbench_same_call(functions.get(gold["name"]), prediction, gold)
+        request = prompts.same_call(functions.get(gold["name"]), prediction, gold)
         for attempt in range(TRIES):
-            equal = prompts.read_equal(_reply(judge, request, attempt).text)
+            equal = read_equal(_reply(judge, request, attempt).text)
             if equal is not None:
                 return equal
         return False

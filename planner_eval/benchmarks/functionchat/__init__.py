@@ -4,7 +4,86 @@ Source: paper "FunctionChat-Bench: Comprehensive Evaluation of Language Models' 
 Korean Tool-use Dialogs"; data and code: repository kakao/FunctionChat-Bench at cb32af3.
 """
 
-from planner_eval.benchmarks.functionchat.corrected import score_corrected
-from planner_eval.benchmarks.functionchat.official import score_official
+from __future__ import annotations
 
-__all__ = ["score_corrected", "score_official"]
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.benchmark import Benchmark, as_json, has
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.llm import Judge
+
+__all__ = ["BENCHMARK", "score_corrected", "score_official"]
+
+
+def score_official(records: Records, *, judge: Judge | None = None) -> Report:
+    """The figures as the published code computes them; see :func:`.official.score_official`."""
+    from planner_eval.benchmarks.functionchat import official
+
+    return official.score_official(records, judge=judge)
+
+
+def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
+    """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
+    from planner_eval.benchmarks.functionchat import corrected
+
+    return corrected.score_corrected(records, judge=judge)
+
+
+def _read(folder: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.functionchat import read_functionchat
+
+    return read_functionchat(folder)
+
+
+def _read_file(path: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.functionchat import FILES, read_functionchat
+
+    parts = [part for part, name in FILES.items() if name == path.name]
+    if not parts:
+        raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
+    return read_functionchat(path.parent, part=parts[0])
+
+
+def _fits(gold: Any) -> bool:
+    return has("name", "arguments")(gold) or has("role")(gold)
+
+
+def _gold_text(sample: Sample) -> str | None:
+    if sample.extra["type_of_output"] != "call":
+        return None
+    gold: Mapping[str, Any] = sample.gold
+    if "tool_calls" not in gold:
+        call = {"id": "random_id", "type": "function", "function": gold}
+        gold = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return as_json(gold)
+
+
+def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+    from planner_eval.benchmarks.functionchat.tables import table1, table2
+
+    yield from table1(samples)
+    yield from table2(samples)
+
+
+BENCHMARK = Benchmark(
+    name="functionchat",
+    title="FunctionChat-Bench",
+    read=_read,
+    read_file=_read_file,
+    fits=_fits,
+    signs=("function_num", "dialog_num", "input_messages"),
+    score_official=score_official,
+    score_corrected=score_corrected,
+    paper=_paper,
+    difference="the paper's criteria decide every item, without the published shortcuts",
+    judged=True,
+    gold_text=_gold_text,
+    notations=frozenset({"json"}),
+    nothing="null",
+)

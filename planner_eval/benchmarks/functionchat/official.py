@@ -17,6 +17,7 @@ from typing import Any
 from planner_eval.base.errors import JudgeError
 from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
+from planner_eval.benchmarks.functionchat.prompts import verdict as ask_verdict
 from planner_eval.benchmarks.functionchat.scores import (
     Scores,
     common_scores,
@@ -29,7 +30,6 @@ from planner_eval.benchmarks.functionchat.verdicts import PASS, is_decided, read
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Judge
-from planner_eval.llm.prompts import functionchat_verdict
 
 PARTS = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}
 """The parts of the benchmark and how each is tallied."""
@@ -142,7 +142,7 @@ def judge_request(sample: Sample, output: Any) -> Any:
     }
     if sample.extra["type_of_output"] == "call":
         material["Acceptable alternatives"] = sent["acceptable_arguments"]
-    return functionchat_verdict(sample.extra["type_of_output"], material)
+    return ask_verdict(sample.extra["type_of_output"], material)
 
 
 def without_ids(message: Any) -> Any:

@@ -4,7 +4,100 @@ Source: "NESTful: A Benchmark for Evaluating LLMs on Nested Sequences of API Cal
 repository IBM/NESTFUL (its code and data).
 """
 
-from planner_eval.benchmarks.nestful.corrected import score_corrected
-from planner_eval.benchmarks.nestful.official import score_official
+from __future__ import annotations
 
-__all__ = ["score_corrected", "score_official"]
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
+from planner_eval.benchmarks.details import by_part
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.execution import NestfulRunner
+
+__all__ = ["BENCHMARK", "score_corrected", "score_official"]
+
+_MODEL = Option(
+    "model",
+    "granite-3.1-8b-instruct",
+    (),
+    "The model name by which the published scorer chooses one of its 16 answer formats.",
+)
+
+
+def score_official(records: Records, *, model: str = _MODEL.default, run: Run | None = None) -> Report:
+    """Every figure that NESTful's scorer prints; see :func:`.official.score_official`."""
+    from planner_eval.benchmarks.nestful import official
+
+    return official.score_official(records, model=model, run=run)
+
+
+def score_corrected(records: Records, *, model: str = _MODEL.default, run: Run | None = None) -> Report:
+    """NESTful's figures as the paper defines them; see :func:`.corrected.score_corrected`."""
+    from planner_eval.benchmarks.nestful import corrected
+
+    return corrected.score_corrected(records, model=model, run=run)
+
+
+def _read(folder: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.nestful import read_nestful
+
+    return read_nestful(folder)
+
+
+def _read_file(path: Path) -> Iterator[Sample]:
+    from planner_eval.datasets.nestful import FIRST, read_nestful
+
+    for part, name in FIRST.items():
+        if path.name == f"{name.rpartition('/')[2]}-data.json":
+            return read_nestful(path.parent.parent, part=part)
+    return read_nestful(path)
+
+
+def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
+    from planner_eval.benchmarks.nestful.tables import paper_cells
+
+    return paper_cells(samples)
+
+
+def _details(scored: Scored, run: Run | None) -> Details:
+    """The figures of each part and, with `run`, Figure 6."""
+    from planner_eval.benchmarks.nestful.corrected import outcomes
+    from planner_eval.benchmarks.nestful.tables import figure6
+
+    yield "By part", by_part(scored, run)
+    if run is not None:
+        shares = figure6(outcomes(scored.matched.records, run=run, **scored.options))
+        rows = [
+            {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.win_rate}
+            for s in shares
+        ]
+        yield "Figure 6: win rate by structure", rows
+
+
+def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:
+    from planner_eval.execution.nestful import NestfulRunner
+
+    return NestfulRunner(tools, level=level)
+
+
+BENCHMARK = Benchmark(
+    name="nestful",
+    title="NESTful",
+    read=_read,
+    read_file=_read_file,
+    fits=all_have("name", "arguments"),
+    signs=("gold_answer", "var_result"),
+    score_official=score_official,
+    score_corrected=score_corrected,
+    paper=_paper,
+    difference="the paper compares plans; the published code compares texts of calls",
+    options=(_MODEL,),
+    runner=_runner,
+    details=_details,
+    gold_beside={"output": ""},
+)

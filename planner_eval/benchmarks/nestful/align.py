@@ -54,7 +54,8 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
     """Both lists at one length: calls paired by name in order, the others against "".
 
     Lists of equal length stay as they are. Otherwise a predicted name that is not next in the gold list
-    makes the walk skip all of the gold list.
+    makes the walk skip all of the gold list, and a predicted call that is named "" is itself the "" of a
+    place without a gold call, whatever its arguments.
 
     Source: ``post_process_api_with_args`` of the published ``utils.py``.
 
@@ -62,6 +63,8 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
     (['a(1)', 'b(2)'], ['', 'b(2)'])
     >>> align(["a(1)"], ["x()", "a(1)"])
     (['a(1)', '', ''], ['', 'x()', 'a(1)'])
+    >>> align(["a(1)"], ["a(1)", "(b = 2)"])
+    (['a(1)', ''], ['a(1)', ''])
     """
     if len(gold) == len(predicted):
         return list(gold), list(predicted)
@@ -76,7 +79,7 @@ def align(gold: Sequence[str], predicted: Sequence[str]) -> tuple[list[str], lis
             aligned.append((gold[i], ""))
             i += 1
         else:
-            aligned.append(("", predicted[j]))
+            aligned.append(("", predicted[j] if ours[j] else ""))
             j += 1
     return [left for left, _ in aligned], [right for _, right in aligned]
 

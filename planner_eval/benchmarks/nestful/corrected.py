@@ -16,9 +16,8 @@ from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
-from planner_eval.benchmarks.nestful.win import Run
 from planner_eval.benchmarks.paired import matches
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
@@ -165,10 +164,10 @@ def _figures(c: NestfulCounts, run: bool) -> tuple[Figure, ...]:
     return (
         ratio("p_intent", c.tool_hits, c.tools_predicted, note=functions),
         ratio("r_intent", c.tool_hits, c.tools_gold, note=functions),
-        ratio("f1_intent", 2 * c.tool_hits, c.tools_predicted + c.tools_gold, note=functions),
+        f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold, note=functions),
         ratio("p_slot", c.key_hits, c.keys_predicted, note=parameters),
         ratio("r_slot", c.key_hits, c.keys_gold, note=parameters),
-        ratio("f1_slot", 2 * c.key_hits, c.keys_predicted + c.keys_gold, note=parameters),
+        f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold, note=parameters),
         Figure("num_examples", c.samples),
         ratio("accuracy_combined", c.partial, c.samples, note=partial),
         ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
@@ -186,7 +185,7 @@ def _row(one: Outcome, run: bool) -> SampleScore:
         Figure("full", float(c.full)),
         Figure("win", float(c.won) if run else None),
         Figure("parse_error", c.unread),
-        ratio("f1_intent", 2 * c.tool_hits, c.tools_predicted + c.tools_gold),
-        ratio("f1_slot", 2 * c.key_hits, c.keys_predicted + c.keys_gold),
+        f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold),
+        f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold),
     )
     return SampleScore(one.id, bool(c.won if run else c.full), tuple(figures), one.error)

@@ -12,7 +12,8 @@ from math import isclose
 from typing import Any
 
 from planner_eval.benchmarks.nestful.reading import usual_layout
-from planner_eval.benchmarks.nestful.win import Run, outcome_of
+from planner_eval.benchmarks.nestful.win import outcome_of
+from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
 

@@ -13,8 +13,8 @@ from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, pre
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
-from planner_eval.benchmarks.nestful.win import Run, is_win
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.nestful.win import is_win
+from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
 
 DEFAULT_MODEL = "granite-3.1-8b-instruct"

@@ -6,9 +6,9 @@ Source: the paper, sections 3.2 (samples, tools, calls), 1 and 2 (averages), Fig
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected import Outcome
@@ -16,8 +16,9 @@ from planner_eval.benchmarks.nestful.reading import without_answer
 from planner_eval.benchmarks.report import Cell
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
+from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
-from planner_eval.plan.structure import components, consumers, depth, nesting_patterns, producers
+from planner_eval.plan.structure import components, consumers, depth, nesting_patterns
 
 _PUBLISHED: dict[str, dict[str, str | None]] = {
     "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
@@ -201,3 +202,44 @@ def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
         for panel, groups in found.items()
         for key, wins in sorted(groups.items(), key=lambda group: (isinstance(group[0], str), group[0]))
     ]
+
+
+def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
+    """What section 3.2 says of version 2; then the structure of each part, as section 4.5 models it."""
+    second = [sample for sample in samples if sample.category in ("math", "coding")]
+    first = [sample for sample in samples if sample.category not in ("math", "coding")]
+    if second or not first:
+        yield from dataset_table(second)
+    parts: dict[str, list[Sample]] = {}
+    for sample in samples:
+        parts.setdefault(sample.category, []).append(sample)
+    found = {part: structure_of(members) for part, members in parts.items()}
+    columns = {part: _structure(one) for part, one in found.items()}
+    for row in next(iter(columns.values()), {}):
+        for key in sorted({key for column in columns.values() for key in column[row]}):
+            for part, column in columns.items():
+                value = float(column[row].get(key, 0))
+                yield Cell("Section 4.5", row.format(key), part, None, value, found[part].samples)
+
+
+def _structure(found: Structure) -> dict[str, Mapping[Any, float]]:
+    """The rows of one part's column; a histogram is a row a value, anything else one row of the key ""."""
+    n = found.samples or 1
+    return {
+        "Samples": {"": found.samples},
+        "Tools": {"": found.tools},
+        "Samples that repeat a tool": {"": found.repeating},
+        "Calls": {"": found.calls},
+        "Avg. calls": {"": found.calls / n},
+        "Avg. depth": {"": sum(depth * count for depth, count in found.depths.items()) / n},
+        "Samples of depth {}": found.depths,
+        "References": {"": found.references},
+        "Data dependencies": {"": found.dependencies},
+        "Avg. data dependencies": {"": found.dependencies / n},
+        "Calls that use {} others": found.producers,
+        "Calls that serve {} others": found.consumers,
+        "Chains A→B→C": {"": found.chains},
+        "Avg. components": {"": found.components / n},
+        "Avg. calls of a component": {"": found.calls / (found.components or 1)},
+        "Pattern {}": found.patterns,
+    }

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
-
-Run: TypeAlias = Callable[[Any, Sample], Any]
-"""Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
 class Outcome(Protocol):

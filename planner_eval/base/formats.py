@@ -1,0 +1,40 @@
+"""The one list of formats that results are written and drawn in, and the suffixes that name them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing's own costs start-up, and every command comes here
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+RECORDS = ("json", "jsonl", "csv", "md")
+"""Rows for programs and documents; before them stands what is for people, as text or as a table."""
+
+WHOLE = ("json", "csv", "md")
+"""The same of what is one whole and no list of records: without JSON lines."""
+
+WRITTEN = ("text", *RECORDS, "junit")
+"""Results that also test runners read."""
+
+PICTURES = ("svg", "png", "pdf")
+"""Drawings that need Graphviz, and plots."""
+
+DRAWN = (*PICTURES, "dot", "mermaid")
+"""Drawings that are files; the others are text for a terminal."""
+
+SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid", "xml": "junit"}
+"""Suffixes that are not the format's name."""
+
+
+def of_suffix(file: str | None, known: Collection[str]) -> str | None:
+    """The format that a file's suffix names; None where it names none that is known.
+
+    Args:
+        file: The file's name; None for no file.
+        known: The formats to choose from.
+
+    >>> of_suffix("plan.GV", DRAWN), of_suffix("plan.xml", DRAWN), of_suffix("svg", DRAWN)
+    ('dot', None, None)
+    """
+    suffix = file.rpartition(".")[2].lower() if file and "." in file else ""
+    form = SUFFIXES.get(suffix, suffix)
+    return form if form in known else None

@@ -1,0 +1,202 @@
+"""What a benchmark is: all that the common code asks of one.
+
+Each package of this folder exports its own as ``BENCHMARK``; :mod:`.registry` lists the packages. The
+functions of a benchmark import what they run when they are called: looking at one costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from planner_eval.base.errors import InputError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
+    from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.datasets.sample import Sample
+    from planner_eval.llm import Judge
+
+VARIANTS = ("official", "corrected")
+"""As the published code computes it; as the paper defines it."""
+
+Details: TypeAlias = "Iterator[tuple[str, Sequence[Mapping[str, Any]]]]"
+"""Further tables, each with its title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting that changes how answers are scored, given as text.
+
+    Args:
+        name: The keyword of the scoring functions.
+        default: What holds when it is left out.
+        choices: What it may be; where empty the benchmark itself refuses what it does not know.
+        help: One line for a person.
+        variants: The variants that know it; the others do without.
+    """
+
+    name: str
+    default: str
+    choices: tuple[str, ...]
+    help: str
+    variants: tuple[str, ...] = VARIANTS
+
+
+def has(*keys: str) -> Callable[[Any], bool]:
+    """Whether gold is an object with all of these keys.
+
+    >>> has("API")({"API": [], "parameters": []}), has("API")([])
+    (True, False)
+    """
+    return lambda gold: isinstance(gold, dict) and all(key in gold for key in keys)
+
+
+def all_have(*keys: str) -> Callable[[Any], bool]:
+    """Whether gold is a list, not empty, of objects with all of these keys."""
+    fits = has(*keys)
+    return lambda gold: isinstance(gold, list) and bool(gold) and all(map(fits, gold))
+
+
+def as_json(content: Any) -> str:
+    """A structured answer as the text that a scorer reads: JSON."""
+    return json.dumps(content, ensure_ascii=False)
+
+
+def gold_as_json(sample: Sample) -> str:
+    """The answer that repeats gold, where the notation asked for is JSON in gold's own shape."""
+    return as_json(sample.gold)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """One benchmark.
+
+    Args:
+        name: Its package in this folder.
+        title: As its paper spells it.
+        read: The samples that a folder of the published files holds, of every part that is there;
+            DatasetError where the files are not there or cannot be read.
+        read_file: The samples of one of the published files.
+        fits: Whether a sample's gold has the shape of this benchmark's.
+        signs: Fields one of which stands in the beginning of each of its files of gold.
+        score_official: What the published code says of answers; takes the options, ``judge`` where the
+            benchmark is judged, and ``run`` where it has a runner.
+        score_corrected: What the paper says of them; takes the same.
+        paper: The cells of the paper's tables of the data, in its order.
+        difference: Why figures of the two variants differ where neither's own note says so.
+        options: What scoring can be told.
+        judged: A judge decides what rules cannot; what it is asked stands in the package's ``prompts``.
+        runner: Opens what runs answers, from a specification of tools and a ``level`` of isolation; None
+            where answers are not run.
+        details: What the paper shows beside its main figures; None where there is nothing.
+        gold_text: The answer that repeats a sample's gold; None where the right answer is free text.
+        notations: The notations that answers are asked for in; any where empty.
+        nothing: The text that says that a model answered nothing.
+        gold_beside: Fields in which its own files keep gold: always, or where the field named beside them
+            stands in the file too.
+        answer_text: A structured answer as the text that the scorer reads.
+        catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
+            know their format.
+        several: Whether these options have every sample answered several times.
+    """
+
+    name: str
+    title: str
+    read: Callable[[Path], Iterator[Sample]]
+    read_file: Callable[[Path], Iterator[Sample]]
+    fits: Callable[[Any], bool]
+    signs: tuple[str, ...]
+    score_official: Callable[..., Report]
+    score_corrected: Callable[..., Report]
+    paper: Callable[[Sequence[Sample]], Iterator[Cell]]
+    difference: str
+    options: tuple[Option, ...] = ()
+    judged: bool = False
+    runner: Callable[..., AbstractContextManager[Run]] | None = None
+    details: Callable[[Scored, Run | None], Details] | None = None
+    gold_text: Callable[[Sample], str | None] = gold_as_json
+    notations: frozenset[str] = frozenset()
+    nothing: str = ""
+    gold_beside: Mapping[str, str] = field(default_factory=dict)
+    answer_text: Callable[[Any], str] = as_json
+    catalog: Callable[[Any, str], Catalog] | None = None
+    several: Callable[[Mapping[str, str]], bool] = lambda options: False
+
+    @property
+    def executed(self) -> bool:
+        """Answers can be run."""
+        return self.runner is not None
+
+    def official(self, records: Records, **options: Any) -> Report:
+        """What the published code says of answers; see :meth:`score`."""
+        return self.score("official", records, **options)
+
+    def corrected(self, records: Records, **options: Any) -> Report:
+        """What the paper says of answers; see :meth:`score`."""
+        return self.score("corrected", records, **options)
+
+    def score(
+        self,
+        variant: str,
+        records: Records,
+        *,
+        judge: Judge | None = None,
+        run: Run | None = None,
+        **options: str,
+    ) -> Report:
+        """Score answers under one variant.
+
+        Args:
+            variant: One of :data:`VARIANTS`.
+            records: Samples of this benchmark's reader, each with the text that a model answered.
+            judge: Decides what rules cannot, where :attr:`judged`; passed over elsewhere.
+            run: Runs answers, where :attr:`executed`; passed over elsewhere.
+            options: By name, see :attr:`options`; those that only the other variant knows are passed over.
+
+        Raises:
+            InputError: no such variant or option, or a value that an option cannot have.
+        """
+        if variant not in VARIANTS:
+            raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+        chosen: dict[str, Any] = self.checked(variant, options)
+        if self.judged:
+            chosen["judge"] = judge
+        if self.executed:
+            chosen["run"] = run
+        scorer = self.score_official if variant == "official" else self.score_corrected
+        return scorer(records, **chosen)
+
+    def checked(self, variant: str, options: Mapping[str, str]) -> dict[str, Any]:
+        """The options that a variant knows, by name.
+
+        Raises:
+            InputError: no such option, or a value that an option cannot have.
+        """
+        known = {option.name: option for option in self.options}
+        chosen = {}
+        for name, value in options.items():
+            if name not in known:
+                said = f"it has {', '.join(known)}" if known else "it has none"
+                raise InputError(f"{self.title} has no option {name!r}; {said}")
+            option = known[name]
+            if option.choices and value not in option.choices:
+                said = ", ".join(option.choices)
+                raise InputError(f"{self.title}'s option {name!r} is one of {said}, not {value!r}")
+            if variant in option.variants:
+                chosen[name] = value
+        return chosen
+
+    def tables(self, samples: Iterable[Sample]) -> list[Cell]:
+        """The paper's tables of the data, each printed cell beside the one that samples give.
+
+        Args:
+            samples: Of this benchmark's reader; any part of the data.
+        """
+        return list(self.paper(list(samples)))

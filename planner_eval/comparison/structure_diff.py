@@ -1,0 +1,267 @@
+"""How the structure of two plans differs, call by call, on the NetworkX views of the plans.
+
+:mod:`planner_eval.comparison.structure_figures` gives the figures alone, without NetworkX, for files of many
+pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.structure_figures import Sides, StructureFigures
+from planner_eval.comparison.structure_words import structure_text
+from planner_eval.plan.model import Plan
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    Graph: TypeAlias = nx.DiGraph[int]
+    Reach: TypeAlias = Callable[[Graph, int], Iterable[int]]
+
+Group: TypeAlias = tuple[int, ...]
+"""Calls by their positions, in ascending order."""
+
+
+class Link(NamedTuple):
+    """Two calls of one plan of which one needs the other.
+
+    Args:
+        producer: Position of the call whose output is needed.
+        consumer: Position of the call that needs it.
+    """
+
+    producer: int
+    consumer: int
+
+
+class Moved(NamedTuple):
+    """Partners that stand in different topological generations, which are counted from 1.
+
+    Args:
+        pred: Position in pred.
+        gold: Position in gold.
+        generation: The generation in pred.
+        wanted: The generation in gold.
+    """
+
+    pred: int
+    gold: int
+    generation: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The structure of one plan; calls are positions.
+
+    Args:
+        components: The weakly connected components, by their first calls.
+        generations: The topological generations; calls of a circle stand in one, as if they were one call.
+        critical: One longest chain of calls each of which needs the one before, the earliest where
+            several tie; a circle is one link, and its first call stands for it.
+    """
+
+    components: tuple[Group, ...]
+    generations: tuple[Group, ...]
+    critical: Group
+
+
+@dataclass(frozen=True, slots=True)
+class StructureDiff:
+    """How the structure of a plan differs from gold's.
+
+    What is lost and torn is told in gold's positions, what is added and joined in pred's. Optional calls
+    of gold that were not made count as if gold did not have them. ``str()`` tells it with calls named.
+
+    Args:
+        pred: The prediction as it was compared.
+        gold: The gold plan, likewise.
+        pred_structure: Pred's components, generations and longest chain.
+        gold_structure: Gold's.
+        torn: The components of gold whose partners lie in several components of pred, each parted so.
+        joined: The components of pred whose partners lie in several components of gold, each parted so.
+        moved: Partners in different generations.
+        edges_lost: Direct dependencies of gold that are none of pred.
+        edges_added: Direct dependencies of pred that are none of gold.
+        lost: Dependencies of gold, by way of others too, that pred does not have.
+        added: Dependencies of pred, by way of others too, that gold does not have.
+        violated: Dependencies of gold, by way of others too, whose calls pred writes in the wrong order.
+    """
+
+    pred: Plan
+    gold: Plan
+    pred_structure: Structure
+    gold_structure: Structure
+    torn: tuple[tuple[Group, ...], ...] = ()
+    joined: tuple[tuple[Group, ...], ...] = ()
+    moved: tuple[Moved, ...] = ()
+    edges_lost: tuple[Link, ...] = ()
+    edges_added: tuple[Link, ...] = ()
+    lost: tuple[Link, ...] = ()
+    added: tuple[Link, ...] = ()
+    violated: tuple[Link, ...] = ()
+
+    @property
+    def figures(self) -> StructureFigures:
+        """How much differs."""
+        ours, theirs = self.pred_structure, self.gold_structure
+        return StructureFigures(
+            Sides(len(ours.components), len(theirs.components)),
+            Sides(len(ours.generations), len(theirs.generations)),
+            Sides(*(max(map(len, one.generations), default=0) for one in (ours, theirs))),
+            len(self.torn),
+            len(self.joined),
+            len(self.lost),
+            len(self.added),
+        )
+
+    @property
+    def same(self) -> bool:
+        """Whether no figure differs; direct edges may, where a longer path stands for one."""
+        return not str(self.figures)
+
+    def __str__(self) -> str:
+        return structure_text(self)
+
+
+def compare_structure(
+    pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS
+) -> StructureDiff:
+    r"""Compare the structure of a plan with gold's: which calls hang together, and which needs which.
+
+    Calls are paired as :func:`planner_eval.comparison.diff` pairs them. Time grows with the square of the
+    calls.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open; of it, which calls are optional.
+
+    Returns:
+        Components, topological generations and longest chains of both, and what was torn apart,
+        joined, lost, added and written in the wrong order.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> gold = parse("a = f(#x='1')\nb = g(#y=a)\nh(#z=b)")
+    >>> found = compare_structure(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"), gold)
+    >>> found.torn, found.edges_lost
+    ((((0, 1), (2,)),), (Link(producer=1, consumer=2),))
+    >>> found.lost
+    (Link(producer=0, consumer=2), Link(producer=1, consumer=2))
+    """
+    return structure_of(match(pred, gold, policy, terms))
+
+
+def structure_of(matching: Matching) -> StructureDiff:
+    """:func:`compare_structure` of two plans whose calls are paired already.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.align.match` gave.
+    """
+    import networkx as nx
+
+    pred, gold = _graph(matching.pred), _graph(matching.gold)
+    gold.remove_nodes_from(matching.waived)
+    to_gold = dict(matching.alignment.pairs)
+    to_pred = {theirs: ours for ours, theirs in to_gold.items()}
+    ours, theirs = _structure(pred), _structure(gold)
+    return StructureDiff(
+        matching.pred,
+        matching.gold,
+        ours,
+        theirs,
+        torn=_parted(theirs.components, ours.components, to_pred),
+        joined=_parted(ours.components, theirs.components, to_gold),
+        moved=_moved(ours.generations, theirs.generations, matching.alignment.pairs),
+        edges_lost=_lost(gold, pred, to_pred, nx.DiGraph.successors),
+        edges_added=_lost(pred, gold, to_gold, nx.DiGraph.successors),
+        lost=_lost(gold, pred, to_pred, nx.descendants),
+        added=_lost(pred, gold, to_gold, nx.descendants),
+        violated=_violated(gold, to_pred),
+    )
+
+
+def _graph(plan: Plan) -> Graph:
+    """Who needs whom: the plan's graph with one edge for parallel references and none to a call itself."""
+    import networkx as nx
+
+    graph = nx.DiGraph(plan.graph)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+def _structure(graph: Graph) -> Structure:
+    import networkx as nx
+
+    condensed = nx.condensation(graph)  # circles become one node
+    members: dict[int, set[int]] = {node: condensed.nodes[node]["members"] for node in condensed}
+    generations = [list(generation) for generation in nx.topological_generations(condensed)]
+    chain: list[int] = []
+    links: Iterable[int] = generations[-1] if generations else ()
+    for earlier in [*generations[-2::-1], []]:
+        if links := list(links):
+            chain.append(min(links, key=lambda node: min(members[node])))
+            links = set(earlier).intersection(condensed.predecessors(chain[-1]))
+    return Structure(
+        tuple(sorted(tuple(sorted(group)) for group in nx.weakly_connected_components(graph))),
+        tuple(tuple(sorted(call for node in nodes for call in members[node])) for nodes in generations),
+        tuple(min(members[node]) for node in reversed(chain)),
+    )
+
+
+def _parted(
+    components: Iterable[Group], others: Iterable[Group], partner: Mapping[int, int]
+) -> tuple[tuple[Group, ...], ...]:
+    """The components whose partners lie in several of the other plan, their calls in parts accordingly."""
+    home = {call: number for number, group in enumerate(others) for call in group}
+    found = []
+    for component in components:
+        parts: dict[int, list[int]] = {}
+        for call in component:
+            if call in partner:
+                parts.setdefault(home[partner[call]], []).append(call)
+        if len(parts) > 1:
+            found.append(tuple(tuple(part) for part in parts.values()))
+    return tuple(found)
+
+
+def _moved(
+    ours: Iterable[Group], theirs: Iterable[Group], pairs: Iterable[tuple[int, int]]
+) -> tuple[Moved, ...]:
+    one, other = ({call: n for n, group in enumerate(side, 1) for call in group} for side in (ours, theirs))
+    return tuple(
+        Moved(pred, gold, one[pred], other[gold]) for pred, gold in pairs if one[pred] != other[gold]
+    )
+
+
+def _lost(theirs: Graph, ours: Graph, partner: Mapping[int, int], reach: Reach) -> tuple[Link, ...]:
+    """What `reach` finds from call to call of one graph, and not from partner to partner in the other."""
+    back = {mine: other for other, mine in partner.items()}
+    found = []
+    for producer in theirs:
+        kept = {back.get(call) for call in reach(ours, partner[producer])} if producer in partner else set()
+        found += [Link(producer, consumer) for consumer in reach(theirs, producer) if consumer not in kept]
+    return tuple(sorted(found, key=lambda link: (link.consumer, link.producer)))
+
+
+def _violated(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
+    """Dependencies that pred writes the other way round; what gold writes so, or in a circle, is free."""
+    import networkx as nx
+
+    circle: Mapping[int, int] = nx.condensation(gold).graph["mapping"]
+    found = [
+        Link(producer, consumer)
+        for producer in gold
+        if producer in partner
+        for consumer in nx.descendants(gold, producer)
+        if consumer in partner
+        and producer < consumer
+        and partner[producer] > partner[consumer]
+        and circle[producer] != circle[consumer]
+    ]
+    return tuple(sorted(found, key=lambda link: (link.consumer, link.producer)))

@@ -1,0 +1,183 @@
+"""Graphs as plain lists, where every pair of a file pays: for each call the calls that it needs.
+
+NetworkX gives the same figures, as the tests hold, but takes longer to import than a file takes to be
+compared. Calls of a circle need one another: they share a level, which comes after all that any of
+them needs, as if the circle were one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from planner_eval.plan.model import Plan
+
+Needs: TypeAlias = Sequence[Sequence[int]]
+"""For each call the other calls whose output it uses, each once, in ascending order."""
+
+BLOCK = 4096
+"""Calls whose users are looked for at once: what bounds the memory that plans of 100,000 calls take."""
+
+
+def producers(plan: Plan) -> list[list[int]]:
+    r"""For each call the other calls whose output it uses, each once, in ascending order.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> producers(parse("a = f(#x='1')\nb = g(#y=a, #z=a)"))
+    [[], [0]]
+    """
+    found: list[set[int]] = [set() for _ in plan.calls]
+    for edge in plan.edges:
+        if edge.producer != edge.consumer:
+            found[edge.consumer].add(edge.producer)
+    return [sorted(s) for s in found]
+
+
+def leaders(needs: Needs) -> list[int]:
+    """For each call the first call of its weakly connected component.
+
+    >>> leaders([[], [], [1], [0]])
+    [0, 1, 1, 0]
+    """
+    parent = list(range(len(needs)))
+    for one, needed in enumerate(needs):
+        for other in needed:
+            a, b = _root(parent, one), _root(parent, other)
+            if a != b:
+                parent[max(a, b)] = min(a, b)
+    return [_root(parent, call) for call in parent]
+
+
+def _root(parent: list[int], call: int) -> int:
+    while parent[call] != call:
+        parent[call] = call = parent[parent[call]]
+    return call
+
+
+def levels(needs: Needs) -> list[int]:
+    """For each call the number of its topological generation, from 0: all that it needs has lower ones.
+
+    >>> levels([[], [0], [], [1, 2]])
+    [0, 1, 0, 2]
+    """
+    found: list[int] = []
+    for call, needed in enumerate(needs):
+        level = 0
+        for producer in needed:
+            if producer >= call:
+                return _levels(needs)
+            if found[producer] >= level:
+                level = found[producer] + 1
+        found.append(level)
+    return found
+
+
+def _levels(needs: Needs) -> list[int]:
+    """:func:`levels` where calls are written before what they need, or stand in circles."""
+    found = [-1] * len(needs)
+    for group in circles(needs):
+        level = 1 + max((found[producer] for call in group for producer in needs[call]), default=-1)
+        for call in group:
+            found[call] = level
+    return found
+
+
+def circles(needs: Needs) -> list[list[int]]:
+    """The calls of each circle together, in ascending order, and each other call alone; producers first.
+
+    Source: Tarjan, Depth-first search and linear graph algorithms (SIAM J. Comput. 1, 1972).
+
+    >>> circles([[1], [], [0, 3], [2]])
+    [[1], [0], [2, 3]]
+    """
+    seen = [0] * len(needs)  # which call was come upon first, second, …; 0 for not yet
+    low = [0] * len(needs)  # the first of those that can be come back to
+    path: list[int] = []
+    found: list[list[int]] = []
+    count = 0
+    for start in range(len(needs)):
+        work: list[tuple[int, Iterator[int]]] = [] if seen[start] else [(start, iter(needs[start]))]
+        while work:
+            call, rest = work[-1]
+            if not seen[call]:
+                count += 1
+                seen[call] = low[call] = count
+                path.append(call)
+            for producer in rest:
+                if not seen[producer]:
+                    work.append((producer, iter(needs[producer])))
+                    break
+                low[call] = min(low[call], low[producer])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[call])
+                if low[call] == seen[call]:
+                    found.append(_cut(path, call, low, len(needs) + 1))
+    return found
+
+
+def _cut(path: list[int], first: int, low: list[int], done: int) -> list[int]:
+    """Take a circle off the end of the path; nothing comes back to its calls any more."""
+    group: list[int] = []
+    while not group or group[-1] != first:
+        group.append(path.pop())
+        low[group[-1]] = done
+    return sorted(group)
+
+
+def longest_chain(needs: Needs) -> list[int]:
+    """One longest chain of calls each of which needs the one before; the earliest where several tie.
+
+    A circle is one link, and its first call stands for it.
+
+    >>> longest_chain([[], [], [1]])
+    [1, 2]
+    """
+    level = levels(needs)
+    circle = {call: group for group in circles(needs) for call in group if len(group) > 1}
+    path: list[int] = []
+    wanted = max(level, default=-1)
+    links = [call for call in range(len(level)) if level[call] == wanted]
+    while links:
+        first = min(min(circle.get(call, (call,))) for call in links)
+        path.append(first)
+        wanted -= 1
+        members = circle.get(first, (first,))
+        links = [p for call in members for p in needs[call] if level[p] == wanted]
+    return path[::-1]
+
+
+def needed(needs: Needs, marks: Sequence[int]) -> list[int]:
+    """For each call the marks of all calls that it needs, by way of others too, in one number.
+
+    Args:
+        needs: The graph.
+        marks: A number for each call, of one bit that no other call has; 0 for a call that is passed over.
+
+    >>> needed([[], [0], [1]], [1, 2, 4])
+    [0, 1, 3]
+    """
+    found: list[int] = []
+    for call, producers in enumerate(needs):
+        known = 0
+        for producer in producers:
+            if producer >= call:
+                return _needed(needs, marks)
+            known |= found[producer] | marks[producer]
+        found.append(known)
+    return found
+
+
+def _needed(needs: Needs, marks: Sequence[int]) -> list[int]:
+    """:func:`needed` where calls are written before what they need, or stand in circles."""
+    found = [0] * len(needs)
+    for group in circles(needs):
+        known = 0
+        for call in group:
+            for producer in needs[call]:
+                known |= found[producer] | marks[producer]
+        for call in group:
+            found[call] = known & ~marks[call]
+    return found

@@ -1,0 +1,228 @@
+"""JSON of which some is broken, as items: a record that is no JSON is one with an error, and loses no other.
+
+Where a broken record ends cannot be known, only guessed. The guess is the next place where a record begins
+as the others do and can be read; without one, the next comma of the array around it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import decode
+
+_MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
+_FIRST_KEY = re.compile(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
+_TRIES = 1_000
+"""How many places are tried for the start of the next record, over a whole file."""
+
+
+class Item(NamedTuple):
+    """A value out of a file, or why there is none.
+
+    Args:
+        data: The value.
+        line: The line it starts on, counted from 1, where it is known.
+        error: Why there is no value.
+        text: What could not be read.
+        key: The id that the value stands under.
+    """
+
+    data: Any
+    line: int | None = None
+    error: ParseError | None = None
+    text: str = ""
+    key: str | None = None
+
+
+def line_item(number: int, text: str) -> Item:
+    """The value of one line.
+
+    >>> line_item(3, '{"id": 1,').error.reason
+    'the line is no JSON: column 10: expecting property name enclosed in double quotes'
+    """
+    start = blank_end(text, 0)
+    try:
+        data, end = decode(text, start)
+    except (ValueError, RecursionError) as error:
+        return Item(None, number, _refusal(error, "the line is no JSON", 0), text)
+    end = blank_end(text, end)
+    if end < len(text):
+        shown = text[end : end + 20]
+        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {shown!r}"
+        return Item(None, number, ParseError(reason), text)
+    return Item(data, number)
+
+
+def _refusal(error: Exception, what: str, start: int) -> ParseError:
+    """The error of a piece of JSON that begins at a place of its line."""
+    if isinstance(error, RecursionError):
+        return LimitError(f"{what}: it nests too deeply")
+    position = getattr(error, "pos", None)
+    if position is None:  # an integer of more digits than Python converts
+        return LimitError(f"{what}: a number has too many digits")
+    message = str(error.msg)  # type: ignore[attr-defined]
+    return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
+
+
+def elements(text: str, start: int) -> list[Item] | None:
+    """The elements of an array of which some are broken; None where text follows the array.
+
+    Args:
+        text: The text.
+        start: The place of the array's bracket.
+
+    >>> [item.data for item in elements('[{"id": 1}, {"id": "x}, {"id": 3}]', 0)]
+    [{'id': 1}, None, {'id': 3}]
+    """
+    pieces = _Pieces(text)
+    at = start + 1
+    while True:
+        at = blank_end(text, at)
+        if at >= len(text) or text[at] == "]":
+            break
+        end = blank_end(text, pieces.take(at))
+        # Where a comma is missing between two records, both are there all the same.
+        at = end + 1 if text[end : end + 1] == "," else end
+        if text[end : end + 1] not in (",", "{", "]", ""):
+            at = pieces.skip(end)
+    if text[at : at + 1] == "]":
+        return pieces.items if blank_end(text, at + 1) == len(text) else None
+    if not any(item.error for item in pieces.items[-1:]):
+        pieces.fail(at, ParseError("the array is cut off here"))
+    return pieces.items
+
+
+def sequence(text: str, start: int) -> list[Item]:
+    r"""The values of a text in which JSON values follow one another, over several lines or on one.
+
+    >>> [item.data for item in sequence('{"id":\n 1}\n{"id": "x}\n{"id":\n 3}', 0)]
+    [{'id': 1}, None, {'id': 3}]
+    """
+    pieces = _Pieces(text)
+    at = start
+    while at < len(text):
+        at = blank_end(text, pieces.take(at))
+        if text[at : at + 1] == ",":
+            at = blank_end(text, at + 1)
+    return pieces.items
+
+
+class _Pieces:
+    """Values taken out of a text one after another."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.items: list[Item] = []
+        self.tries = 0
+        self.line, self.counted = 1, 0
+        self.key: str | None = None
+
+    def take(self, at: int) -> int:
+        """Take the value at a place, broken or not; where it ends."""
+        first = _FIRST_KEY.match(self.text, at)
+        try:
+            data, end = decode(self.text, at)
+        except (ValueError, RecursionError) as error:
+            self.key = self.key or (first[1] if first else None)
+            end = self._next(at)
+            column = self.text.rfind("\n", 0, at) + 1
+            self.fail(at, _refusal(error, "the record is no JSON", column), end)
+            return end
+        if first:
+            self.key = first[1]
+        self.items.append(Item(data))
+        return end
+
+    def skip(self, at: int) -> int:
+        """Pass over what is no value and no comma; where the next value may start."""
+        end = self._next(at)
+        found = self.text[at : at + 20]
+        self.fail(at, ParseError(f"the record is no JSON: found {found!r} after it, expected a comma"), end)
+        return end
+
+    def fail(self, at: int, error: ParseError, end: int | None = None) -> None:
+        """Keep what cannot be read, with its line."""
+        self.line += self.text.count("\n", self.counted, at)
+        self.counted = at
+        self.items.append(Item(None, self.line, error, self.text[at:end]))
+
+    def _next(self, at: int) -> int:
+        """Where the next record starts after a broken one, or where the broken one ends."""
+        if self.key is not None:
+            begins = re.compile(r"\{\s*+" + re.escape(self.key) + r"\s*+:")
+            for match in begins.finditer(self.text, at + 1):
+                self.tries += 1
+                if self.tries > _TRIES:
+                    break
+                if self._reads(match.start()):
+                    return match.start()
+        return self._end(at)
+
+    def _reads(self, at: int) -> bool:
+        """Whether a value starts at a place that is no argument of another one."""
+        try:
+            _, end = decode(self.text, at)
+        except (ValueError, RecursionError):
+            return False
+        end = blank_end(self.text, end)
+        if self.text[end : end + 1] == ",":  # a record, or its cut-off kin, follows; no name of a member
+            after = blank_end(self.text, end + 1)
+            return self.text[after : after + 1] == "{"
+        return self.text[end : end + 1] in ("{", "") or blank_end(self.text, end + 1) == len(self.text)
+
+    def _end(self, at: int) -> int:
+        """The comma or bracket of the array around a broken element."""
+        depth = 0
+        for match in _MARKS.finditer(self.text, at):
+            mark = match.group()
+            if mark in "[{":
+                depth += 1
+            elif depth == 0 and mark in ",]":
+                return match.start()
+            elif mark in "]}":
+                depth -= 1
+        return len(self.text)
+
+
+def blank_end(text: str, at: int) -> int:
+    """The place after the white space of JSON at a place."""
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def id_in(text: str, key: str | None) -> str | None:
+    """The id in a record that is no JSON, so that it still meets its gold plan; None unless it is certain.
+
+    Only a member of the record itself counts: an argument of the same name deeper inside is no id.
+
+    >>> id_in('{"id": "q7", "prediction": "[', "id"), id_in('d": 3, "plan": [{"id": 5}]}', "id")
+    ('q7', None)
+    """
+    if key is None or text.lstrip()[:1] != "{":
+        return None
+    depth, named = 0, False
+    for match in _MARKS.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+            if not depth:
+                return None
+        elif mark == ":" and named and depth == 1:
+            return _scalar(text, blank_end(text, match.end()))
+        named = mark[:1] == '"' and mark[1:-1] == key
+    return None
+
+
+def _scalar(text: str, at: int) -> str | None:
+    try:
+        value, end = decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    # A number at the very end may have been longer.
+    whole = isinstance(value, str) or (type(value) is int and blank_end(text, end) < len(text))
+    return str(value) if whole and value != "" else None

@@ -1,0 +1,242 @@
+"""A benchmark is one object: a sixth touches its folder and one line, and every command knows it."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner_eval.benchmarks import registry
+from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "planner_eval"
+SAMPLES = ROOT / "data" / "samples"
+
+SIXTH = '''
+"""A benchmark of sums: an answer is right where it is the number."""
+
+import json
+from planner_eval.benchmarks.benchmark import Benchmark, Option, has
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
+from planner_eval.datasets.sample import Sample
+
+
+def _read(folder):
+    return _read_file(folder / "sums.json")
+
+
+def _read_file(path):
+    for record in json.loads(path.read_text()):
+        yield Sample(record["id"], record["sum"], gold={"total": record["total"]}, category=record["kind"])
+
+
+def _score(variant, records, unit, judge, run):
+    rows = tuple(SampleScore(s.id, text == f"{s.gold['total']} {unit}".strip()) for s, text in records)
+    right = sum(row.ok for row in rows)
+    return Report("sums", variant, len(rows), (ratio("right", right, len(rows)),), rows)
+
+
+def score_official(records, *, unit="", judge=None, run=None):
+    return _score("official", records, "", judge, run)
+
+
+def score_corrected(records, *, unit="", judge=None, run=None):
+    return _score("corrected", records, unit, judge, run)
+
+
+def _details(scored, run):
+    yield "By kind", [{"kind": kind} for kind in sorted({s.category for s, _ in scored.matched.records})]
+
+
+def _paper(samples):
+    yield Cell("Table 1", "Sums", "all", "3", len(samples), len(samples), 3)
+
+
+BENCHMARK = Benchmark(
+    name="sums", title="SumBench", read=_read, read_file=_read_file, fits=has("total"), signs=("total",),
+    score_official=score_official, score_corrected=score_corrected, paper=_paper, details=_details,
+    difference="the paper wants a unit", gold_text=lambda sample: str(sample.gold["total"]), judged=True,
+    options=(Option("unit", "", ("apples",), "What is counted."),), notations=frozenset({"json"}),
+    nothing="0", gold_beside={"total": ""}, answer_text=lambda content: str(content["is"]),
+    catalog=lambda data, name: Catalog(tuple(Tool(each["sums"]) for each in data), name),
+)
+'''
+GOLD = [
+    {"id": "a", "sum": "1+1", "total": 2, "kind": "small"},
+    {"id": "b", "sum": "9-9", "total": 0, "kind": "small"},
+    {"id": "c", "sum": "50+50", "total": 100, "kind": "large"},
+]
+ANSWERS = [
+    {"id": "a", "total": 2, "prediction": "2 apples"},
+    {"id": "c", "total": 100, "prediction": {"is": 100}},
+]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with a sixth benchmark: its folder, and its name in the registry's one line."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(PACKAGE, folder / "planner_eval", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("data", "grammars", "viz"):
+        (folder / name).symlink_to(ROOT / name)
+    file = folder / "planner_eval" / "benchmarks" / "registry.py"
+    text = file.read_text()
+    assert text.count('"functionchat")\n') == 1
+    file.write_text(text.replace('"functionchat")\n', '"functionchat", "sums")\n'))
+    sums = folder / "planner_eval" / "benchmarks" / "sums"
+    sums.mkdir()
+    (sums / "__init__.py").write_text(SIXTH)
+    (folder / "sums.json").write_text(json.dumps(GOLD))
+    (folder / "answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in ANSWERS))
+    return folder
+
+
+def planeval(checkout: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    code = "import runpy, sys; sys.path.insert(0, ''); runpy.run_module('planner_eval', run_name='__main__')"
+    command = [sys.executable, "-c", code, *argv]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=60)
+
+
+# ---------------------------------------------------------------- a sixth
+@pytest.mark.parametrize("gold", [".", "sums.json"])
+def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
+    done = planeval(checkout, "score", "answers.jsonl", gold, "--benchmark", "sums", "--set", "unit=apples")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("SumBench: 2 answers, 3 samples, matched by id\n")
+    assert "samples without an answer, counted as wrong: 1 (b)" in done.stdout
+    done = planeval(checkout, "score", "answers.jsonl", gold, "--benchmark", "sums", "--format", "csv")
+    row = next(csv.DictReader(io.StringIO(done.stdout)))
+    # "2 apples" is wrong without its unit; the object is read as the benchmark reads it; nothing is "0".
+    assert (row["figure"], row["official of"], row["corrected of"]) == ("right", "2/3", "2/3")
+
+
+def test_a_sixth_explains_its_difference(checkout: Path) -> None:
+    argv = ("score", "answers.jsonl", ".", "--benchmark", "sums", "--set", "unit=apples", "--format", "csv")
+    row = next(csv.DictReader(io.StringIO(planeval(checkout, *argv).stdout)))
+    assert (row["official of"], row["corrected of"]) == ("2/3", "1/3")
+    assert row["note"] == "the paper wants a unit"
+
+
+def test_a_sixth_has_its_further_tables(checkout: Path) -> None:
+    done = planeval(checkout, "score", "answers.jsonl", ".", "--benchmark", "sums", "--details")
+    assert "By kind\n\nkind\nlarge\nsmall" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("callnavi", "--details"), "benchmarks with more tables (appbench, nestful, sums)"),
+        (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
+        (("sums", "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
+        (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),
+        (("sum",), "there is no benchmark 'sum'; did you mean sums?"),
+    ],
+)
+def test_every_message_knows_a_sixth(checkout: Path, argv: tuple[str, ...], said: str) -> None:
+    done = planeval(checkout, "score", "answers.jsonl", "sums.json", "--benchmark", *argv)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_gold_of_a_sixth_is_told_from_others(checkout: Path) -> None:
+    done = planeval(checkout, "score", "answers.jsonl", "sums.json", "--benchmark", "callnavi")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "sums.json is gold of sums, not of callnavi" in done.stderr
+
+
+def test_gold_of_a_sixth_is_replayed(checkout: Path) -> None:
+    code = (
+        "from planner_eval.benchmarks.replay import replay; from planner_eval.benchmarks.registry import *\n"
+        "from pathlib import Path; one = benchmark('sums'); samples = list(one.read(Path('.')))\n"
+        "print([(r.report.value('right'), len(r.imperfect)) for r in replay('sums', samples)])\n"
+        "print(one.tables(samples)[0].agrees)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True)
+    assert done.stdout == "[(1.0, 0), (1.0, 0)]\nTrue\n", done.stderr
+
+
+def test_a_sixth_brings_a_catalog_format(checkout: Path) -> None:
+    (checkout / "tools.json").write_text('[{"sums": "add"}]')
+    done = planeval(checkout, "catalog", "show", "tools.json", "--catalog-format", "sums")
+    assert (done.returncode, done.stdout) == (0, "add()\n")
+    done = planeval(checkout, "catalog", "show", "sums.json", "--catalog-format", "sums")
+    assert (done.returncode, "sums.json: not in the sums format (KeyError" in done.stderr) == (2, True)
+    done = planeval(checkout, "catalog", "show", "tools.json", "--catalog-format", "sum")
+    assert "unknown catalog format 'sum'; formats: openai, mcp" in done.stderr
+
+
+# ---------------------------------------------------------------- no table elsewhere
+def tables_of_names(tree: ast.AST) -> list[int]:
+    """Lines of dicts whose keys, and of comparisons whose other side, are names of benchmarks."""
+    found = []
+    for node in ast.walk(tree):
+        texts: list[ast.expr | None] = []
+        if isinstance(node, ast.Dict):
+            texts = list(node.keys)
+        elif isinstance(node, ast.Compare):
+            texts = [node.left, *node.comparators]
+        if any(isinstance(one, ast.Constant) and one.value in NAMES for one in texts):
+            found.append(node.lineno)
+    return found
+
+
+def test_tables_of_names_are_found() -> None:
+    assert tables_of_names(ast.parse("x = {'appbench': 1}\nif name == 'callnavi': pass\ny = {'a': 1}")) == [
+        1,
+        2,
+    ]
+
+
+@pytest.mark.parametrize("room", ["benchmarks", "cli", "scoring", "llm", "records", "worlds"])
+def test_no_table_outside_a_benchmark_names_one(room: str) -> None:
+    files = [file for file in (PACKAGE / room).rglob("*.py") if file.parent.name not in NAMES]
+    wrong = {str(file): lines for file in files if (lines := tables_of_names(ast.parse(file.read_text())))}
+    assert files
+    assert wrong == {}
+
+
+def test_each_package_exports_its_benchmark() -> None:
+    folder = PACKAGE / "benchmarks"
+    assert {file.parent.name for file in folder.glob("*/__init__.py")} == set(NAMES) == set(BENCHMARKS)
+    for name, one in BENCHMARKS.items():
+        assert (type(one), one.name) == (Benchmark, name)
+        assert (folder / name / "prompts.py").exists() == one.judged
+    assert len(BENCHMARKS) == len(NAMES)
+    with pytest.raises(KeyError):
+        registry.BENCHMARKS["sixth"]
+
+
+# ---------------------------------------------------------------- what is loaded
+LOADED = """
+import json, sys
+from planner_eval.benchmarks.score import score_file
+score_file({answers!r}, {gold!r}, {name!r})
+print(json.dumps([name for name in sys.modules if name.startswith("planner_eval.benchmarks.")]))
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scoring_loads_one_benchmark(name: str) -> None:
+    code = LOADED.format(answers=str(SAMPLES / f"answers/{name}.jsonl"), gold=str(SAMPLES / name), name=name)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {one.split(".")[2] for one in json.loads(done.stdout)}
+    assert loaded & set(NAMES) == {name}
+
+
+def test_looking_at_all_benchmarks_loads_no_scorer() -> None:
+    code = (
+        "import sys; from planner_eval.benchmarks.registry import BENCHMARKS; list(BENCHMARKS.values())\n"
+        "print([n for n in sys.modules if n.startswith('planner_eval.benchmarks.') and n.count('.') > 2])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,185 @@
+"""What is done in one way: sorting topologically, hinting at the closest name, cutting texts."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.base.text import closest, did_you_mean, one_line, shortened
+from planner_eval.plan.topological import generations, stuck
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "planner_eval"
+SAMPLES = ROOT / "data" / "samples"
+
+WORKER = ("execution/core.py", "execution/wire.py")
+"""They run in the confined worker, which may import neither our modules nor json."""
+
+
+def planeval(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "planner_eval", *argv], capture_output=True, text=True)
+
+
+def sources(pattern: str) -> set[str]:
+    """The files of the package, below it, that hold a pattern."""
+    files = PACKAGE.rglob("*.py")
+    return {str(f.relative_to(PACKAGE)) for f in files if re.search(pattern, f.read_text(encoding="utf-8"))}
+
+
+# ---------------------------------------------------------------- sorting
+NEEDS = st.integers(0, 7).flatmap(
+    lambda n: st.lists(st.lists(st.integers(0, max(n - 1, 0)), max_size=3), min_size=n, max_size=n)
+)
+
+
+def graph(needs: list[list[int]]) -> nx.DiGraph:
+    made = nx.DiGraph((producer, user) for user, needed in enumerate(needs) for producer in needed)
+    made.add_nodes_from(range(len(needs)))
+    return made
+
+
+@given(NEEDS)
+def test_generations_are_those_of_networkx(needs: list[list[int]]) -> None:
+    wanted = graph(needs)
+    circle = {node for part in nx.strongly_connected_components(wanted) if len(part) > 1 for node in part}
+    circle |= set(nx.nodes_with_selfloops(wanted))
+    behind = circle.union(*(nx.descendants(wanted, node) for node in circle))
+    assert stuck(needs) == sorted(behind)
+    free = wanted.subgraph(set(wanted) - behind)
+    assert list(generations(needs)) == [sorted(g) for g in nx.topological_generations(free)]
+    singly = [position for (position,) in generations(needs, singly=True)]
+    assert singly == list(nx.lexicographical_topological_sort(free))
+
+
+@given(NEEDS)
+def test_a_circle_is_entered_where_it_is_said(needs: list[list[int]]) -> None:
+    entered: list[int] = []
+
+    def enter(waiting: list[int]) -> list[int]:
+        entered.append(next(position for position, count in enumerate(waiting) if count > 0))
+        return entered[-1:]
+
+    order = [position for generation in generations(needs, enter=enter) for position in generation]
+    assert sorted(order) == list(range(len(needs)))
+    late = {
+        (user, p) for user, needed in enumerate(needs) for p in needed if order.index(p) >= order.index(user)
+    }
+    assert {user for user, _ in late} <= set(entered) <= set(stuck(needs))
+
+
+CALLS = [
+    {"name": "f", "arguments": {"x": f"$var_{n}.result$"}, "label": f"$var_{k}"} for k, n in ((1, 2), (2, 1))
+]
+CALLS += [{"name": "g", "arguments": {"x": "$var_1.result$"}, "label": "$var_3"}]
+CALLS += [{"name": "h", "arguments": {"x": "1"}, "label": "$var_4"}]
+
+
+def test_every_user_of_the_sort_knows_a_circle(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(CALLS))
+    said = planeval("parse", str(plan))
+    assert "calls 1, 2, 3 depend on one another in a circle, or on calls that do" in said.stdout + said.stderr
+    drawn = planeval("render", str(plan), "--format", "text").stdout
+    assert all(name in drawn for name in "fgh")
+    (tmp_path / "tools.py").write_text("def f(x): return x\ndef g(x): return x\ndef h(x): return x\n")
+    argv = ("--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--format", "json")
+    calls = json.loads(planeval("execute", str(plan), *argv).stdout)["calls"]
+    assert [call["status"] for call in calls] == ["failed", "failed", "skipped", "ok"]
+    assert calls[0]["error"]["message"] == "calls depend on one another: var_1, var_2"
+
+
+def test_nobody_else_sorts_topologically() -> None:
+    assert sources(r"heappop|waiting\[\w+\] -= 1|waits\[\w+\] -= 1") == {"plan/topological.py"}
+
+
+# ---------------------------------------------------------------- hints
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
+        (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),
+        (("parse", "X", "--from", "zzzz"), "there is no dialect 'zzzz': planeval dialects lists them"),
+        (("score", "X", "X", "--metric", "call"), "there is no metric 'call'; did you mean 'calls'?"),
+        (("score", "X", "X", "--metric", "zzzz"), "there is no metric 'zzzz'; known are "),
+        (
+            ("score", "X", "X", "--benchmark", "nestfull"),
+            "there is no benchmark 'nestfull'; did you mean nestful?",
+        ),
+        (
+            ("data", "show", "nestful"),
+            "there is no data set 'nestful'; did you mean nestful-v1 or nestful-v2?",
+        ),
+        (("data", "show", "calnavi"), "there is no data set 'calnavi'; did you mean callnavi?"),
+        (("stats", "apbench"), "there is no file apbench; did you mean the data set appbench?"),
+        (("catalog", "show", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
+        (("check", "X", "--catalog", "C"), "C.json has no tool 'ad'; did you mean add?"),
+        (("diff", "X", "X", "--policy", "P"), "there is no key 'argumnt'; did you mean 'argument'?"),
+    ],
+)
+def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
+    files = {name: tmp_path / name for name in ("X.json", "C.json", "P.toml")}
+    files["X.json"].write_text('[{"name": "ad", "arguments": {"a": 1}}]')
+    files["C.json"].write_text('[{"name": "add", "parameters": {"type": "object", "properties": {"a": {}}}}]')
+    files["P.toml"].write_text('[[rule]]\nargumnt = "a"\n')
+    places = {name[0]: str(place) for name, place in files.items()}
+    done = planeval(*(places.get(word, word) for word in argv))
+    assert said in done.stdout + done.stderr
+
+
+def test_nobody_else_looks_for_close_names() -> None:
+    assert sources("get_close_matches") == {"base/text.py", WORKER[0]}
+
+
+def test_hints_take_long_names_and_none() -> None:
+    assert did_you_mean("a" * 100_000, ["a" * 200]) == f"did you mean {'a' * 200!r}?"
+    assert (did_you_mean("x", []), did_you_mean("x", [], "none"), closest("", ["a"])) == ("", "none", None)
+
+
+# ---------------------------------------------------------------- cutting
+@given(st.text(), st.integers(1, 30))
+def test_cut_texts_have_their_width(text: str, width: int) -> None:
+    cut = shortened(text, width)
+    assert len(cut) == min(len(text), width)
+    assert cut == text or (text.startswith(cut[:-1]) and cut.endswith("…"))
+    assert len(one_line(text, width)) <= width
+
+
+def test_nobody_else_cuts_with_an_ellipsis() -> None:
+    assert sources(r"\] \+ [\"']…[\"']") == {"base/text.py", WORKER[1]}
+
+
+# ---------------------------------------------------------------- formats
+@pytest.mark.parametrize(
+    ("argv", "choice"),
+    [
+        (("check",), "[text|json|jsonl|csv|md]"),
+        (("parse",), "[text|json]"),
+        (("selftest",), "[table|json|jsonl|csv|md]"),
+        (("compare",), "[text|json|csv|md]"),
+        (("stats",), "[table|json|csv|md]"),
+        (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
+        (("score",), "[text|json|jsonl|csv|md|junit]"),
+        (("dialects",), "[table|json|csv|md]"),
+        (("doctor",), "[table|json|csv|md]"),
+        (("catalog", "show"), "[text|json|csv|md]"),
+        (("data", "list"), "[table|md|csv|json|jsonl]"),
+        (("data", "check"), "[table|md|json]"),
+        (("diff",), "[text|json|jsonl|csv|md|junit|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
+        (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
+    ],
+)
+def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
+    assert choice in "".join(planeval(*argv, "--help").stdout.split())
+
+
+def test_nobody_else_lists_formats() -> None:
+    lists = r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"'
+    assert sources(lists) == {"base/formats.py", "base/tables.py"}
