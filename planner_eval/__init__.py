@@ -15,18 +15,34 @@ if TYPE_CHECKING:
 
     from planner_eval.base.errors import ParseError, PlanevalError
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.catalogs.check import check
-    from planner_eval.catalogs.formats import read_catalog
-    from planner_eval.comparison.diff import Diff, diff
+    from planner_eval.comparison.diff import Diff
     from planner_eval.comparison.structure_diff import StructureDiff, compare_structure
-    from planner_eval.dialects.read import parse, write
-    from planner_eval.drawing import render
-    from planner_eval.execution import Trace, execute
-    from planner_eval.metrics import score
-    from planner_eval.plan.canonical import same
+    from planner_eval.datasets.sources import open_sources
+    from planner_eval.dialects.read import write
+    from planner_eval.drawing import render_many
+    from planner_eval.execution import Trace
     from planner_eval.plan.model import Call, Plan, Ref
-    from planner_eval.plan.statistics import stats
     from planner_eval.policy import Policy, Rule
+    from planner_eval.verbs.benchmark import score_benchmark
+    from planner_eval.verbs.catalogs import read_catalog
+    from planner_eval.verbs.checking import check
+    from planner_eval.verbs.comparing import compare
+    from planner_eval.verbs.converting import convert
+    from planner_eval.verbs.counting import stats
+    from planner_eval.verbs.dataset_check import check_dataset
+    from planner_eval.verbs.datasets import list_datasets, read_dataset, verify_dataset
+    from planner_eval.verbs.dialects import list_dialects
+    from planner_eval.verbs.doctor import doctor
+    from planner_eval.verbs.drawing import render
+    from planner_eval.verbs.effects import compare_effects
+    from planner_eval.verbs.evaluating import Reading, diff, evaluate, pair, same
+    from planner_eval.verbs.fetching import fetch_dataset
+    from planner_eval.verbs.reading import parse, read
+    from planner_eval.verbs.repairing import apply, read_patches
+    from planner_eval.verbs.running import execute, tool_source
+    from planner_eval.verbs.schemas import schema
+    from planner_eval.verbs.scoring import score
+    from planner_eval.verbs.selftest import selftest
 
 _WHERE = {
     "Call": "plan.model",
@@ -36,20 +52,42 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "policy",
+    "Reading": "verbs.evaluating",
     "Ref": "plan.model",
     "Rule": "policy",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution",
-    "check": "catalogs.check",
+    "apply": "verbs.repairing",
+    "check": "verbs.checking",
+    "check_dataset": "verbs.dataset_check",
+    "compare": "verbs.comparing",
+    "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
-    "diff": "comparison.diff",
-    "execute": "execution",
-    "parse": "dialects.read",
-    "read_catalog": "catalogs.formats",
-    "render": "drawing",
-    "same": "plan.canonical",
-    "score": "metrics",
-    "stats": "plan.statistics",
+    "convert": "verbs.converting",
+    "diff": "verbs.evaluating",
+    "doctor": "verbs.doctor",
+    "evaluate": "verbs.evaluating",
+    "execute": "verbs.running",
+    "fetch_dataset": "verbs.fetching",
+    "list_datasets": "verbs.datasets",
+    "list_dialects": "verbs.dialects",
+    "open_sources": "datasets.sources",
+    "pair": "verbs.evaluating",
+    "parse": "verbs.reading",
+    "read": "verbs.reading",
+    "read_catalog": "verbs.catalogs",
+    "read_dataset": "verbs.datasets",
+    "read_patches": "verbs.repairing",
+    "render": "verbs.drawing",
+    "render_many": "drawing",
+    "same": "verbs.evaluating",
+    "schema": "verbs.schemas",
+    "score": "verbs.scoring",
+    "score_benchmark": "verbs.benchmark",
+    "selftest": "verbs.selftest",
+    "stats": "verbs.counting",
+    "tool_source": "verbs.running",
+    "verify_dataset": "verbs.datasets",
     "write": "dialects.read",
 }
 
@@ -61,27 +99,51 @@ __all__ = [
     "Plan",
     "PlanevalError",
     "Policy",
+    "Reading",
     "Ref",
     "Rule",
     "StructureDiff",
     "Trace",
     "__version__",
+    "apply",
     "check",
+    "check_dataset",
+    "compare",
+    "compare_effects",
     "compare_structure",
+    "convert",
     "diff",
+    "doctor",
+    "evaluate",
     "execute",
+    "fetch_dataset",
+    "list_datasets",
+    "list_dialects",
+    "open_sources",
+    "pair",
     "parse",
+    "read",
     "read_catalog",
+    "read_dataset",
+    "read_patches",
     "render",
+    "render_many",
     "same",
+    "schema",
     "score",
+    "score_benchmark",
+    "selftest",
     "stats",
+    "tool_source",
+    "verify_dataset",
     "write",
 ]
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
+register("diff text", "planner_eval.scoring.row_formats:diff_text")
+register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("schema defaults", "planner_eval.catalogs.defaults:schema_defaults")
 register("world catalog", "planner_eval.worlds.reading:world_catalog")
 register("world tools", "planner_eval.worlds.source:world_source")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from planner_eval.cli.sources import short_names
+from planner_eval.datasets.sources import short_names
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
@@ -39,9 +40,7 @@ def command() -> None:
 @output
 def show(file: str, wanted: str | None, catalog_format: str | None, form: str, output: str | None) -> int:
     """Show the tools of a catalog, a line each, or one of them in full."""
-    from planner_eval.catalogs.formats import read_catalog
-
-    catalog = read_catalog(file, catalog_format)
+    catalog = pe.read_catalog(file, catalog_format)
     tools = catalog.tools
     if wanted is not None:
         tools = catalog.find(wanted)
@@ -70,9 +69,9 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
 @output
 def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
     """Write a catalog in another format, as JSON."""
-    from planner_eval.catalogs.formats import read_catalog, to_data
+    from planner_eval.catalogs.formats import to_data
 
-    data = to_data(read_catalog(file, catalog_format), target)
+    data = to_data(pe.read_catalog(file, catalog_format), target)
     emit(json.dumps(data, ensure_ascii=False, indent=1), output)
     return 0
 

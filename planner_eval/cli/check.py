@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
@@ -52,10 +53,8 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     outputs that a tool does not have or that do not fit, unused results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    from planner_eval.records.files import read_file
-
-    catalog = _catalog(catalogs, options["catalog_format"])
-    source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
+    catalog = pe.read_catalog(catalogs, options["catalog_format"])
+    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
     rows: list[dict[str, Any]] = []
     read = unread = 0
     for record in source.records:
@@ -74,31 +73,20 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     return 1 if rows else 0
 
 
-def _catalog(sources: tuple[str, ...], format: str | None) -> Catalog:
-    from planner_eval.catalogs.formats import read_catalog
-
-    found = [read_catalog(each, format) for each in sources]
-    joined = found[0]
-    for each in found[1:]:
-        joined = joined + each
-    return joined
-
-
 def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
-    from planner_eval.catalogs.check import check
     from planner_eval.dialects.read import locate
+    from planner_eval.verbs.checking import shown
 
     name = record.id if record.id is not None else str(record.position + 1)
     try:
-        plan = locate(record.plan(dialect=options["dialect"]))
+        plan = locate(pe.parse(record, dialect=options["dialect"]))
     except ParseError as error:
         yield _row(name, "error", "unreadable", str(error).split("\n")[0])
         return
-    worst = _LEVELS[: _LEVELS.index(options["level"]) + 1]
-    for found in (*plan.diagnostics, *check(plan, catalog)):
-        if found.severity in worst and found.code not in options["ignore"]:
-            yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
+    which = {"ignore": options["ignore"], "level": options["level"]}
+    for found in (*shown(plan.diagnostics, **which), *pe.check(plan, catalog, **which)):
+        yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
 
 
 def _row(

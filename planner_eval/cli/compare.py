@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.formats import WHOLE, of_suffix
 from planner_eval.cli.options import (
     emit,
     note,
     output,
     pairing,
-    read_answers,
-    read_golds,
     reading,
+    reading_of,
     repairing,
     seed_option,
     written,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
-from planner_eval.cli.score import refuse_unknown_keys, scored
+from planner_eval.cli.score import counted
 
 if TYPE_CHECKING:
     from planner_eval.scoring.compare import Contrast
@@ -59,7 +58,20 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     """
     from planner_eval.scoring.compare import write_contrast
 
-    found = _contrast((first, second), gold, options)
+    how = reading_of(options)
+    chosen: dict[str, Any] = {"metrics": options["metrics"]} if options["metrics"] else {}
+    found = pe.compare(
+        how.answers(first),
+        how.answers(second),
+        how.golds(gold),
+        policy=chosen_policy(options["policy"]),
+        by=options["by"],
+        seed=options["seed"],
+        reading=how,
+        names=_names((first, second)),
+        progress=counted(),
+        **chosen,
+    )
     emit(write_contrast(found, form), output)
     _say_unread(found, repaired=options["repair"])
     said = (
@@ -69,45 +81,6 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     if options["mistaken"]:
         _draw(found, options["mistaken"])
     return 0 if found.n else 3
-
-
-def _contrast(files: tuple[str, str], gold: str, options: dict[str, Any]) -> Contrast:
-    from planner_eval.metrics import DEFAULT_METRICS, choose
-    from planner_eval.scoring.compare import make_contrast
-    from planner_eval.scoring.report import signature
-    from planner_eval.scoring.scored import FIELDS, STRUCTURE
-
-    metrics = choose(options["metrics"]) if options["metrics"] else DEFAULT_METRICS
-    policy = chosen_policy(options["policy"])
-    given = options["by"]
-    options = options | {"by": given or (*STRUCTURE, *FIELDS)}
-    columns, ways, repeated = [], [], []
-    right = read_golds(gold, options)
-    sides = [read_answers(file, options) for file in files]
-    for left in sides:
-        run = scored((left, right), metrics, policy, options)
-        columns.append(run.rows)
-        ways.append(f"{run.pairing.by} ({run.notations})")
-        repeated.append(len(run.pairing.repeated))
-    if given:
-        refuse_unknown_keys(given, columns[0])
-    by = [key for key in options["by"] if any(key in row.keys for row in columns[0])]
-    parts = {"answers": " and ".join(side.content or "records" for side in sides)}
-    parts |= {"pairing": " and ".join(ways)} | ({"repair": "yes"} if options["repair"] else {})
-    found = make_contrast(
-        columns[0],
-        columns[1],
-        metrics,
-        names=_names(files),
-        made=signature(policy.name, seed=options["seed"], **parts),
-        by=by,
-        seed=options["seed"],
-    )
-    one, other = (
-        counts._replace(repeated=left_out) for counts, left_out in zip(found.records, repeated, strict=True)
-    )
-    read = {"first": sides[0].said, "second": sides[1].said, "gold": right.said}
-    return replace(found, records=(one, other), read=read)
 
 
 def _say_unread(found: Contrast, *, repaired: bool) -> None:

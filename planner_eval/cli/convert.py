@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.cli.options import emit, note, output, reading
-from planner_eval.cli.parse import tool_types
 
 if TYPE_CHECKING:
     from planner_eval.records.files import Record
@@ -42,18 +42,19 @@ def command(
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
-    from planner_eval import dialects
-    from planner_eval.records.files import read_file
+    from planner_eval.verbs.reading import types_of
 
-    dialects.get(target)
-    source = read_file(file, id_field=id_field, text_field=text_field)
-    tools = tool_types(catalog)
+    source = pe.read(file, id_field=id_field, text_field=text_field)
+    how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair}
+    how["tools"] = catalog and types_of(catalog)
     lines: list[str] = []
     unreadable = unwritten = 0
     for record in source.records:
         try:
-            plan = record.plan(dialect=dialect, repair=repair, tools=tools)
-            row = {"text": _written(plan, target, loss, record.where)}
+            done = pe.convert(record, target, **how)
+            row = {"text": done.text}
+            for lost in done.losses:
+                note(f"{record.where}: {lost.code}: {lost.message}")
         except ParseError as error:
             unreadable += 1
             row = {"error": _said(error, record, many=source.many)}
@@ -85,17 +86,3 @@ def _summary(written: int, unreadable: int, unwritten: int, target: str) -> str:
     reasons += [f"{unwritten} cannot be said in {target}"] if unwritten else []
     failed = f", {unreadable + unwritten} not: {', '.join(reasons)}" if reasons else ""
     return f"{written + unreadable + unwritten} records: {written} written{failed}"
-
-
-def _written(plan: object, target: str, loss: bool, where: str) -> str:
-    from planner_eval.dialects.loss import write_lossy
-    from planner_eval.dialects.read import write
-    from planner_eval.plan.model import Plan
-
-    assert isinstance(plan, Plan)
-    if not loss:
-        return write(plan, target)
-    done = write_lossy(plan, target, write)
-    for lost in done.losses:
-        note(f"{where}: {lost.code}: {lost.message}")
-    return done.text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import DatasetError
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
@@ -17,7 +18,6 @@ from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planner_eval.datasets.check import Checked
     from planner_eval.datasets.fetch import Accept, Progress
     from planner_eval.datasets.published import Dataset, File
 
@@ -47,23 +47,16 @@ def _places(function: Any) -> Any:
 @written(*FORMATS, help="How to write the result.")
 def list_(cache: str | None, source: str | None, form: str) -> int:
     """List the data sets, and which of their files are there."""
-    from planner_eval.datasets.published import published
-    from planner_eval.datasets.store import place
-
-    rows = []
-    for dataset in published().values():
-        folder = place(dataset, cache=cache, source=source)
-        needed = [file for file in dataset.files if file.needed]
-        there = sum((folder / file.path).is_file() for file in needed)
-        rows.append(
-            {
-                "name": dataset.name,
-                "records": dataset.records,
-                "files": f"{there}/{len(needed)}",
-                "licence": dataset.licence,
-                "title": dataset.title,
-            }
-        )
+    rows = [
+        {
+            "name": one.dataset.name,
+            "records": one.dataset.records,
+            "files": f"{one.there}/{one.needed}",
+            "licence": one.dataset.licence,
+            "title": one.dataset.title,
+        }
+        for one in pe.list_datasets(cache=cache, source=source)
+    ]
     emit(table(rows, form, width=70), None)
     return 0
 
@@ -82,23 +75,18 @@ def fetch(
     published checksum are kept. NAME is a data set of 'planeval data list', or 'all'.
     """
     from planner_eval.datasets.fetch import Options
-    from planner_eval.datasets.fetch import fetch as fetch_files
     from planner_eval.datasets.published import find, published
     from planner_eval.datasets.store import place
 
     refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
     datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
+    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress(sys.stderr))
     for dataset in datasets:
-        folder = place(dataset, cache=cache)
-        origin = None if source is None else place(dataset, source=source)
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
-        options = Options(
-            source=origin, mirror=mirror, accept=_accept(accept_checksum), progress=_progress(sys.stderr)
-        )
-        for done in fetch_files(dataset, folder, options):
+        for done in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
             click.echo(f"{dataset.name}/{done.file.path}: {done.what}")
-        click.echo(f"{dataset.name} is in {folder}")
+        click.echo(f"{dataset.name} is in {place(dataset, cache=cache)}")
     return 0
 
 
@@ -135,29 +123,11 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
     Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
     """
-    from planner_eval.datasets.published import find
-    from planner_eval.datasets.store import place
-    from planner_eval.datasets.store import verify as verify_files
-
-    dataset = find(name)
-    folder = place(dataset, cache=cache, source=source)
-    if folder.is_file():
-        raise click.UsageError(f"{source} is a file; verify compares the files of a folder")
-    states = verify_files(dataset, _there(dataset, folder))
+    states = pe.verify_dataset(name, cache=cache, source=source)
     rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
     emit(table(rows, form, width=70), None)
     bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
     return 1 if bad else 0
-
-
-def _there(dataset: Dataset, folder: Path) -> Path:
-    """The folder, if any file of the data set is in it; or the one file that was named."""
-    if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
-        raise DatasetError(
-            f"{folder}: no file of {dataset.name} is here; "
-            f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"
-        )
-    return folder
 
 
 @command.command("show")
@@ -167,19 +137,18 @@ def _there(dataset: Dataset, folder: Path) -> Path:
 @click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
 def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
-    from planner_eval.datasets.published import find, read
-    from planner_eval.datasets.store import place
-
     refuse_idle([Applies(("samples",), identifier is None, "without --id, which names one sample")])
-    dataset = find(name)
-    folder = place(dataset, cache=cache, source=source)
     if not samples and identifier is None:
-        emit(_card(dataset, folder), None)
+        from planner_eval.datasets.published import find
+        from planner_eval.datasets.store import place
+
+        dataset = find(name)
+        emit(_card(dataset, place(dataset, cache=cache, source=source)), None)
         return 0
-    found = read(dataset, folder)
+    found = pe.read_dataset(name, cache=cache, source=source)
     chosen = [s for s in found if s.id == identifier] if identifier else list(islice(found, samples))
     if not chosen:
-        raise DatasetError(f"{dataset.name} has no sample of the id {identifier!r}")
+        raise DatasetError(f"{name} has no sample of the id {identifier!r}")
     for sample in chosen:
         emit(_sample(sample), None)
     return 0
@@ -223,16 +192,8 @@ def check(name: str, cache: str | None, source: str | None, examples: int, form:
     gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
     read.
     """
-    from planner_eval.datasets.check import check as check_samples
-    from planner_eval.datasets.published import find, read
-    from planner_eval.datasets.store import place
-
-    dataset = find(name)
-    folder = _there(dataset, place(dataset, cache=cache, source=source))
-    samples = list(read(dataset, folder))
-    checked: Checked = check_samples(samples, examples=examples)
-    text, perfect = shown(dataset, samples, checked, form=form, examples=examples)
-    emit(text, None)
-    if not samples:
+    found = pe.check_dataset(name, cache=cache, source=source, examples=examples)
+    emit(shown(found, form=form, examples=examples), None)
+    if not found.checked.samples:
         return 3
-    return 0 if perfect and not checked.serious else 1
+    return 0 if found.perfect and not found.checked.serious else 1

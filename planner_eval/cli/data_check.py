@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,31 +13,24 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.datasets.check import Checked
     from planner_eval.datasets.published import Dataset
-    from planner_eval.datasets.sample import Sample
+    from planner_eval.verbs.dataset_check import DatasetCheck
 
 
-def shown(
-    dataset: Dataset, samples: Sequence[Sample], checked: Checked, *, form: str, examples: int
-) -> tuple[str, bool]:
-    """The text of a check, and whether gold is perfect under every variant of its benchmark.
+def shown(found: DatasetCheck, *, form: str, examples: int) -> str:
+    """The text of a check.
 
     Args:
-        dataset: What was checked.
-        samples: Its samples.
-        checked: What was found in them.
+        found: What was found.
         form: ``"table"``, ``"md"`` or ``"json"``.
         examples: How many examples to show of each kind.
     """
-    from planner_eval.benchmarks.replay import replay
-
-    replays = replay(dataset.benchmark, samples) if dataset.benchmark and samples else []
-    perfect = not any(one.imperfect for one in replays)
+    dataset, checked, replays = found
     if form == "json":
         data = {"name": dataset.name, **asdict(checked), "replayed": [_data(one) for one in replays]}
-        return json.dumps(data, ensure_ascii=False, indent=1), perfect
+        return json.dumps(data, ensure_ascii=False, indent=1)
     blocks = [_head(dataset, checked), _findings(checked, form)]
     blocks += [_replayed(one, examples) for one in replays]
-    return "\n\n".join(block for block in blocks if block), perfect
+    return "\n\n".join(block for block in blocks if block)
 
 
 def _head(dataset: Dataset, checked: Checked) -> str:

@@ -6,6 +6,7 @@ import json
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output, wrappers, written
@@ -18,15 +19,12 @@ from planner_eval.cli.options import emit, output, wrappers, written
 @output
 def command(name: str | None, form: str, output: str | None) -> int:
     """List the dialects, or show one with its example."""
-    from planner_eval import dialects
-    from planner_eval.dialects.listing import entries, page
-
-    if name is not None:
-        dialects.get(name)  # names the closest one where there is none
+    found = pe.list_dialects(name)
     if form == "md" and name is None:
+        from planner_eval.dialects.listing import page
+
         emit(page(), output)
         return 0
-    found = [entry for entry in entries() if name in (None, entry.name)]
     if form == "json":
         emit(json.dumps([entry._asdict() for entry in found], ensure_ascii=False, indent=1), output)
     elif name is not None:

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import (
     Applies,
     emit,
-    fields_said,
     note,
     output,
     pairing,
-    read_answers,
-    read_golds,
     reading,
+    reading_of,
     refuse_idle,
     repairing,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
-    from planner_eval.records.files import Record
-    from planner_eval.records.pairing import Pairing
     from planner_eval.records.rows import Row
-
-    Pairs = tuple[tuple[Record | None, Record | None], ...]
 
 SHOWN = ("listing", "boxes", *DRAWN)
 REPORT = "html"
@@ -73,32 +67,19 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.records.pairing import pair, refuse_repeated_gold
-    from planner_eval.records.rows import JUDGED, evaluate
+    from planner_eval.records.rows import JUDGED
 
     form = form or of_suffix(output, (*WRITTEN, *SHOWN, REPORT)) or "text"
-    dialect, wanted, only = options["dialect"], options["wanted"], options["only"]
-    left, right = read_answers(pred, options), read_golds(gold, options)
-    if wanted is not None and not left.many and right.many:
-        # One prediction, and the name of the record that it answers.
-        left = left._replace(records=(replace(left.records[0], id=wanted),))
-    paired = pair(left, right, by=options["by_way"])
-    refuse_repeated_gold(paired, right.records)
-    gold_dialect = options["gold_from"] or dialect
+    wanted, only, how = options["wanted"], options["only"], reading_of(options)
+    paired = pe.pair(how.answers(pred), how.golds(gold), reading=how, id=wanted)
+    left, right = paired.pred, paired.gold
     many = (left.many or right.many) and wanted is None
-    pairs = _chosen(paired, wanted)
-    _refuse_idle(form, patch=patch, many=many, pairs=len(pairs))
-    tools = _tools(options["execute"], gold) if options["execute"] else None
-    rows = list(
-        evaluate(
-            pairs,
-            pred_dialect=dialect,
-            gold_dialect=gold_dialect,
-            policy=chosen_policy(options["policy"]),
-            repair=options["repair"],
-            located=options["places"] or form in ("json", "jsonl"),
-        )
-    )
+    _refuse_idle(form, patch=patch, many=many, pairs=len(paired.pairs))
+    # A world must be able to answer what gold asks; nothing is known of the prediction.
+    spec = options["execute"]
+    tools = pe.tool_source(spec, seed="0", facts=gold) if spec else None
+    located = options["places"] or form in ("json", "jsonl")
+    rows = list(pe.evaluate(paired, policy=chosen_policy(options["policy"]), located=located))
     if patch:
         emit(_patches(rows, many=many), output)
     elif form in SHOWN:
@@ -114,8 +95,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
         _say_effects(rows, tools, many=many)
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
-        note(f"{fields_said(left, right)}; paired by {paired.by}{repeated}")
-    if dialect is None:
+        note(f"{paired.said}; paired by {paired.by}{repeated}")
+    if how.dialect is None:
         _say_how(rows)
     if not any(row.state in JUDGED for row in rows):
         return 3
@@ -145,39 +126,16 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
     )
 
 
-def _tools(spec: str, gold: str) -> Any:
-    """The tools of a specification; a world must be able to answer what gold asks."""
-    from planner_eval.execution import tool_source
-
-    if not spec.startswith("world:"):
-        return tool_source(spec)
-    from planner_eval.worlds import world_source
-    from planner_eval.worlds.source import read_facts
-
-    # Nothing is known of the prediction.
-    return world_source(spec.removeprefix("world:"), seed="0", facts=read_facts(gold))
-
-
 def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
     """Say of each pair whether the two plans agree in what comes out, and where they part."""
-    from planner_eval.execution import compare_effects
     from planner_eval.records.rows import STATES
 
     for row in rows:
         if row.pred is None or row.gold is None:
             said = f"unknown: {STATES[row.state]}"
         else:
-            said = str(compare_effects(row.pred, row.gold, tools))
+            said = str(pe.compare_effects(row.pred, row.gold, tools))
         note(f"{row.id + ': ' if many else ''}in effect {said}")
-
-
-def _chosen(pairing: Pairing, wanted: str | None) -> Pairs:
-    if wanted is None:
-        return pairing.pairs
-    chosen = tuple(p for p in pairing.pairs if any(r is not None and r.id == wanted for r in p))
-    if chosen:
-        return chosen
-    raise InputError(f"no record has the id {wanted!r}")
 
 
 def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.cli.options import note
 
@@ -48,11 +49,9 @@ def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
     Raises:
         RenderError: it cannot be drawn.
     """
-    from planner_eval.drawing import render_many
-
     look = {name: options[name] for name in ("theme", "deadline", "force")}
     color = options.get("output") is None and colorful()
-    one = next(render_many([thing], format=form, color=color, **look))
+    one = next(pe.render_many([thing], format=form, color=color, **look))
     for diagnostic in one.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.base.errors import InputError, ParseError
+import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
@@ -18,13 +19,9 @@ from planner_eval.cli.options import Applies, emit, note, output, reading, refus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution import Options, Trace
-    from planner_eval.execution.source import ToolSource
-    from planner_eval.plan.model import Plan
-    from planner_eval.records.files import Record
-
-    Ran = tuple[Record, Trace | None, str | None]
-    """A record with its trace, or with why there is none."""
+    from planner_eval.execution import Trace
+    from planner_eval.records.files import PlanFile, Record
+    from planner_eval.verbs.running import Ran
 
 
 @click.command("execute")
@@ -100,17 +97,15 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     that need it. Tools run in a worker process that can reach neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    from planner_eval.records.files import read_file
-
     _refuse_idle(spec, form, options)
-    source = read_file(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
     records = [r for r in source.records if options["wanted"] in (None, r.id)]
     if not records and options["wanted"] is not None:
         raise InputError(f"{source.name}: no record has the id {options['wanted']!r}")
     ran: list[Ran] = []
     interrupted = False
     try:
-        for one in _run(records, spec, options):
+        for one in _run(source._replace(records=tuple(records)), spec, options):
             ran.append(one)
             _progress(len(ran), len(records))
     except KeyboardInterrupt:
@@ -122,12 +117,12 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
         emit(_drawn(ran[0], form, {**options, "output": output}, many=many), output)
     elif ran:
         emit(_written(ran, form, many=many, trace=options["trace"]), output)
-    for record, _, error in ran:
-        if error is not None:
-            note(f"{record.where}: {error}")
+    for one in ran:
+        if one.error is not None:
+            note(f"{one.record.where}: {one.error}")
     if interrupted:
         return 130
-    traces = [trace for _, trace, _ in ran if trace is not None]
+    traces = [one.trace for one in ran if one.trace is not None]
     if not traces:
         return 3
     return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
@@ -156,12 +151,11 @@ def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes
     """The plan of one record with what became of each call."""
     from planner_eval.drawing.runs import run_scene
 
-    record, trace, error = one
     if many:
         raise InputError("one drawing holds one plan: name a record with --id")
-    if trace is None:
-        raise InputError(f"there is nothing to draw: {error}")
-    return draw_one(run_scene(record.plan(dialect=options["dialect"]), trace), form, options)
+    if one.plan is None or one.trace is None:
+        raise InputError(f"there is nothing to draw: {one.error}")
+    return draw_one(run_scene(one.plan, one.trace), form, options)
 
 
 def _progress(done: int, total: int) -> None:
@@ -171,91 +165,45 @@ def _progress(done: int, total: int) -> None:
 
 
 # ---------------------------------------------------------------- running
-def _run(records: list[Record], spec: str, options: dict[str, Any]) -> Iterator[Ran]:
-    from planner_eval.execution import Limits, Options, Sandbox, tool_source
+def _run(plans: PlanFile, spec: str, options: dict[str, Any]) -> Iterator[Ran]:
+    from planner_eval.execution import Options
 
-    tools = _world(spec, options) if spec.startswith("world:") else tool_source(spec)
-    plans: list[tuple[Record, Plan | None, str | None]] = []
-    for record in records:
-        try:
-            plans.append((record, record.plan(dialect=options["dialect"]), None))
-        except ParseError as error:
-            plans.append((record, None, str(error)))
+    tools = pe.tool_source(spec, seed=options["seed"], facts=options["facts"])
+    if (options["isolation"] or tools.level) == "inline" and tools.data.get("kind") != "recorded":
+        note("inline: the tools run in this process, without any isolation")
     wanted = Options(
         options["binding"],
         options["concurrency"],
         options["retries"],
         options["backoff"],
-        arguments=options["trace"] or options["record"] is not None,
+        arguments=options["trace"],
         state=options["state"],
     )
-    limits = Limits(seconds=options["timeout"], read=options["allow_read"])
-    recorder = _Recorder(options["record"], tools)
-    if (options["isolation"] or tools.level) == "inline" and tools.data.get("kind") != "recorded":
-        note("inline: the tools run in this process, without any isolation")
-    sandbox = Sandbox(
-        recorder.tools, level=options["isolation"], limits=limits, threads=options["concurrency"] > 1
+    return pe.execute(
+        plans,
+        tools,
+        isolation=options["isolation"],
+        timeout=options["timeout"],
+        options=wanted,
+        allow_read=options["allow_read"],
+        record=options["record"],
+        dialect=options["dialect"],
     )
-    with sandbox as box:
-        yield from _traced(plans, box, wanted, recorder)
-
-
-def _world(spec: str, options: dict[str, Any]) -> ToolSource:
-    from planner_eval.worlds import world_source
-    from planner_eval.worlds.source import read_facts
-
-    facts = read_facts(options["facts"]) if options["facts"] is not None else ()
-    return world_source(spec.removeprefix("world:"), seed=options["seed"], facts=facts)
-
-
-def _traced(
-    plans: list[tuple[Record, Plan | None, str | None]], box: Any, options: Options, recorder: _Recorder
-) -> Iterator[Ran]:
-    from planner_eval.execution import execute_many
-
-    traces = execute_many((plan for _, plan, _ in plans if plan is not None), box, options=options)
-    for record, plan, error in plans:
-        trace = None if plan is None else next(traces)
-        if trace is not None:
-            recorder.add(trace)
-        yield record, trace, error
-
-
-class _Recorder:
-    """The record file of ``--record``: read once, added to after each plan; nothing without a file."""
-
-    def __init__(self, path: str | None, tools: ToolSource) -> None:
-        from pathlib import Path
-
-        from planner_eval.execution.record import read_record
-        from planner_eval.execution.source import recorded_over
-
-        self.path = None if path is None else Path(path)
-        self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
-        self.tools = tools if self.path is None else recorded_over(tools, self.entries)
-
-    def add(self, trace: Trace) -> None:
-        from planner_eval.execution.record import record_lines
-
-        if self.path is None:
-            return
-        lines = record_lines(trace, self.entries)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
 
 
 # ---------------------------------------------------------------- writing
 def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
+    told = [(one.record, one.trace, one.error) for one in ran]
     if form == "json":
-        data = [_data(*one) for one in ran]
+        data = [_data(*one) for one in told]
         return json.dumps(data if many else data[0], ensure_ascii=False, indent=1, allow_nan=False)
     if form == "jsonl":
-        return "\n".join(json.dumps(_data(*one), ensure_ascii=False, allow_nan=False) for one in ran)
-    rows = [row for one in ran for row in (_calls(*one) if trace else _finals(*one))]
+        return "\n".join(json.dumps(_data(*one), ensure_ascii=False, allow_nan=False) for one in told)
+    rows = [row for one in told for row in (_calls(*one) if trace else _finals(*one))]
     if not many:
         rows = [{key: item for key, item in row.items() if key != "record"} for row in rows]
     text = table(rows, "table" if form == "text" else form)
-    states = [f"state: {_shown(t.state, 1000)}" for _, t, _ in ran if t is not None and t.state is not None]
+    states = [f"state: {_shown(t.state, 1000)}" for _, t, _ in told if t is not None and t.state is not None]
     return "\n".join([text, *states]) if form == "text" else text
 
 

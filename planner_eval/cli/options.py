@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import printable
 
 if TYPE_CHECKING:
-    from planner_eval.records.files import PlanFile
+    from planner_eval import Reading
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -52,24 +53,18 @@ def pairing(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_answers(pred: str, options: Mapping[str, Any]) -> PlanFile:
-    """Read a file of predictions under the options of :func:`reading`."""
-    from planner_eval.records.files import read_file
-
-    return read_file(pred, id_field=options["id_field"], text_field=options["text_field"], role="answer")
-
-
-def read_golds(gold: str, options: Mapping[str, Any]) -> PlanFile:
-    """Read a file of gold plans under the options of :func:`pairing`."""
-    from planner_eval.records.files import read_file
-
-    fields = {"id_field": options["gold_id_field"], "text_field": options["gold_text_field"]}
-    return read_file(gold, **fields, role="gold", spare=(options["id_field"], options["text_field"]))
-
-
-def fields_said(pred: PlanFile, gold: PlanFile) -> str:
-    """What was read as answers and as gold, in one line."""
-    return f"answers: {pred.said}; gold: {gold.said}"
+def reading_of(options: Mapping[str, Any]) -> Reading:
+    """What the options of :func:`reading`, :func:`pairing` and :func:`repairing` say."""
+    return pe.Reading(
+        dialect=options["dialect"],
+        id_field=options["id_field"],
+        text_field=options["text_field"],
+        gold_dialect=options["gold_from"],
+        gold_id_field=options["gold_id_field"],
+        gold_text_field=options["gold_text_field"],
+        by=options["by_way"],
+        repair=options["repair"],
+    )
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
@@ -52,9 +53,9 @@ def command(
     searched for; a notation without a grammar is an error that names those with one. Structure in a
     record is written as JSON first, and its places are those of that text.
     """
-    from planner_eval.records.files import read_file
+    from planner_eval.verbs.reading import types_of
 
-    options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": tool_types(catalog)}
+    options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": catalog and types_of(catalog)}
     if grammar:
         if repair:
             raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
@@ -62,11 +63,11 @@ def command(
     parts: list[str] = []
     read = failed = 0
     for name in files:
-        source = read_file(name, id_field=id_field, text_field=text_field)
+        source = pe.read(name, id_field=id_field, text_field=text_field)
         for record in source.records:
             head = f"{record.where}\n" if source.many or len(files) > 1 else ""
             try:
-                plan = record.plan(dialect=dialect, **options)
+                plan = pe.parse(record, dialect=dialect, **options)
             except ParseError as error:
                 failed += 1
                 parts.append(_failed(record, error, form, head))
@@ -76,20 +77,6 @@ def command(
             parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
     return 0 if not failed else 1 if read else 3
-
-
-def tool_types(catalog: str | None) -> dict[str, dict[str, str]] | None:
-    """Tool → parameter → JSON type, out of a catalog file."""
-    if catalog is None:
-        return None
-    from planner_eval.catalogs.formats import read_catalog
-
-    found: dict[str, dict[str, str]] = {}
-    for tool in read_catalog(catalog).tools:
-        kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
-        for name in (tool.name, tool.full_name):
-            found.setdefault(name, kinds)
-    return found
 
 
 def _reason(record: Record, plan: Plan, dialect: str | None) -> str:

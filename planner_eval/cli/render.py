@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, open_sources, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, refuse_idle_places
 
 if TYPE_CHECKING:
-    from planner_eval.cli.sources import Read
+    from planner_eval.datasets.sources import Read
     from planner_eval.drawing.layout import Drawing
     from planner_eval.plan.model import Plan
 
@@ -85,7 +86,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
 def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
     """The plans that are asked for, and how many."""
     names = {name: options[name] for name in ("id_field", "text_field", "cache", "folder")}
-    sources = open_sources([plan], **names)
+    sources = pe.open_sources([plan], **names, tell=note)
     refuse_idle_places(sources)
     dialect = options["dialect"]
     every = chain.from_iterable(source.read(dialect) for source in sources)
@@ -116,7 +117,6 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
 
 def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[tuple[Read, Drawing]]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
-    from planner_eval.drawing import render_many
     from planner_eval.drawing.layout import Drawing
 
     waiting: deque[Read] = deque()
@@ -132,7 +132,7 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[t
             read = waiting.popleft()
             yield read, Drawing(error=read.error or "")
 
-    for one in render_many(plans(), format=form, **look):
+    for one in pe.render_many(plans(), format=form, **look):
         yield from unread()
         yield waiting.popleft(), one
     yield from unread()

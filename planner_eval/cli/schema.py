@@ -6,22 +6,10 @@ import json
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.tables import table
 from planner_eval.cli.options import emit, output
-
-SCHEMAS: dict[str, tuple[str, str, str]] = {
-    "policy": ("policy.schema", "PolicyFile", "how values compare: planeval.toml, --policy FILE"),
-    "world": ("worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
-    "record": ("records.schema", "GoldRecord", "a gold record: what is right besides its plan"),
-    "plan": ("dialects.plan_schema", "PlanFile", "the interchange JSON of plans: --to plan"),
-    "wrappers": ("dialects.row_schema", "WrappersFile", "notations of one's own: --wrappers FILE"),
-    "theme": ("drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
-    "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
-    "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
-    "report": ("scoring.schema", "ReportData", "what score --format json writes"),
-    "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes"),
-}
-"""Name → the module and the model that describes it, and where it is met."""
+from planner_eval.verbs.schemas import SCHEMAS
 
 
 @click.command("schema")
@@ -37,11 +25,5 @@ def command(name: str | None, output: str | None) -> int:
         rows = [{"schema": each, "of": said} for each, (_, _, said) in SCHEMAS.items()]
         emit(table(rows, "text"), output)
         return 0
-    from importlib import import_module
-
-    from planner_eval.base.described import json_schema
-
-    module, model, _ = SCHEMAS[name]
-    found = json_schema(getattr(import_module(f"planner_eval.{module}"), model))
-    emit(json.dumps(found, ensure_ascii=False, indent=1), output)
+    emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)
     return 0

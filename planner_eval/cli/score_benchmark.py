@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, emit, note, refuse_idle, threshold
+from planner_eval.cli.options import Applies, emit, note, reading_of, refuse_idle, threshold
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -67,7 +68,6 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def score_benchmark(pred: str, gold: str, form: str, output: str | None, options: dict[str, Any]) -> int:
     """Score a file of answers under a benchmark; the exit code."""
     from planner_eval.benchmarks.registry import VARIANTS, benchmark
-    from planner_eval.benchmarks.score import Source, score_file
 
     bench = benchmark(options["benchmark"])
     _refuse_idle(bench, form, options)
@@ -79,14 +79,13 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
             raise click.UsageError(
                 f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
             )
-    source = Source(options["id_field"], options["text_field"], options["by_way"])
     with _runner(bench, options) as run:
-        scored = score_file(
+        scored = pe.score_benchmark(
             pred,
             gold,
             bench.name,
             variants=variants,
-            source=source,
+            reading=reading_of(options),
             judge=_judge(options),
             run=run,
             **settings,

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.cli.options import Applies, emit, output, refuse_idle, written
 from planner_eval.cli.policy import chosen_policy, policy_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from planner_eval.scoring.selftest import PairVerdict
 
 
@@ -33,8 +36,6 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
 
     30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
     """
-    from planner_eval.scoring.selftest import ask_command, ask_ourselves
-
     refuse_idle(
         [
             Applies(("policy",), scorer is None, "without --command: another scorer has its own"),
@@ -42,14 +43,14 @@ def command(scorer: str | None, timeout: float, policy: str | None, form: str, o
         ]
     )
     if scorer is None:
-        answers = list(ask_ourselves(chosen_policy(policy)))
+        answers = pe.selftest(policy=chosen_policy(policy))
     else:
-        answers = list(ask_command(shlex.split(scorer), timeout=timeout))
+        answers = pe.selftest(shlex.split(scorer), timeout=timeout)
     emit(_written(answers, form), output)
     return int(not all(answer.right for answer in answers if not answer.disputed))
 
 
-def _written(answers: list[PairVerdict], form: str) -> str:
+def _written(answers: Sequence[PairVerdict], form: str) -> str:
     rows = [
         {
             "id": answer.id,

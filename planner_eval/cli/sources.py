@@ -1,186 +1,16 @@
-"""Where plans come from on the command line: files, and published data sets by name."""
+"""The options of commands that take files and published data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.base.errors import DatasetError, InputError, ParseError
-from planner_eval.base.text import closest
-from planner_eval.cli.options import Applies, note, refuse_idle
+from planner_eval.cli.options import Applies, refuse_idle
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.published import Dataset
-    from planner_eval.datasets.sample import Sample
-    from planner_eval.plan.model import Plan
-    from planner_eval.records.files import PlanFile
-
-PREFIX = "dataset:"
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """One record: its plan, or why there is none.
-
-    Args:
-        record: Its id, else its place counted from 1.
-        where: Its place for a message.
-        plan: The plan that was read.
-        error: Why it could not be read; None with no plan means that the record holds none.
-    """
-
-    record: str | int
-    where: str
-    plan: Plan | None = None
-    error: str | None = None
-
-
-@dataclass(slots=True)
-class Source:
-    """What one argument of a command names.
-
-    Args:
-        name: What the user wrote, or the data set's name.
-        title: The same, short and unique among the sources, for the head of a column.
-        many: Whether it holds records; False for a plan in a file of its own.
-        file: The file, unless it is a data set.
-        dataset: The data set, unless it is a file.
-        samples: The data set's samples.
-    """
-
-    name: str
-    title: str
-    many: bool = True
-    file: PlanFile | None = None
-    dataset: Dataset | None = None
-    samples: Sequence[Sample] = ()
-
-    def __len__(self) -> int:
-        return len(self.file.records) if self.file is not None else len(self.samples)
-
-    def read(self, dialect: str | None) -> Iterator[Read]:
-        """The plans, one a record; of a data set the gold plans.
-
-        Args:
-            dialect: The dialect of a file's plans; recognised when left out.
-        """
-        if self.file is not None:
-            for record in self.file.records:
-                name = record.id if record.id is not None else record.position + 1
-                try:
-                    yield Read(name, record.where, record.plan(dialect=dialect))
-                except ParseError as error:
-                    yield Read(name, record.where, error=str(error))
-            return
-        from planner_eval.datasets.gold import gold_plan
-
-        for sample in self.samples:
-            where = f"{self.name}, {sample.id}"
-            try:
-                yield Read(sample.id, where, gold_plan(sample))
-            except ParseError as error:
-                yield Read(sample.id, where, error=str(error))
-
-
-def open_sources(
-    names: Sequence[str],
-    *,
-    id_field: str | None = None,
-    text_field: str | None = None,
-    cache: str | None = None,
-    folder: str | None = None,
-) -> list[Source]:
-    """The sources that a command's arguments name, in their order.
-
-    A path that exists is a file, whatever its name; ``dataset:NAME`` is always a data set.
-
-    Args:
-        names: Paths, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
-        id_field: The field of a file's records that names them.
-        text_field: The field that holds their plan.
-        cache: The cache folder that the user named.
-        folder: Where the data sets lie, instead of the cache.
-
-    Raises:
-        InputError: there is no such file or data set, or it cannot be read.
-    """
-    from planner_eval.records.files import read_file
-
-    found: list[Source] = []
-    for name in names:
-        datasets = _datasets(name)
-        if datasets:
-            found += _read_datasets(name, datasets, cache, folder)
-            continue
-        file = read_file(name, id_field=id_field, text_field=text_field, role="gold")
-        found.append(Source(file.name, "", file.many, file))
-    for source, title in zip(found, short_names([source.name for source in found]), strict=True):
-        source.title = title
-    return found
-
-
-def _datasets(name: str) -> list[Dataset]:
-    """The data sets that an argument names; none where it is a file."""
-    from planner_eval.datasets.published import find, published
-
-    named = name.startswith(PREFIX)
-    bare = name.removeprefix(PREFIX)
-    if name == "-" or Path(name).exists():
-        if Path(name).is_dir() and _known(name):
-            raise InputError(f"{name} is a directory; {PREFIX}{name} is the data set")
-        return []
-    if bare in published():
-        return [published()[bare]]
-    several = [dataset for dataset in published().values() if dataset.benchmark == bare]
-    if several or named:
-        return several or [find(bare)]
-    if "/" not in name and "." not in name and (hint := _closest(name)):
-        raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
-    return []
-
-
-def _known(name: str) -> bool:
-    from planner_eval.datasets.published import published
-
-    return any(name in (dataset.name, dataset.benchmark) for dataset in published().values())
-
-
-def _closest(name: str) -> str | None:
-    from planner_eval.datasets.published import published
-
-    known = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
-    return closest(name.lower(), sorted(known))
-
-
-def _read_datasets(
-    name: str, datasets: Sequence[Dataset], cache: str | None, folder: str | None
-) -> list[Source]:
-    from planner_eval.datasets.published import read
-    from planner_eval.datasets.store import place
-
-    found, missing = [], []
-    if len(datasets) > 1 and folder is not None and Path(folder).is_file():
-        choices = " or ".join(dataset.name for dataset in datasets)
-        raise InputError(f"{folder} is one file: say whether it is {choices}")
-    for dataset in datasets:
-        where = place(dataset, cache=cache, source=folder)
-        try:
-            samples = list(read(dataset, where))
-        except DatasetError as problem:
-            missing.append(str(problem))
-            continue
-        found.append(Source(dataset.name, "", dataset=dataset, samples=samples))
-    if not found:
-        fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
-        reasons = "; ".join(missing)
-        raise DatasetError(f"{reasons}\n'{fetch}' fetches it; or name its folder with --source")
-    for reason in missing:
-        note(f"{name} is not all there: {reason}")
-    return found
+    from planner_eval.datasets.sources import Source
 
 
 def refuse_idle_places(sources: Sequence[Source]) -> None:
@@ -195,22 +25,6 @@ def refuse_idle_places(sources: Sequence[Source]) -> None:
             ),
         ]
     )
-
-
-def short_names(names: Sequence[str]) -> list[str]:
-    """The last part of each path, with as many parts in front as tell all of them apart.
-
-    >>> short_names(["runs/a/pred.json", "runs/b/pred.json", "gold.json"])
-    ['a/pred.json', 'b/pred.json', 'gold.json']
-    """
-    parts = [Path(name).parts or (name,) for name in names]
-    length = [1] * len(names)
-    for _ in range(max(map(len, parts), default=0)):
-        shown = ["/".join(part[-n:]) for part, n in zip(parts, length, strict=True)]
-        if len(set(shown)) == len(shown):
-            return shown
-        length = [n + (shown.count(text) > 1) for n, text in zip(length, shown, strict=True)]
-    return [f"{k}. {name}" if names.count(name) > 1 else name for k, name in enumerate(names, 1)]
 
 
 def dataset_places(command: Callable[..., Any]) -> Callable[..., Any]:

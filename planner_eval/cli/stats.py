@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.formats import WHOLE
 from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, open_sources, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, refuse_idle_places
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
 
 if TYPE_CHECKING:
-    from planner_eval.cli.sources import Read, Source
+    from planner_eval.datasets.sources import Read, Source
     from planner_eval.plan.statistics import Stats
 
 
@@ -55,7 +56,7 @@ def command(
     asked = {kind: options[kind] for kind in ("plot", "shapes", "tool_graph", "app_graph")}
     pictures = Pictures({kind: file for kind, file in asked.items() if file})
     fields = {key: options[key] for key in ("id_field", "text_field", "cache", "folder")}
-    sources = open_sources(names, **fields)
+    sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
     refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])
@@ -73,13 +74,11 @@ def command(
 
 def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple[Read, Stats | None]]:
     """The records of a source with the figures of their plans; records that hold none are left out."""
-    from planner_eval.plan.statistics import stats
-
     rows: list[tuple[Read, Stats | None]] = []
     for one in _counted(source.read(dialect), source):
         if one.plan is not None:
             pictures.add(one.plan)
-            rows.append((replace(one, plan=None), stats(one.plan)))  # the plan itself is not kept
+            rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
         elif one.error is not None:
             rows.append((one, None))
     return rows

@@ -11,7 +11,7 @@ from planner_eval.base.tables import table
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell
-    from planner_eval.cli.sources import Read, Source
+    from planner_eval.datasets.sources import Read, Source
     from planner_eval.plan.statistics import Stats
     from planner_eval.plan.summary import Summary
 

@@ -64,6 +64,11 @@ class Diff:
     edits: tuple[Edit, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        """The comparison as ``planeval diff`` tells it: the verdict, then a line an edit."""
+        shown: str = service("diff text")(self)
+        return shown
+
     @property
     def same(self) -> bool:
         """Whether the two plans mean the same."""

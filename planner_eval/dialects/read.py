@@ -34,7 +34,7 @@ def parse(
     """Read a plan.
 
     Args:
-        source: The text, or structure that is JSON already (lists, dicts).
+        source: The text, structure that is JSON already (lists, dicts), or a plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -56,6 +56,8 @@ def parse(
     >>> [d.code for d in parse("I cannot help with that.").diagnostics]
     ['plan.no_call']
     """
+    if isinstance(source, Plan):
+        return source
     text = source if isinstance(source, str) else None
     name: str | None
     if reader != "fast":

@@ -1,4 +1,4 @@
-"""How a notebook shows a plan or a diff; they ask for it by name, for they know nothing of drawing."""
+"""How a notebook and print() show a plan or a diff; they ask by name, for they know nothing of drawing."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def notebook_svg(thing: Drawable) -> str | None:
         return render(thing, format="svg").decode()
     except RenderError:
         return None
+
+
+def plan_text(thing: Drawable) -> str:
+    """The thing as the command line lists it, without a last line end."""
+    return render(thing, format="text").decode().rstrip("\n")

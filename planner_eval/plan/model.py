@@ -229,6 +229,11 @@ class Plan:
     def __len__(self) -> int:
         return len(self.calls)
 
+    def __str__(self) -> str:
+        """The plan as ``planeval render`` lists it: a line a call, by topological generation."""
+        shown: str = service("plan text")(self)
+        return shown
+
     @property
     def graph(self) -> nx.MultiDiGraph[int]:
         """The plan as a NetworkX graph: nodes are positions, edges are keyed by argument and place."""

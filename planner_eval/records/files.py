@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from planner_eval.records.fields import (
     choose_id,
     is_id,
 )
-from planner_eval.records.items import calls_nothing, is_record, may_have_id, split_items
+from planner_eval.records.items import calls_nothing, is_record, may_have_id, split_items, structured
 
 FILE_LIMIT = 4_000_000_000
 """Bytes of one file."""
@@ -45,7 +45,7 @@ class Record:
         file: The file's name as the user wrote it.
         position: Counted from 0.
         id: Its own name, when it has one.
-        source: The plan's text, or structure that is JSON already.
+        source: The plan's text, structure that is JSON already, or the plan itself.
         line: The line it starts on, counted from 1, when known.
         error: Why its source could not be taken out of the file.
         fields: The record's other fields.
@@ -144,6 +144,50 @@ def read_file(
     items = split_items(text, name)
     if items is None:
         return _single(name, text)
+    return _file(name, items, (id_field, text_field), role, never, spare)
+
+
+def read_data(
+    data: Any,
+    name: str,
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    role: Role = "plan",
+    spare: tuple[str | None, str | None] = (None, None),
+) -> PlanFile:
+    """What a list or an object in memory holds, by the rules for a file of the same JSON.
+
+    Args:
+        data: A list of records, each an object, a text, a plan's data or a :class:`Plan`; an object from
+            ids to plans; or the data of one plan.
+        name: What messages call it.
+        id_field: As for :func:`read_file`.
+        text_field: As for :func:`read_file`.
+        role: As for :func:`read_file`.
+        spare: As for :func:`read_file`.
+
+    Raises:
+        InputError: as for :func:`read_file`.
+
+    >>> read_data(["f()", "g()"], "answers").records[1].where
+    'answers, record 2'
+    """
+    items = structured(data)
+    if items is None:
+        return PlanFile(name, (_alone(name, data, data),), False)
+    return _file(name, items, (id_field, text_field), role, None, spare)
+
+
+def _file(
+    name: str,
+    items: Sequence[Item],
+    named: tuple[str | None, str | None],
+    role: Role,
+    never: Mapping[str, str] | None,
+    spare: tuple[str | None, str | None],
+) -> PlanFile:
+    id_field, text_field = named
     records = [item.data for item in items if is_record(item.data, text_field)]
     if id_field and not any(isinstance(i.data, dict) and id_field in i.data for i in items):
         raise InputError(f"{name}: no record has the id field {id_field!r}")
@@ -192,11 +236,14 @@ def _single(name: str, text: str) -> PlanFile:
             data, _ = decode(text, start)
         except (ValueError, RecursionError):
             data = None
+    return PlanFile(name, (_alone(name, data, text),), False)
+
+
+def _alone(name: str, data: Any, source: Any) -> Record:
     if not isinstance(data, dict) or is_call(data):
-        return PlanFile(name, (Record(name, 0, None, text),), False)
+        return Record(name, 0, None, source)
     own = next((str(data[key]) for key in ID_FIELDS if is_id(data.get(key))), None)
-    source: Any = [] if calls_nothing(data) else text
-    return PlanFile(name, (Record(name, 0, own, source, fields=data),), False)
+    return Record(name, 0, own, [] if calls_nothing(data) else source, fields=data)
 
 
 def _record(

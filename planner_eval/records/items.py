@@ -40,7 +40,7 @@ def split_items(text: str, name: str) -> list[Item] | None:
     except (ValueError, RecursionError):
         whole = False
     if whole:
-        return _structured(data, lines=lines)
+        return structured(data, lines=lines)
     found = elements(text, at) if text[at : at + 1] == "[" else None
     if found is not None and _are_records(found):
         return found
@@ -59,7 +59,7 @@ def _are_records(items: Sequence[Item]) -> bool:
     return bool(records) and len(records) * 2 >= len(items)
 
 
-def _structured(data: Any, *, lines: bool) -> list[Item] | None:
+def structured(data: Any, *, lines: bool = False) -> list[Item] | None:
     """The records of one JSON value; None where it is one plan."""
     if isinstance(data, list) and data and not _is_plan(data):
         return [Item(item) for item in data]

@@ -37,7 +37,7 @@ def write_rows(
     if form == "text":
         if many:
             return _lines(rows)
-        return "\n".join(explanation(row, places=places) + _structure(row, structure) for row in rows)
+        return "\n".join(explanation(row, places=places, structure=structure) for row in rows)
     if form == "json":
         data: Any = [row_data(row, structure=structure) for row in rows]
         return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
@@ -50,30 +50,33 @@ def write_rows(
     return table([_flat(row) for row in rows], form, width=200)
 
 
-def _structure(row: Row, whole: bool) -> str:
-    """The last lines of one pair: in how far its structure differs, or how, call by call."""
-    text = printable(structure_lines(row.diff, whole=whole))
-    return f"\n{text}" if text else ""
-
-
-def explanation(row: Row, *, places: bool = False) -> str:
+def explanation(row: Row, *, places: bool = False, structure: bool = False) -> str:
     """One pair in full: the verdict, then a line an edit, consequences indented under their cause.
+
+    The last lines say in how far the structure differs.
 
     Args:
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
+        structure: Tell how the structure differs, call by call, also where it is the same.
     """
     if row.diff is None:
         return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
-    lines = [_headline(row.diff)]
+    return diff_text(row.diff, places=places, structure=structure)
+
+
+def diff_text(found: Diff, *, places: bool = False, structure: bool = False) -> str:
+    """A comparison in full, as :func:`explanation` tells it."""
+    lines = [_headline(found)]
     depth: list[int] = []
-    for edit in row.diff.edits:
+    for edit in found.edits:
         depth.append(0 if edit.cause is None else depth[edit.cause] + 1)
         lead = "  " * depth[-1] + ("↳ " if edit.cause is not None else "")
-        where = ", ".join(_places(edit, row.diff)) if places else ""
+        where = ", ".join(_places(edit, found)) if places else ""
         line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
         lines.append(printable(line).replace("\n", "\\n"))
-    return "\n".join(lines)
+    compared = printable(structure_lines(found, whole=structure))
+    return "\n".join([*lines, compared] if compared else lines)
 
 
 def _places(edit: Edit, found: Diff) -> list[str]:

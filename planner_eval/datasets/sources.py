@@ -1,0 +1,189 @@
+"""Where plans come from by name: files, and published data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner_eval.base.errors import DatasetError, InputError, ParseError
+from planner_eval.base.text import closest
+from planner_eval.datasets.gold import gold_plan
+from planner_eval.datasets.published import Dataset, find, published
+from planner_eval.datasets.published import read as read_samples
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile, read_file
+
+if TYPE_CHECKING:
+    from planner_eval.datasets.sample import Sample
+PREFIX = "dataset:"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One record: its plan, or why there is none.
+
+    Args:
+        record: Its id, else its place counted from 1.
+        where: Its place for a message.
+        plan: The plan that was read.
+        error: Why it could not be read; None with no plan means that the record holds none.
+    """
+
+    record: str | int
+    where: str
+    plan: Plan | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Source:
+    """A file of plans or a data set.
+
+    Args:
+        name: What the user wrote, or the data set's name.
+        title: The same, short and unique among the sources, for the head of a column.
+        many: Whether it holds records; False for a plan in a file of its own.
+        file: The file, unless it is a data set.
+        dataset: The data set, unless it is a file.
+        samples: The data set's samples.
+    """
+
+    name: str
+    title: str
+    many: bool = True
+    file: PlanFile | None = None
+    dataset: Dataset | None = None
+    samples: Sequence[Sample] = ()
+
+    def __len__(self) -> int:
+        return len(self.file.records) if self.file is not None else len(self.samples)
+
+    def read(self, dialect: str | None) -> Iterator[Read]:
+        """The plans, one a record; of a data set the gold plans.
+
+        Args:
+            dialect: The dialect of a file's plans; recognised when left out.
+        """
+        if self.file is not None:
+            for record in self.file.records:
+                name = record.id if record.id is not None else record.position + 1
+                try:
+                    yield Read(name, record.where, record.plan(dialect=dialect))
+                except ParseError as error:
+                    yield Read(name, record.where, error=str(error))
+            return
+        for sample in self.samples:
+            where = f"{self.name}, {sample.id}"
+            try:
+                yield Read(sample.id, where, gold_plan(sample))
+            except ParseError as error:
+                yield Read(sample.id, where, error=str(error))
+
+
+def open_sources(
+    names: Sequence[str],
+    *,
+    id_field: str | None = None,
+    text_field: str | None = None,
+    cache: str | None = None,
+    folder: str | None = None,
+    tell: Callable[[str], None] = lambda said: None,
+) -> list[Source]:
+    """The files and published data sets that some names stand for, in their order.
+
+    A path that exists is a file, whatever its name; ``dataset:NAME`` is always a data set.
+
+    Args:
+        names: Paths, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
+        id_field: The field of a file's records that names them.
+        text_field: The field that holds their plan.
+        cache: The cache folder that the user named.
+        folder: Where the data sets lie, instead of the cache.
+        tell: Is told of parts of a benchmark's data that are not there, where others are.
+
+    Raises:
+        InputError: there is no such file or data set, or it cannot be read.
+    """
+    found: list[Source] = []
+    for name in names:
+        datasets = _datasets(name)
+        if datasets:
+            read, missing = _read_datasets(datasets, cache, folder)
+            found += read
+            for reason in missing:
+                tell(f"{name} is not all there: {reason}")
+            continue
+        file = read_file(name, id_field=id_field, text_field=text_field, role="gold")
+        found.append(Source(file.name, "", file.many, file))
+    for source, title in zip(found, short_names([source.name for source in found]), strict=True):
+        source.title = title
+    return found
+
+
+def _datasets(name: str) -> list[Dataset]:
+    """The data sets that an argument names; none where it is a file."""
+    named = name.startswith(PREFIX)
+    bare = name.removeprefix(PREFIX)
+    if name == "-" or Path(name).exists():
+        if Path(name).is_dir() and _known(name):
+            raise InputError(f"{name} is a directory; {PREFIX}{name} is the data set")
+        return []
+    if bare in published():
+        return [published()[bare]]
+    several = [dataset for dataset in published().values() if dataset.benchmark == bare]
+    if several or named:
+        return several or [find(bare)]
+    if "/" not in name and "." not in name and (hint := _closest(name)):
+        raise InputError(f"there is no file {name}; did you mean the data set {hint}?")
+    return []
+
+
+def _known(name: str) -> bool:
+    return any(name in (dataset.name, dataset.benchmark) for dataset in published().values())
+
+
+def _closest(name: str) -> str | None:
+    known = {key for dataset in published().values() for key in (dataset.name, dataset.benchmark) if key}
+    return closest(name.lower(), sorted(known))
+
+
+def _read_datasets(
+    datasets: Sequence[Dataset], cache: str | None, folder: str | None
+) -> tuple[list[Source], list[str]]:
+    from planner_eval.datasets.store import place
+
+    found, missing = [], []
+    if len(datasets) > 1 and folder is not None and Path(folder).is_file():
+        choices = " or ".join(dataset.name for dataset in datasets)
+        raise InputError(f"{folder} is one file: say whether it is {choices}")
+    for dataset in datasets:
+        where = place(dataset, cache=cache, source=folder)
+        try:
+            samples = list(read_samples(dataset, where))
+        except DatasetError as problem:
+            missing.append(str(problem))
+            continue
+        found.append(Source(dataset.name, "", dataset=dataset, samples=samples))
+    if not found:
+        fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
+        reasons = "; ".join(missing)
+        raise DatasetError(f"{reasons}\n'{fetch}' fetches it; or name its folder with --source")
+    return found, missing
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The last part of each path, with as many parts in front as tell all of them apart.
+
+    >>> short_names(["runs/a/pred.json", "runs/b/pred.json", "gold.json"])
+    ['a/pred.json', 'b/pred.json', 'gold.json']
+    """
+    parts = [Path(name).parts or (name,) for name in names]
+    length = [1] * len(names)
+    for _ in range(max(map(len, parts), default=0)):
+        shown = ["/".join(part[-n:]) for part, n in zip(parts, length, strict=True)]
+        if len(set(shown)) == len(shown):
+            return shown
+        length = [n + (shown.count(text) > 1) for n, text in zip(length, shown, strict=True)]
+    return [f"{k}. {name}" if names.count(name) > 1 else name for k, name in enumerate(names, 1)]

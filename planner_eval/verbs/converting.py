@@ -1,0 +1,45 @@
+"""Plans written in another notation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval import dialects
+from planner_eval.dialects.loss import Simplified, write_lossy
+from planner_eval.dialects.read import write
+from planner_eval.verbs.reading import Source, parse
+
+
+def convert(
+    source: Source,
+    to: str,
+    *,
+    loss: bool = False,
+    dialect: str | None = None,
+    repair: bool = False,
+    tools: Any = None,
+) -> Simplified:
+    """Write a plan in another notation.
+
+    Args:
+        source: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
+        to: The notation to write.
+        loss: Give up what it cannot say, and say what was lost.
+        dialect: The notation to read; recognised when left out.
+        repair: Mend small faults where strict reading fails.
+        tools: What types the values of untyped notations; as for :func:`planner_eval.parse`.
+
+    Returns:
+        The text, and the losses; none without `loss`.
+
+    Raises:
+        WriteError: the notation cannot say what the plan says.
+        ParseError: the plan cannot be read.
+        InputError: there is no dialect of that name.
+
+    >>> convert("a = f(#x='1')", "json").text
+    '[{"name": "f", "arguments": {"x": "1"}}]'
+    """
+    dialects.get(to)
+    plan = parse(source, dialect=dialect, repair=repair, tools=tools)
+    return write_lossy(plan, to, write) if loss else Simplified(write(plan, to), ())

@@ -1,0 +1,67 @@
+"""What this installation and this machine can do."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.execution.doctor import examine
+
+_PACKAGES = {
+    "pygraphviz": "svg, png and pdf without a dot program (extra: draw)",
+    "netext": "boxes in the terminal (extra: terminal)",
+    "matplotlib": "plots (extra: plot)",
+    "openai": "a model that judges (extra: judge)",
+    "sentence_transformers": "embeddings (extra: embed)",
+}
+
+
+class Found(NamedTuple):
+    """One thing that was looked for.
+
+    Args:
+        what: A package, a program, a level of isolation, or a layer of one.
+        there: Whether it is there, or works.
+        found: What was found, or what it is for.
+    """
+
+    what: str
+    there: bool
+    found: str
+
+
+def doctor() -> tuple[Found, ...]:
+    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
+
+    >>> [found.there for found in doctor() if found.what == "planner_eval"]
+    [True]
+    """
+    return (*_versions(), *_isolation(), *_packages())
+
+
+def _versions() -> Iterator[Found]:
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield Found("planner_eval", True, __version__)
+    yield Found("Python", True, f"{python} on {system}")
+
+
+def _isolation() -> Iterator[Found]:
+    for level in ("strict", "process"):
+        report = examine(level)
+        yield Found(f"isolation {level}", report.available, report.reason or "works")
+        for layer, held, found in report.layers:
+            asked = "asked for" if report.required(layer) else "used where it is"
+            yield Found(f"  {layer}", held, f"{found} ({asked})")
+    yield Found("isolation inline", True, "no isolation: only for tools of your own")
+
+
+def _packages() -> Iterator[Found]:
+    for package, use in _PACKAGES.items():
+        yield Found(package, find_spec(package) is not None, use)
+    dot = shutil.which("dot")
+    yield Found("dot", dot is not None, dot or "Graphviz's program; pygraphviz serves as well")

@@ -1,0 +1,204 @@
+"""One pair of plans compared, or the pairs of two files: read, paired, a row a pair."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from planner_eval.base.errors import InputError
+from planner_eval.comparison.diff import Diff, diff_any
+from planner_eval.comparison.diff import diff as diff_plans
+from planner_eval.plan.canonical import same as same_plans
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
+from planner_eval.records import pairing, rows
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.gold import read_gold
+from planner_eval.records.rows import Row
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told after each pair how many are done, and of how many."""
+
+
+def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:
+    r"""Compare a plan with gold: which call stands for which, what differs, and why.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise; a gold record's own terms and alternatives count.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        terms: What the gold plan leaves open: optional calls, precedences, further accepted values.
+
+    Returns:
+        The difference; ``diff.same`` says whether the plans mean the same, and ``str(diff)`` is what the
+        command line shows. Its plans are those that were compared: a policy may take inlined calls out
+        or merge repeats.
+
+    Raises:
+        ParseError: a plan cannot be read.
+        InputError: a file is not there or holds many plans (see :func:`evaluate`), or there is no such
+            policy.
+
+    >>> found = diff("a = f(#x='1')\ng(#y=a)", "a = f(#x='2')\ng(#y=a)")
+    >>> [(edit.code, edit.message) for edit in found.edits]
+    [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
+    """
+    chosen = policy_of(policy)
+    plan = parse(pred) if not isinstance(pred, os.PathLike) else only_record(pred, "answer").plan()
+    if terms is NO_TERMS and isinstance(gold, (Record, PlanFile, os.PathLike)):
+        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen)[0]
+    return diff_plans(plan, parse(gold), chosen, terms)
+
+
+def same(pred: Source, gold: Source) -> bool:
+    """Whether two plans mean the same: same calls, same arguments, same data flow, same answer.
+
+    Labels, the order of independent calls and the order of arguments carry no meaning. A call
+    written before one that it needs counts against `pred` unless `gold` is written so too.
+
+    Args:
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise.
+
+    Raises:
+        ParseError: a plan cannot be read.
+
+    >>> same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
+    True
+    """
+    return same_plans(parse(pred), parse(gold))
+
+
+class Reading(NamedTuple):
+    """How predictions and gold plans are read out of files, and paired.
+
+    Args:
+        dialect: The notation of the plans; recognised when left out.
+        id_field: The field of a record that names it; recognised when left out.
+        text_field: The field of a record that holds its plan; recognised when left out.
+        gold_dialect: The notation of the gold plans, where it is another.
+        gold_id_field: The field that names a gold record, where it is another.
+        gold_text_field: The field of a gold record that holds its plan.
+        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold.
+    """
+
+    dialect: str | None = None
+    id_field: str | None = None
+    text_field: str | None = None
+    gold_dialect: str | None = None
+    gold_id_field: str | None = None
+    gold_text_field: str | None = None
+    by: str | None = None
+    repair: bool = False
+
+    def answers(self, source: Source) -> PlanFile:
+        """The predictions of a file; `source` is what :func:`read` takes."""
+        return read_as(source, "answer", self.id_field, self.text_field)
+
+    def golds(self, source: Source) -> PlanFile:
+        """The gold plans of a file; `source` is what :func:`read` takes."""
+        spare = (self.id_field, self.text_field)
+        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+
+
+AS_IT_COMES = Reading()
+"""Everything is recognised."""
+
+
+class Paired(NamedTuple):
+    """Two files of plans, and which prediction belongs to which gold plan.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+        by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
+        pairs: (prediction, gold); None stands for a missing partner.
+        repeated: Records left out because an earlier one has their id.
+        reading: How the plans are read.
+    """
+
+    pred: PlanFile
+    gold: PlanFile
+    by: str
+    pairs: tuple[tuple[Record | None, Record | None], ...]
+    repeated: tuple[Record, ...] = ()
+    reading: Reading = AS_IT_COMES
+
+    @property
+    def said(self) -> str:
+        """What was read as answers and as gold, in one line."""
+        return f"answers: {self.pred.said}; gold: {self.gold.said}"
+
+
+def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | None = None) -> Paired:
+    """Pair predictions with gold plans: by id where either has ids, by position where neither has.
+
+    Args:
+        pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, or a list.
+        gold: The gold plans, likewise.
+        reading: How both are read.
+        id: Keep only the records of this id; a prediction in a file of its own then answers that record.
+
+    Raises:
+        InputError: a file cannot be used, two gold plans have one id, or no record has `id`.
+        PairingError: pairing is by id, and no id is on both sides.
+
+    >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
+    'id'
+    """
+    left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    if id is not None and not left.many and right.many:
+        left = left._replace(records=(replace(left.records[0], id=id),))
+    found = pairing.pair(left, right, by=reading.by)
+    pairing.refuse_repeated_gold(found, right.records)
+    pairs = found.pairs
+    if id is not None:
+        pairs = tuple(p for p in pairs if any(r is not None and r.id == id for r in p))
+        if not pairs:
+            raise InputError(f"no record has the id {id!r}")
+    return Paired(left, right, found.by, pairs, found.repeated, reading)
+
+
+def evaluate(
+    paired: Paired,
+    *,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    located: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Row]:
+    """Read and compare pairs of records.
+
+    Args:
+        paired: What :func:`pair` gave.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        progress: Is told how many pairs are done.
+
+    Yields:
+        One row a pair, in order, whatever became of it; see :class:`planner_eval.records.rows.Row`.
+
+    >>> found = pair(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])
+    >>> [row.state for row in evaluate(found)]
+    ['same', 'unreadable']
+    """
+    how = paired.reading
+    found = rows.evaluate(
+        paired.pairs,
+        pred_dialect=how.dialect,
+        gold_dialect=how.gold_dialect or how.dialect,
+        policy=policy_of(policy),
+        located=located,
+        repair=how.repair,
+    )
+    return found if progress is None else counted(found, len(paired.pairs), progress)
+
+
+def counted(found: Iterable[Row], total: int, progress: Progress) -> Iterator[Row]:
+    """The same rows; after each `progress` is told."""
+    for done, row in enumerate(found, 1):
+        yield row
+        progress(done, total)

@@ -1,0 +1,189 @@
+"""Reading what people have: a plan's text or data, a file, a list of records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects import read as door
+from planner_eval.plan.model import Plan
+from planner_eval.records.fields import Role
+from planner_eval.records.files import PlanFile, Record, read_data, read_file
+from planner_eval.records.items import structured
+
+Source: TypeAlias = Any
+"""A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
+
+_SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt")
+_NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans"}
+
+
+def read(
+    source: Source, *, role: Role = "plan", id_field: str | None = None, text_field: str | None = None
+) -> PlanFile:
+    """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
+
+    Args:
+        source: The path of a file (``"-"`` is standard input), or a list of texts, plans or records.
+        role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
+        id_field: The field that names a record; recognised when left out.
+        text_field: The field that holds its plan; recognised when left out.
+
+    Returns:
+        The records, none left out; each gives its plan with ``record.plan()``, or the reason why not.
+
+    Raises:
+        InputError: the file is missing or a directory, a field named is in no record, or two fields may
+            hold the plan.
+
+    >>> found = read([{"id": "q1", "output": "f(#x='1')"}, {"id": "q2", "output": "f(#x="}])
+    >>> [record.id for record in found.records], found.records[0].plan().calls[0].name
+    (['q1', 'q2'], 'f')
+    """
+    return read_as(source, role, id_field, text_field)
+
+
+def read_as(
+    source: Source,
+    role: Role,
+    id_field: str | None,
+    text_field: str | None,
+    spare: tuple[str | None, str | None] = (None, None),
+) -> PlanFile:
+    """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
+    if isinstance(source, PlanFile):
+        return source
+    if isinstance(source, Record):
+        return PlanFile(source.file, (source,), False)
+    named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
+    if isinstance(source, (str, os.PathLike)):
+        return read_file(os.fspath(source), **named)
+    if isinstance(source, Plan):
+        return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
+    if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
+        return PlanFile(_NAMES[role], tuple(source), True)
+    return read_data(list(source) if isinstance(source, tuple) else source, _NAMES[role], **named)
+
+
+def parse(
+    source: Source,
+    *,
+    dialect: str | None = None,
+    repair: bool = False,
+    tools: Any = None,
+    infer: bool = False,
+    reader: str = "fast",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Plan:
+    """Read a plan.
+
+    Args:
+        source: The text; structure that is JSON already (lists, dicts); a record of :func:`read`; or the
+            path of a file, ``Path("gold.json")``. A plan is given back as it is.
+        dialect: The dialect's name; without it the notation is recognised, and named in the plan.
+        repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
+        tools: What types the values of notations that write them without types: tool → parameter →
+            JSON type, a catalog, or a catalog's file.
+        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
+            calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        limits: Bounds on size, nesting and the number of calls.
+
+    Returns:
+        The linked plan with its diagnostics; one without calls where the text calls no tool.
+
+    Raises:
+        ParseError: the text begins like a plan and is none; says where and what was expected.
+        InputError: there is no dialect of that name, or no grammar for it; the text is the name of a file;
+            or the file holds many records, which :func:`read` gives.
+
+    >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
+    >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
+    ('appbench', ['Hotels.search', 'Hotels.book'], 1)
+    >>> parse("gold.json")
+    Traceback (most recent call last):
+    planner_eval.base.errors.InputError: 'gold.json' is the name of a file, not a plan; Path('gold.json') \
+stands for the file: pe.parse(Path('gold.json')) reads it
+    """
+    if isinstance(source, Plan):
+        return source
+    options: dict[str, Any] = {"dialect": dialect, "repair": repair, "infer": infer, "limits": limits}
+    options["reader"] = reader
+    if tools is not None:
+        options["tools"] = types_of(tools)
+    if isinstance(source, str):
+        refuse_file_name(source)
+    elif isinstance(source, (Record, PlanFile, os.PathLike)):
+        return only_record(source).plan(**options)
+    return door.parse(source, **options)
+
+
+def is_one(source: Source) -> bool:
+    """Whether a source is one plan, and neither a file nor a list of records."""
+    if isinstance(source, (str, Plan)):
+        return True
+    return isinstance(source, (list, dict)) and structured(source) is None
+
+
+def only_record(source: Source, role: Role = "plan") -> Record:
+    """The record of a source that is one plan.
+
+    Raises:
+        InputError: it holds many.
+    """
+    file = read_as(no_text(source), role, None, None)
+    if len(file.records) == 1:
+        return file.records[0]
+    raise InputError(
+        f"{file.name} holds {len(file.records):,} records, expected one plan: pe.read gives them all, and "
+        "each has its plan with .plan()"
+    )
+
+
+def no_text(source: Source) -> Source:
+    """A source for :func:`read`, to which a text is a path: a plan's text becomes a record.
+
+    Raises:
+        InputError: the text is the name of a file.
+    """
+    if not isinstance(source, str):
+        return source
+    refuse_file_name(source)
+    return Record("the text", 0, None, source)
+
+
+def refuse_file_name(text: str) -> None:
+    """The name of a file is no plan, though it reads as a text that calls no tool.
+
+    Raises:
+        InputError: the text is the name of a file that exists, or looks like one.
+    """
+    if len(text) > 255 or "\n" in text or any(mark in text for mark in "([{<"):
+        return
+    if os.path.isfile(text) or (text.lower().endswith(_SUFFIXES) and not any(map(str.isspace, text))):
+        raise InputError(
+            f"{text!r} is the name of a file, not a plan; Path({text!r}) stands for the file: "
+            f"pe.parse(Path({text!r})) reads it"
+        )
+
+
+def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
+    """Tool → parameter → JSON type, as :func:`parse` takes it.
+
+    Args:
+        tools: That itself, a catalog, or the path of a catalog's file.
+    """
+    if isinstance(tools, Mapping):
+        return tools
+    from planner_eval.catalogs.formats import read_catalog
+
+    found: dict[str, dict[str, str]] = {}
+    catalog = read_catalog(os.fspath(tools)) if isinstance(tools, (str, os.PathLike)) else tools
+    for tool in catalog.tools:
+        kinds = {p.name: next((k for k in p.type.kinds if k != "null"), "string") for p in tool.parameters}
+        for name in (tool.name, tool.full_name):
+            found.setdefault(name, kinds)
+    return found

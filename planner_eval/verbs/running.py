@@ -1,0 +1,202 @@
+"""Plans run with tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.execution.record import read_record, record_lines
+from planner_eval.execution.run import Options, execute_many
+from planner_eval.execution.run import execute as execute_plan
+from planner_eval.execution.sandbox import Limits, Sandbox
+from planner_eval.execution.source import ToolSource, recorded_over
+from planner_eval.execution.source import tool_source as find_tools
+from planner_eval.execution.trace import Trace
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.verbs.reading import Source, parse
+
+
+class Ran(NamedTuple):
+    """What became of one record.
+
+    Args:
+        record: The record.
+        plan: Its plan, where it could be read.
+        trace: The plan's run.
+        error: Why the plan could not be read.
+    """
+
+    record: Record
+    plan: Plan | None = None
+    trace: Trace | None = None
+    error: str | None = None
+
+
+def tool_source(
+    tools: Any, *, seed: int | str = 0, facts: str | os.PathLike[str] | None = None
+) -> ToolSource:
+    """The tools that plans are run with.
+
+    Args:
+        tools: ``"nestful"``, ``"world:NAME"``, ``"recorded:FILE"``, ``"tools.py"``, ``"package.module:NAME"``
+            …, or a mapping of callables, a module, an object, a list of functions.
+        seed: What a world is made from.
+        facts: A file of plans that a world must be able to answer; the gold plans, usually.
+
+    Raises:
+        ExecutionError: nothing is where the text points.
+        InputError: there is no such world, or the file of facts cannot be read.
+
+    >>> tool_source("nestful").level, tool_source({"double": lambda x: 2 * x}).level
+    ('process', 'inline')
+    """
+    if not (isinstance(tools, str) and tools.startswith("world:")):
+        return find_tools(tools)
+    from planner_eval.worlds.source import read_facts, world_source
+
+    known = read_facts(os.fspath(facts)) if facts is not None else ()
+    return world_source(tools.removeprefix("world:"), seed=seed, facts=known)
+
+
+@overload
+def execute(
+    plan: Plan | str,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+) -> Trace: ...
+
+
+@overload
+def execute(
+    plan: PlanFile | Sequence[Record],
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+) -> Iterator[Ran]: ...
+
+
+@overload
+def execute(
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = ...,
+    timeout: float = ...,
+    options: Options | None = ...,
+    allow_read: Sequence[str] = ...,
+    record: str | os.PathLike[str] | None = ...,
+    dialect: str | None = ...,
+) -> Any: ...
+
+
+def execute(
+    plan: Source,
+    tools: Any,
+    *,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    options: Options | None = None,
+    allow_read: Sequence[str] = (),
+    record: str | os.PathLike[str] | None = None,
+    dialect: str | None = None,
+) -> Any:
+    """Run a plan with tools, or many with the same workers.
+
+    Args:
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many:
+            what :func:`planner_eval.read` gave, or a list of its records.
+        tools: What :func:`planner_eval.tool_source` takes or gave; or a
+            :class:`planner_eval.execution.Sandbox`, which is then left open and has limits of its own.
+        isolation: ``"strict"``, ``"process"`` or ``"inline"``; None takes what the tools call for.
+        timeout: Seconds for a whole plan (not enforced inline).
+        options: How calls are made.
+        allow_read: Files and folders that tools may read.
+        record: A file of answers: what it holds is answered from it, the rest is run and added.
+        dialect: The notation of the plans; recognised when left out.
+
+    Returns:
+        Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an
+        iterator of :class:`Ran`, one a record: one whose plan cannot be read says why.
+
+    Raises:
+        ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
+        ParseError: a single plan cannot be read.
+
+    >>> execute('[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]', "nestful").result
+    5
+    """
+    many = isinstance(plan, PlanFile) or _is_records(plan)
+    if not many and record is None and not allow_read:
+        one = parse(plan, dialect=dialect)
+        return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options)
+    if isinstance(tools, Sandbox) and (record is not None or allow_read):
+        raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
+    recorder = _Recorder(record, None if isinstance(tools, Sandbox) else tool_source(tools))
+    wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()
+    box = tools
+    if recorder.tools is not None:
+        limits = Limits(seconds=timeout, read=tuple(allow_read))
+        box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
+    held = nullcontext(box) if box is tools else box
+    if not many:
+        read = [Ran(Record("plan", 0, None, None), parse(plan, dialect=dialect))]
+        return next(_run(read, held, wanted, recorder)).trace
+    return _run(_read(plan.records if isinstance(plan, PlanFile) else plan, dialect), held, wanted, recorder)
+
+
+def _is_records(source: Source) -> bool:
+    return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
+
+
+def _read(records: Iterable[Record], dialect: str | None) -> list[Ran]:
+    found = []
+    for record in records:
+        try:
+            found.append(Ran(record, record.plan(dialect=dialect)))
+        except ParseError as error:
+            found.append(Ran(record, error=str(error)))
+    return found
+
+
+def _run(
+    read: list[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+) -> Iterator[Ran]:
+    with held as box:
+        traces = execute_many((one.plan for one in read if one.plan is not None), box, options=options)
+        for one in read:
+            if one.plan is None:
+                yield one
+                continue
+            trace = next(traces)
+            recorder.add(trace)
+            yield one._replace(trace=trace)
+
+
+class _Recorder:
+    """A file of answers: read once, added to after each plan; nothing without a file."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
+        self.tools = tools if self.path is None or tools is None else recorded_over(tools, self.entries)
+
+    def add(self, trace: Trace) -> None:
+        if self.path is None:
+            return
+        lines = record_lines(trace, self.entries)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)

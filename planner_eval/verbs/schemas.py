@@ -1,0 +1,43 @@
+"""JSON Schema of what people write by hand, and of reports."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+
+SCHEMAS: dict[str, tuple[str, str, str]] = {
+    "policy": ("policy.schema", "PolicyFile", "how values compare: planeval.toml, --policy FILE"),
+    "world": ("worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
+    "record": ("records.schema", "GoldRecord", "a gold record: what is right besides its plan"),
+    "plan": ("dialects.plan_schema", "PlanFile", "the interchange JSON of plans: --to plan"),
+    "wrappers": ("dialects.row_schema", "WrappersFile", "notations of one's own: --wrappers FILE"),
+    "theme": ("drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
+    "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
+    "report": ("scoring.schema", "ReportData", "what score --format json writes"),
+    "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes"),
+}
+"""Name → the module and the model that describes it, and where it is met."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a kind of file.
+
+    Args:
+        name: One of :data:`SCHEMAS`.
+
+    Raises:
+        InputError: there is none of that name.
+
+    >>> schema("policy")["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    if name not in SCHEMAS:
+        raise InputError(f"there is no schema {name!r}; {did_you_mean(name, SCHEMAS, ', '.join(SCHEMAS))}")
+    from planner_eval.base.described import json_schema
+
+    module, model, _ = SCHEMAS[name]
+    return json_schema(getattr(import_module(f"planner_eval.{module}"), model))

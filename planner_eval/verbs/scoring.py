@@ -1,0 +1,167 @@
+"""Figures over pairs of plans: one pair, or the pairs of two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from planner_eval.base.errors import InputError
+from planner_eval.metrics import DEFAULT_METRICS, choose
+from planner_eval.metrics import score as score_plans
+from planner_eval.metrics.counts import Tally
+from planner_eval.plan.model import Plan
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.policy.unused import Names
+from planner_eval.records.rows import JUDGED, Row
+from planner_eval.scoring import report as reports
+from planner_eval.scoring.report import Report
+from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, evaluate, pair
+from planner_eval.verbs.policies import AnyPolicy, policy_of
+from planner_eval.verbs.reading import Source, is_one, parse
+
+
+@overload
+def score(
+    pred: Plan | str,
+    gold: Plan | str,
+    policy: AnyPolicy = ...,
+    terms: Terms = ...,
+    *,
+    metrics: Iterable[str] = ...,
+) -> dict[str, Tally | None]: ...
+
+
+@overload
+def score(
+    pred: Paired,
+    gold: None = None,
+    policy: AnyPolicy = ...,
+    *,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    progress: Progress | None = ...,
+) -> Report: ...
+
+
+@overload
+def score(
+    pred: Source,
+    gold: Source,
+    policy: AnyPolicy = ...,
+    terms: Terms = ...,
+    *,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    reading: Reading = ...,
+    progress: Progress | None = ...,
+) -> Any: ...
+
+
+def score(
+    pred: Source,
+    gold: Source = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    terms: Terms = NO_TERMS,
+    *,
+    metrics: Iterable[str] = DEFAULT_METRICS,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    reading: Reading = AS_IT_COMES,
+    progress: Progress | None = None,
+) -> Any:
+    r"""Score a plan against gold, or many against many.
+
+    Args:
+        pred: The prediction: a plan, its text or data. Or many: the path of a file, what
+            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave.
+        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
+        terms: What one gold plan leaves open; gold records of a file say it themselves.
+        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
+        by: Of many: what to break the figures down by: calls, depth or pattern of the gold plan, or
+            fields of its record.
+        seed: Of many: where the random numbers of intervals start.
+        reading: Of many: how they are read and paired.
+        progress: Of many: is told how many pairs are done.
+
+    Returns:
+        Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
+        intervals, and a row a pair, whatever became of it.
+
+    Raises:
+        InputError: there is no such metric, file or policy, or no gold record has a field of `by`.
+
+    >>> score("f()", "f()\ng()", metrics=["calls"])["calls"].recall
+    0.5
+    >>> report = score(["f()", "g(#x="], ["f()", "g(#x='1')"], metrics=["exact"])
+    >>> report.figure("exact"), report.states()
+    (0.5, {'same': 1, 'unreadable': 1})
+    """
+    if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
+        return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
+    if terms is not NO_TERMS:
+        raise InputError("terms are those of one pair; of many each gold record says its own")
+    paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
+    chosen, names = policy_of(policy), choose(metrics)
+    run = scored_pairs(paired, names, chosen, by, progress)
+    refuse_unknown_keys(by, run.rows)
+    parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
+    if paired.reading.repair:
+        parts["repair"] = "yes"
+    return reports.make_report(
+        run.rows,
+        names,
+        made=reports.signature(chosen.name, seed=seed, **parts),
+        by=by,
+        seed=seed,
+        read={"answers": paired.pred.said, "gold": paired.gold.said},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Scored pairs, and how they came about.
+
+    Args:
+        rows: The scored pairs.
+        notations: The notations that were read, joined by ``+``.
+    """
+
+    rows: list[Scored]
+    notations: str
+
+
+def scored_pairs(
+    paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str], progress: Progress | None
+) -> Run:
+    """Score the pairs of two files, and look whether the policy's rules name what is there."""
+    names = Names()
+    notations: set[str | None] = set()
+
+    def seen(rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            names.add((row.pred, row.gold))
+            notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
+            yield row
+
+    rows = evaluate(paired, policy=policy, progress=progress)
+    found = list(score_rows(seen(rows), metrics, policy=policy, by=by))
+    names.check(policy)
+    return Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
+
+
+def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
+    """A key that no gold record has would break nothing down, in silence.
+
+    Raises:
+        InputError: names the key and what there is.
+    """
+    judged = [row for row in rows if row.state in JUDGED]
+    for key in by:
+        if judged and not any(key in row.keys for row in judged):
+            known = ", ".join(STRUCTURE)
+            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
