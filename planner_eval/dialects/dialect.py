@@ -12,6 +12,29 @@ if TYPE_CHECKING:
     from planner_eval.base.jsontext import Places
 
 
+class Data(NamedTuple):
+    """JSON data as those see it who say which dialect it is in.
+
+    Args:
+        value: The data.
+        items: The objects of its list, or of its list ``calls``; the data itself where it is no list.
+        calls: Those of them that look like calls.
+        text: What the data was written as, or its repr: where keys and texts are looked for.
+        texts: Whether it is a list of texts.
+    """
+
+    value: Any
+    items: list[Any]
+    calls: list[dict[str, Any]]
+    text: str
+    texts: bool = False
+
+    @property
+    def only_calls(self) -> bool:
+        """Whether everything in it looks like a call."""
+        return bool(self.calls) and len(self.calls) == len(self.items)
+
+
 class Dialect(NamedTuple):
     """One way to write plans.
 
@@ -24,6 +47,11 @@ class Dialect(NamedTuple):
         read_data: Reads structure that is JSON already, given the places of its objects where they
             are known; None for dialects that are text.
         typed: Whether values say their types; where they do not, a tool schema gives them.
+        answers: Whether it can say what the user gets.
+        sign: A regular expression that a text in this dialect holds.
+        known: What to say of such a text.
+        fits: Why JSON data is in this dialect; None where it is not.
+        references, note, rows: For the list of dialects, as in data/wrappers.toml.
     """
 
     name: str
@@ -33,6 +61,13 @@ class Dialect(NamedTuple):
     write: Callable[[Plan], str] | None = None
     read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
     typed: bool = True
+    answers: bool = False
+    sign: str = ""
+    known: str = ""
+    fits: Callable[[Data], str | None] | None = None
+    references: str = ""
+    note: str = ""
+    rows: tuple[int, ...] = ()
 
 
 AFTER = ""

@@ -210,4 +210,5 @@ DIALECT = Dialect(
     read=read,
     write=write,
     read_data=read_data,
+    note="the usual spellings of the keys; lists, lines, messages",
 )

@@ -15,7 +15,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
 from planner_eval.dialects.messages import call_items, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
@@ -38,7 +38,7 @@ def dialect(row: Wrapper) -> Dialect:
             error.text = error.text or text
             raise
 
-    return Dialect(row.name, row.title, row.example, read, write, read_data, row.typed)
+    return Dialect(row.name, row.title, row.example, read, write, read_data, fits=_FITS.get(row.shape))
 
 
 Pair = tuple[Reader, Callable[[Plan], str]]
@@ -185,6 +185,28 @@ _KINDS: dict[str, Callable[[Wrapper], Pair]] = {
     "nestools": _nestools,
     "complexfuncbench": _complexfuncbench,
     "keyed": _keyed,
+}
+
+
+def _has_responses(data: Data) -> str | None:
+    named = any(isinstance(item.get("responses"), list) for item in call_items(data.value))
+    return "responses name the results" if named else None
+
+
+def _has_observations(data: Data) -> str | None:
+    messages = data.value if isinstance(data.value, list) else []
+    found = any(isinstance(m, dict) and m.get("role") == "observation" for m in messages)
+    return "steps with observations" if found else None
+
+
+def _is_keyed(data: Data) -> str | None:
+    return "objects of one key, the tool's name" if is_keyed(data.value) else None
+
+
+_FITS: dict[str, Callable[[Data], str | None]] = {
+    "nestools": _has_responses,
+    "complexfuncbench": _has_observations,
+    "keyed": _is_keyed,
 }
 
 

@@ -21,14 +21,6 @@ class Entry(NamedTuple):
     example: str
 
 
-_OWN = {
-    "plan": ('{"$ref": …}', "our own notation, which can hold every plan", ()),
-    "nestful": ("$var_1.result$", "gold plans of NESTful, versions 1 and 2", (41,)),
-    "json": ("", "the usual spellings of the keys; lists, lines, messages", ()),
-    "appbench": ("returned names", "gold plans of AppBench", (40,)),
-}
-
-
 def entries() -> list[Entry]:
     """Every dialect.
 
@@ -40,13 +32,14 @@ def entries() -> list[Entry]:
     for name in dialects.names():
         dialect = dialects.get(name)
         row = rows.get(name)
-        if row is None:
-            references, note, numbers = _OWN[name]
-            status = "V"
-        else:
-            references, note, numbers, status = row.references, row.note, row.rows, row.status
+        said = row or dialect
+        status = row.status if row else "V"
         written = "yes" if dialect.write else "no"
-        found.append(Entry(name, dialect.title, references, written, status, numbers, note, dialect.example))
+        found.append(
+            Entry(
+                name, dialect.title, said.references, written, status, said.rows, said.note, dialect.example
+            )
+        )
     return found
 
 

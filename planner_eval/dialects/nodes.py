@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import AFTER, Dialect
+from planner_eval.dialects.dialect import AFTER, Data, Dialect
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.notations import NOTATIONS
 from planner_eval.dialects.table import Wrapper
@@ -53,7 +53,16 @@ def dialect(row: Wrapper) -> Dialect:
         read,
         write_graph if row.shape == "taskbench" else write_tasks,
         read_data,
+        fits=_fits_graph if row.shape == "taskbench" else _fits_tasks,
     )
+
+
+def _fits_graph(data: Data) -> str | None:
+    return "nodes and links" if is_graph(data.value) else None
+
+
+def _fits_tasks(data: Data) -> str | None:
+    return "tasks with dep" if is_tasks(data.value) else None
 
 
 def is_graph(data: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,7 @@ def parse(
         name, raw = _read(source, dialect, limits, repair=repair, located=False)
     else:
         name, raw = _read_data(source, dialect, limits)
-    if name is not None and name in _untyped():
+    if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
@@ -122,13 +121,12 @@ def _located(dialect: Dialect, source: str, limits: Limits) -> RawPlan:
 
 def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
     if dialect is None:
-        from planner_eval.dialects.detect import detect_data, is_schema, name_json
+        from planner_eval.dialects.detect import detect_data, is_schema
 
         if data in ([], {}) or is_schema(data):
             note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
             return "json", RawPlan((), None, (note,))
-        candidate = detect_data(data)
-        dialect = (name_json(data, "") if candidate.dialect == "json" else candidate).dialect
+        dialect = detect_data(data).dialect
     reader = dialects.get(dialect).read_data
     if reader is None:
         raise ParseError(
@@ -140,15 +138,6 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
         return dialect, reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
-
-
-def _untyped() -> frozenset[str]:
-    """The dialects that write values without types."""
-    if "planner_eval.dialects.table" not in sys.modules:
-        return frozenset()  # no row was used, so none of them was
-    from planner_eval.dialects.table import table
-
-    return frozenset(name for name, row in table().items() if not row.typed)
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
@@ -200,7 +189,7 @@ def write(plan: Plan, dialect: str) -> str:
     target = dialects.get(dialect)
     if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
-    if plan.answer is not None and dialect not in ("plan", "nestful"):
+    if plan.answer is not None and not target.answers:
         raise WriteError(
             f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
         )

@@ -5,6 +5,8 @@ Each shape is a module with ``dialect(row)``, imported when a row of it is first
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from planner_eval.dialects.dialect import Dialect
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from planner_eval.dialects.table import Wrapper
 
 
+@cache
 def dialect(row: Wrapper) -> Dialect:
     """The dialect that a row describes.
 
@@ -21,8 +24,6 @@ def dialect(row: Wrapper) -> Dialect:
     >>> dialect(table()["vercel"]).name
     'vercel'
     """
-    from importlib import import_module
-
-    made = import_module(f"planner_eval.dialects.{SHAPES[row.shape]}").dialect(row)
+    made = import_module(f"planner_eval.dialects.{SHAPES[row.shape].module}").dialect(row)
     assert isinstance(made, Dialect)
-    return made
+    return made._replace(typed=row.typed)

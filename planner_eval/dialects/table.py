@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import Limits
@@ -20,36 +20,51 @@ from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawPlan
 
-SHAPES: dict[str, str] = {
-    "json": "json_rows",
-    "live": "json_rows",
-    "nestools": "json_rows",
-    "complexfuncbench": "json_rows",
-    "keyed": "json_rows",
-    "call-texts": "python_calls",
-    "sections": "sections",
-    "named": "named",
-    "xml": "xml_calls",
-    "gemma": "gemma",
-    "python": "python_calls",
-    "python-list": "python_calls",
-    "code-block": "python_calls",
-    "javascript": "javascript",
-    "callnavi": "callnavi",
-    "callnavi-yaml": "callnavi",
-    "taskbench": "nodes",
-    "hugginggpt": "nodes",
-    "worfbench": "worfbench",
-    "rewoo": "numbered",
-    "t-eval": "numbered",
-    "llmcompiler": "numbered",
-    "react": "react",
-    "langgraph": "traces",
-    "openai-agents": "traces",
-    "mcp": "traces",
-    "opentelemetry": "traces",
+
+class Shape(NamedTuple):
+    """What is said of a shape without importing it.
+
+    Args:
+        module: Its module in this package.
+        form: What a row's ``sign`` is looked for in: "text", the beginning of a text; "texts", each of a
+            list of texts; else the text of JSON data. Its dialects say by ``fits`` whether "calls", or
+            "others" of which not everything looks like a call, are in them; "data" says nothing by itself.
+    """
+
+    module: str
+    form: Literal["text", "texts", "data", "calls", "others"] = "text"
+
+
+SHAPES: dict[str, Shape] = {
+    "json": Shape("json_rows", "data"),
+    "live": Shape("json_rows", "data"),
+    "nestools": Shape("json_rows", "calls"),
+    "complexfuncbench": Shape("json_rows", "others"),
+    "keyed": Shape("json_rows", "others"),
+    "call-texts": Shape("python_calls", "texts"),
+    "sections": Shape("sections"),
+    "named": Shape("named"),
+    "xml": Shape("xml_calls"),
+    "gemma": Shape("gemma"),
+    "python": Shape("python_calls"),
+    "python-list": Shape("python_calls"),
+    "code-block": Shape("python_calls", "data"),
+    "javascript": Shape("javascript"),
+    "callnavi": Shape("callnavi", "others"),
+    "callnavi-yaml": Shape("callnavi"),
+    "taskbench": Shape("nodes", "others"),
+    "hugginggpt": Shape("nodes", "calls"),
+    "worfbench": Shape("worfbench"),
+    "rewoo": Shape("numbered"),
+    "t-eval": Shape("numbered"),
+    "llmcompiler": Shape("numbered"),
+    "react": Shape("react"),
+    "langgraph": Shape("traces", "others"),
+    "openai-agents": Shape("traces", "others"),
+    "mcp": Shape("traces", "others"),
+    "opentelemetry": Shape("traces", "others"),
 }
-"""Shape → its module in this package."""
+"""The shapes by name."""
 
 GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
@@ -72,6 +87,13 @@ class Wrapper:
     note: str = ""
     references: str = ""
     typed: bool = True
+    sign: str = ""
+    known: str = ""
+    weak: bool = False
+    rank: int = 0
+    hints: tuple[str, ...] = ()
+    tool: str = ""
+    line_start: bool = False
     open: tuple[str, ...] = ()
     close: tuple[str, ...] = ()
     each: bool = False
@@ -93,7 +115,27 @@ _added: dict[str, Wrapper] = {}
 
 def table() -> Mapping[str, Wrapper]:
     """All rows by name: shipped, from entry points, added by :func:`add_file`; later ones win."""
-    return {**_shipped(), **_installed(), **_added}
+    return _merged(tuple(_added.values()))
+
+
+@cache
+def _merged(added: tuple[Wrapper, ...]) -> Mapping[str, Wrapper]:
+    return {**_shipped(), **_installed(), **{row.name: row for row in added}}
+
+
+def ranked() -> tuple[Wrapper, ...]:
+    """All rows in the order in which they are asked: by ``rank``, then as the table has them."""
+    return _ranked(tuple(_added.values()))
+
+
+@cache
+def _ranked(added: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
+    return tuple(sorted(_merged(added).values(), key=lambda row: row.rank))
+
+
+def own() -> tuple[Wrapper, ...]:
+    """The rows that are not shipped."""
+    return (*_installed().values(), *_added.values())
 
 
 @cache
@@ -189,6 +231,8 @@ def _checked(key: str, value: Any, where: str) -> Any:
     kind = _KINDS[key]
     if kind == "bool":
         good = isinstance(value, bool)
+    elif kind == "int":
+        good = type(value) is int
     elif kind == "tuple[int, ...]":
         good = isinstance(value, list) and all(type(v) is int for v in value)
     elif kind == "str":
@@ -200,7 +244,7 @@ def _checked(key: str, value: Any, where: str) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-_WORDS = {"bool": "true or false", "str": "a text", "tuple[int, ...]": "a list of numbers"}
+_WORDS = {"bool": "true or false", "str": "a text", "int": "a number", "tuple[int, ...]": "a list of numbers"}
 
 
 def _texts(value: Any) -> bool:
@@ -238,6 +282,4 @@ def row_dialect(
     row: Wrapper, read: Callable[[Wrapper, str, Limits], RawPlan], write: Callable[[Plan], str] | None
 ) -> Dialect:
     """The dialect of a row whose shape reads a text by the row and writes a plan."""
-    return Dialect(
-        row.name, row.title, row.example, lambda text, limits: read(row, text, limits), write, None, row.typed
-    )
+    return Dialect(row.name, row.title, row.example, lambda text, limits: read(row, text, limits), write)
