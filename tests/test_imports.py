@@ -47,8 +47,8 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "a notation is loaded when it is first met: 4 to 15 ms each": (
         "dialects.appbench",
         "dialects.javascript",
-        "dialects.json_rows",
         "dialects.python_calls",
+        "dialects.templates",
     ),
     "few ask for these: types, guessed edges, writing, the check of what was written; 1 to 4 ms each": (
         "dialects.inferred",

@@ -8,7 +8,7 @@ quote ends a text only before a comma, a closing bracket, a further ``#name=`` o
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -20,10 +20,12 @@ from planner_eval.dialects.appbench_terms import (
     LITERALS,
     NAME,
     REFUSED,
+    SIGN,
     UNESCAPE,
+    fits,
     word_value,
 )
-from planner_eval.dialects.dialect import Data, Dialect
+from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Diagnostic, Path, Plan, RawCall, RawPlan, Ref, Unresolved, Value
 
 WORDS = {
@@ -374,43 +376,6 @@ def _quoted(text: str) -> str:
     text = text.replace("\\\\", "\\\\\\\\") if "\\" in text else text
     text = re.sub(r"\\(?=')|\\\Z", r"\\\\", text)
     return "'" + re.sub(r"'(?=\s*(?:[,)\]]|#\w+\s*=|\Z))", r"\\'", text) + "'"
-
-
-# ---------------------------------------------------------------- recognition
-SIGN = (
-    r"\A(?:\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
-    r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
-    r"|\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
-    r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\)))"
-)
-"""A call with #name= arguments, or one of an app in brackets that has none."""
-
-
-@cache
-def _sign() -> re.Pattern[str]:
-    return re.compile(SIGN)
-
-
-def is_start(text: str) -> bool:
-    """Whether a text starts like lines of this notation.
-
-    >>> is_start("Hotels: [a = f(#x='1')]"), is_start("a = f(x=1)")
-    (True, False)
-    """
-    return _sign().match(text) is not None
-
-
-def fits(data: Data) -> str | None:
-    """Whether data is a gold or result record, or a list of lines.
-
-    >>> fits(Data(["a = f(#x='1')"], ["a = f(#x='1')"], [], "", texts=True))
-    'a list of lines with #name= arguments'
-    """
-    if data.texts:
-        lines = all(is_start(item) for item in data.items)
-        return "a list of lines with #name= arguments" if lines else "a list of lines"
-    record = isinstance(data.value, dict) and ("api_results" in data.value or "decided_api" in data.value)
-    return "a gold or result record of AppBench" if record else None
 
 
 DIALECT = Dialect(

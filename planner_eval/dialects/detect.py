@@ -160,7 +160,10 @@ def seen_in(data: Any, text: str = "") -> Data:
 
 
 def _reasons(seen: Data) -> Iterator[Candidate]:
-    """The dialects that data fits: rows below rank 0, those of code, the other rows."""
+    """The dialects that data fits: users' own templates, rows below rank 0, those of code, the other rows."""
+    for row in own():
+        if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
+            yield Candidate(row.name, "objects of its form")
     rows = _rows(own(), text=False)
     for row in rows:
         if row.rank < 0 and (reason := _row_reason(row, seen)):
@@ -191,6 +194,12 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     return fits(seen) if fits else None
 
 
+def _holds(row: Wrapper, data: Any) -> bool:
+    from planner_eval.dialects.templates import holds
+
+    return holds(row, data)
+
+
 def _calls(seen: Data) -> Iterator[dict[str, Any]]:
     """The calls in data, up to what is none: its reader says what is wrong with it."""
     with suppress(ParseError):
@@ -199,7 +208,7 @@ def _calls(seen: Data) -> Iterator[dict[str, Any]]:
 
 def _by_template(seen: Data) -> Candidate:
     """The row whose template the first call has most keys of; JSON calls where none has three."""
-    from planner_eval.dialects.json_rows import fit
+    from planner_eval.dialects.templates import fit
 
     first = next(_calls(seen), None)
     if first is None:

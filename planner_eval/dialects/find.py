@@ -16,7 +16,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects import appbench_prose, restated
-from planner_eval.dialects.appbench import is_start
+from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.detect import signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader

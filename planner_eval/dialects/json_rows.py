@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -20,6 +19,7 @@ from planner_eval.dialects.json_calls import arguments_of, read_call, read_value
 from planner_eval.dialects.messages import call_items, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
 
@@ -46,7 +46,7 @@ Pair = tuple[Reader, Callable[[Plan], str]]
 
 def _plain(row: Wrapper) -> Pair:
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        return read_values([data], limits, places=places)
+        return read_by(row, [data], limits, places)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
@@ -59,7 +59,7 @@ def _live(row: Wrapper) -> Pair:
     notation = NOTATIONS[row.references]
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        raw = read_values([data], limits, places=places)
+        raw = read_by(row, [data], limits, places)
         calls = [
             replace(c, arguments=tuple((k, uri_value(v)) for k, v in c.arguments))
             if row.references == "uri"
@@ -102,7 +102,7 @@ def _nestools(row: Wrapper) -> Pair:
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
         notes: list[Diagnostic] = []
-        items = list(call_items(data))
+        items = list(call_items(restored(row, data)))
         check_calls(len(items), limits)
         named = {r for item in items for r in _responses(item)}
 
@@ -234,75 +234,3 @@ _TAKEN = frozenset({
     "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
     "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
 })  # fmt: skip
-
-
-# ---------------------------------------------------------------- templates
-@cache
-def _template(text: str) -> Any:
-    return json.loads(text)
-
-
-def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
-    """A call as the object that the row's template describes."""
-    values = {
-        "$name": call.name,
-        "$arguments": call.arguments,
-        "$text": json.dumps(call.arguments, ensure_ascii=False),
-        "$id": call.id,
-    }
-    filled = _filled(_template(str(row.call or '{"name": "$name", "arguments": "$arguments"}')), values)
-    assert isinstance(filled, dict)
-    return {k: v for k, v in filled.items() if v != "$responses"}
-
-
-def _filled(template: Any, values: dict[str, Any]) -> Any:
-    if isinstance(template, dict):
-        return {key: _filled(value, values) for key, value in template.items()}
-    if isinstance(template, list):
-        return [_filled(value, values) for value in template]
-    return values.get(template, template) if isinstance(template, str) else template
-
-
-def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:
-    """The whole text of some calls' objects, by the row's ``around``."""
-    if row.around == "$each":
-        return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
-    around = _template(row.around) if row.around else "$calls"
-    return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
-
-
-def fit(row: Wrapper, item: Any) -> int:
-    """How many keys of the row's call template an object has; 0 when it has not the row's form.
-
-    >>> from planner_eval.dialects.table import table
-    >>> fit(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
-    3
-    """
-    return _fit(_template(str(row.call)), item) if isinstance(row.call, str) and row.call else 0
-
-
-def _fit(template: Any, item: Any) -> int:
-    if not isinstance(item, dict):
-        return 0
-    score = 0
-    for key, wanted in template.items():
-        if key not in item:
-            if wanted in ("$id", "$responses") or wanted is None or key == "role":
-                continue
-            return 0
-        found = item[key]
-        if isinstance(wanted, dict):
-            inner = _fit(wanted, found)
-            if not inner:
-                return 0
-            score += inner
-        elif isinstance(wanted, str) and not _matches(wanted, found):
-            return 0
-        score += 1
-    return score
-
-
-def _matches(wanted: str, found: Any) -> bool:
-    if wanted.startswith("$"):
-        return not (wanted == "$name" and not isinstance(found, str))
-    return bool(found == wanted)

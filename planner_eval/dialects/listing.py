@@ -75,6 +75,11 @@ call = '{"tool": "$name", "args": "$arguments"}'
 example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 ```
 
+A row is read as it is written, whatever its keys: with `shape = "json"` and
+`call = '{"fn": "$name", "kw": "$arguments"}'` a list of `{"fn": …, "kw": …}` is recognised, read and written.
+The example is the proof: when the file is loaded it is read, written and read again, and a row whose
+example does not come back is refused with the reason.
+
 ## All dialects
 
 """

@@ -126,7 +126,10 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
         if data in ([], {}) or is_schema(data):
             note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
             return "json", RawPlan((), None, (note,))
-        dialect = detect_data(data).dialect
+        try:
+            dialect = detect_data(data).dialect
+        except RecursionError:
+            raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     reader = dialects.get(dialect).read_data
     if reader is None:
         raise ParseError(

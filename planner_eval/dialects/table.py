@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import Limits
+from planner_eval.base.registry import service
 from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawPlan
@@ -157,7 +158,8 @@ def add_file(path: str) -> tuple[str, ...]:
     """Add the rows of a TOML file for the rest of this process, and give their names.
 
     Raises:
-        InputError: the file cannot be read, or a row of it cannot be used.
+        InputError: the file cannot be read, or a row of it cannot be used: a field of it, or its example,
+            which has to come back as it was when it is read, written and read again.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -165,7 +167,15 @@ def add_file(path: str) -> tuple[str, ...]:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
     rows = parse(text, path)
+    before = dict(_added)
     _added.update(rows)
+    try:
+        for row in rows.values():
+            service("row proof")(row, path)
+    except InputError:
+        _added.clear()
+        _added.update(before)
+        raise
     return tuple(rows)
 
 
