@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.dialects.proving import prove
-from planner_eval.dialects.table import table
+from planner_eval.dialects.table import SHAPES, Wrapper, table
 from planner_eval.dialects.templates import is_usual
 from tests.conftest import ROOT
 
@@ -149,7 +149,14 @@ def test_a_row_that_writes_what_it_does_not_read_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [*table()])
-def test_every_shipped_row_comes_back_and_is_spelt_as_usual(name: str) -> None:
-    row = table()[name]
-    prove(row, "data/wrappers.toml")
-    assert not isinstance(row.call, str) or not row.call or is_usual(row)
+def test_every_shipped_row_comes_back(name: str) -> None:
+    prove(table()[name], "data/wrappers.toml")
+
+
+JSON_ROWS = [row for row in table().values() if SHAPES[row.shape].form in ("data", "calls")]
+
+
+@pytest.mark.parametrize("row", JSON_ROWS, ids=lambda row: row.name)
+def test_shipped_templates_of_json_are_spelt_as_usual(row: Wrapper) -> None:
+    """Files are cut into records before the table is read: other names of keys go into messages.py."""
+    assert not row.call or is_usual(row)
