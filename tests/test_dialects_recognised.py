@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from planner_eval import dialects
+from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.find import find
 from planner_eval.dialects.read import parse
@@ -51,6 +52,20 @@ def test_data_is_in_the_dialect_of_its_text(name: str) -> None:
         return
     text, structure = parse(json.dumps(data)), parse(data)
     assert (structure.dialect, structure.calls) == (text.dialect, text.calls)
+
+
+def test_data_with_a_number_too_long_to_write_says_so() -> None:
+    data = [{"name": "f", "arguments": {"n": 10**5000, "x": {"$ref": "a"}}}]
+    with pytest.raises(LimitError, match="argument 'n' of call 1 is an integer of more than"):
+        parse(data)
+
+
+def test_data_that_nests_too_deeply_says_so() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(LimitError, match="nests deeper than"):
+        parse([{"name": "f", "arguments": {"a": deep}}])
 
 
 def test_signs_stand_where_they_are_looked_for() -> None:

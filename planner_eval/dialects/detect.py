@@ -154,9 +154,16 @@ def seen_in(data: Any, text: str = "") -> Data:
     items = data.get("calls", data) if isinstance(data, dict) else data
     items = items if isinstance(items, list) else [items]
     if not text or "\\u00" in text:  # an escape may hide a key
-        text = repr(data)
+        text = _shown(data)
     texts = bool(items) and all(isinstance(item, str) for item in items)
     return Data(data, items, [item for item in items if is_call(item)], text, texts)
+
+
+def _shown(data: Any) -> str:
+    try:
+        return repr(data)
+    except ValueError:  # an integer that Python does not write: no plan may hold it, link() says which
+        return ""
 
 
 def _reasons(seen: Data) -> Iterator[Candidate]:
