@@ -104,7 +104,7 @@ def test_many_records_and_one_that_cannot_be_read(tmp_path: Path) -> None:
             ("check", "-", "--catalog", RATES, "--catalog-format", "swagger"),
             "unknown catalog format 'swagger'",
         ),
-        (("check", "-", "--catalog", "world:nowhere"), "shipped: appbench, bank"),
+        (("check", "-", "--catalog", "world:nowhere"), "no world 'nowhere'; shipped: appbench, "),
         (("catalog", "show", RATES, "--tool", "get_rates"), "did you mean 'get_rate'?"),
         (("catalog", "convert", RATES), "--to"),
         (("catalog", "convert", RATES, "--to", "python"), "'python' is not one of"),

@@ -47,12 +47,9 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "a notation is loaded when it is first met: 4 to 15 ms each": (
         "dialects.appbench",
-        "dialects.callnavi",
         "dialects.javascript",
-        "dialects.json_rows",
-        "dialects.nodes",
         "dialects.python_calls",
-        "dialects.traces",
+        "dialects.templates",
     ),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",

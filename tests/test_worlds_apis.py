@@ -7,9 +7,10 @@ import pytest
 from planner_eval.worlds import CallError, World, load
 from planner_eval.worlds.database import quoted
 from planner_eval.worlds.definition import Api, MissingArgument, NotFound, UnknownArgument
+from tests.conftest import ROOT
 from tests.world_calls import working
 
-SHIPPED = {name: load(name) for name in ("appbench", "bank", "library")}
+SHIPPED = {file.stem: load(file.stem) for file in sorted((ROOT / "data" / "worlds").glob("*.toml"))}
 BASE = {name: World(definition, seed=5) for name, definition in SHIPPED.items()}
 APIS = [(name, api) for name, definition in SHIPPED.items() for api in definition.apis.values()]
 

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.text import did_you_mean
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 
 __all__ = ["DEFAULT_LIMITS", "Dialect", "Limits", "get", "names"]
 
-MODULES: dict[str, str] = {
-    "plan": "planner_eval.dialects.plan",
-    "nestful": "planner_eval.dialects.nestful",
-    "json": "planner_eval.dialects.json_calls",
-    "appbench": "planner_eval.dialects.appbench",
+
+class Known(NamedTuple):
+    """What is said of a dialect of code without importing it.
+
+    Args:
+        module: The module that defines its ``DIALECT``.
+        hints: Words of which one stands in all JSON data of the dialect: only then is it imported and
+            asked whether the data fits it. Without any it is not asked.
+        texts: Whether it is asked of lists of texts, too.
+    """
+
+    module: str
+    hints: tuple[str, ...] = ()
+    texts: bool = False
+
+    def may_be(self, data: Data) -> bool:
+        """Whether data may be in the dialect."""
+        return any(hint in data.text for hint in self.hints) or (self.texts and data.texts)
+
+
+MODULES: dict[str, Known] = {
+    "plan": Known("planner_eval.dialects.plan", ("$ref", "planeval.plan/")),
+    "nestful": Known("planner_eval.dialects.nestful", ("label", "$")),
+    "json": Known("planner_eval.dialects.json_calls"),
+    "appbench": Known("planner_eval.dialects.appbench", ("api_results", "decided_api"), True),
 }
+"""The dialects of code, in the order in which they are asked."""
 
 
 def names() -> tuple[str, ...]:
@@ -40,9 +63,7 @@ def get(name: str) -> Dialect:
     "AppBench lines: App: [ret1, ret2 = api(#a='v', #b=ret1)]"
     """
     if name in MODULES:
-        dialect = import_module(MODULES[name]).DIALECT
-        assert isinstance(dialect, Dialect)
-        return dialect
+        return _of_code(name)
     from planner_eval.dialects.shapes import dialect as made
     from planner_eval.dialects.table import table
 
@@ -51,3 +72,10 @@ def get(name: str) -> Dialect:
         hint = did_you_mean(name, names(), "planeval dialects lists them")
         raise InputError(f"there is no dialect {name!r}: {hint}")
     return made(row)
+
+
+@cache
+def _of_code(name: str) -> Dialect:
+    dialect = import_module(MODULES[name].module).DIALECT
+    assert isinstance(dialect, Dialect)
+    return dialect

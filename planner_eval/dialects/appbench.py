@@ -20,7 +20,9 @@ from planner_eval.dialects.appbench_terms import (
     LITERALS,
     NAME,
     REFUSED,
+    SIGN,
     UNESCAPE,
+    fits,
     word_value,
 )
 from planner_eval.dialects.dialect import Dialect
@@ -391,4 +393,10 @@ DIALECT = Dialect(
     write=write,
     read_data=read_data,
     reference=_reference,
+    sign=SIGN,
+    known="calls with #name= arguments",
+    fits=fits,
+    references="returned names",
+    note="gold plans of AppBench",
+    rows=(40,),
 )

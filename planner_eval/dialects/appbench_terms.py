@@ -1,10 +1,12 @@
-"""The terms of AppBench's lines, which the fast path and the grammar's transformer share."""
+"""The terms of AppBench's lines: what its readers share, and what its lines are known by."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
+from planner_eval.dialects.dialect import Data
 from planner_eval.plan.model import RawRef
 
 WORD = r"[^\W\d]\w*+"
@@ -28,3 +30,40 @@ def word_value(word: str) -> Any:
         first, *rest = word.split(".")
         return RawRef(first, tuple(rest))
     return REFUSED
+
+
+# ---------------------------------------------------------------- recognition
+SIGN = (
+    r"\A(?:\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
+    r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
+    r"|\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
+    r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\)))"
+)
+"""A call with #name= arguments, or one of an app in brackets that has none."""
+
+
+@cache
+def _sign() -> re.Pattern[str]:
+    return re.compile(SIGN)
+
+
+def is_start(text: str) -> bool:
+    """Whether a text starts like lines of this notation.
+
+    >>> is_start("Hotels: [a = f(#x='1')]"), is_start("a = f(x=1)")
+    (True, False)
+    """
+    return _sign().match(text) is not None
+
+
+def fits(data: Data) -> str | None:
+    """Whether data is a gold or result record, or a list of lines.
+
+    >>> fits(Data(["a = f(#x='1')"], ["a = f(#x='1')"], [], "", texts=True))
+    'a list of lines with #name= arguments'
+    """
+    if data.texts:
+        lines = all(is_start(item) for item in data.items)
+        return "a list of lines with #name= arguments" if lines else "a list of lines"
+    record = isinstance(data.value, dict) and ("api_results" in data.value or "decided_api" in data.value)
+    return "a gold or result record of AppBench" if record else None

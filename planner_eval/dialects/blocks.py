@@ -12,7 +12,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
-from planner_eval.dialects.detect import detect_data, is_schema, name_json
+from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.pieces import (
     CALLISH,
@@ -103,9 +103,7 @@ class PieceReader:
         if is_schema(value):
             return Nothing("a schema of tools or parameters")
         refuse_pairs(value, view.text)
-        candidate = detect_data(value)
-        if candidate.dialect == "json":
-            candidate = name_json(value, view.text)
+        candidate = detect_data(value, view.text)
         reader = dialects.get(candidate.dialect).read_data
         assert reader is not None
         places = None

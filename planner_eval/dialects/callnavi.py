@@ -14,7 +14,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import Places, check_depth
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
@@ -29,16 +29,14 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``callnavi`` and ``callnavi-yaml``."""
     if row.shape == "callnavi-yaml":
         return Dialect(row.name, row.title, row.example, read_yaml, write_yaml)
-    return json_dialect(row, read_data, write)
+    return json_dialect(row, read_data, write, fits=fits)
 
 
-def is_plan(data: Any) -> bool:
-    """Whether data has CallNavi's form.
-
-    >>> is_plan({"API": ["f"], "parameters": []}), is_plan(["f", "g"])
-    (True, False)
-    """
-    return isinstance(data, dict) and "API" in data and data.keys() <= {"API", "parameters"}
+def fits(data: Data) -> str | None:
+    """Whether data has CallNavi's form."""
+    value = data.value
+    found = isinstance(value, dict) and "API" in value and value.keys() <= {"API", "parameters"}
+    return "API and parameters side by side" if found else None
 
 
 def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:

@@ -1,41 +1,36 @@
-"""Which dialect a text or some JSON data is in: ranked candidates with a reason each."""
+"""Which dialect a text or some JSON data is in: ranked candidates with a reason each.
+
+No dialect is named here but the one that is left when none is recognised: what a dialect is known by
+stands in its module or in its row, and all are asked, those of code first, then the rows by rank.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from planner_eval import dialects
+from planner_eval.base.errors import ParseError
+from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.messages import call_items, is_call, is_definition
-from planner_eval.dialects.table import Wrapper, literal, table
-from planner_eval.dialects.whole import NESTFUL, Candidate, of_calls
+from planner_eval.dialects.shapes import SHAPES
+from planner_eval.dialects.table import Wrapper, literal, own, ranked, table
 
-_APPBENCH = re.compile(
-    r"\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
-    r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
-)
-_APPBENCH_SECTION = re.compile(
-    r"\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
-    r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\))"
-)
-_SHAPES = (
-    (
-        "llmcompiler",
-        re.compile(r"\s*+(?:(?:Thought|Plan)\b[^\n]*+\n\s*+)?+1[.)][ \t]++[^\W\d][\w.\-]*+\("),
-        "numbered calls",
-    ),
-    ("rewoo", re.compile(r"(?:^|\n)\s*+#E\d++\s*+=\s*+[^\W\d][\w .\-]*+\["), "#E1 = Tool[text] steps"),
-    ("t-eval", re.compile(r"(?:^|\n)\s*+Action \d++\s*+:\s*+#E\d++\s*+="), "Action 1: #E1 = f(a) steps"),
-    ("worfbench", re.compile(r"\s*+Nodes?\s*+:\s*+\d++\s*+[:.)]"), "numbered nodes and edges"),
-    (
-        "react",
-        re.compile(r"(?:^|\n)\s*+Action\s*+:[^\n]*+\n\s*+Action Input\s*+:"),
-        "Action and Action Input lines",
-    ),
-    ("callnavi-yaml", re.compile(r"\s*+API:[ \t]*+\n\s*+-\s"), "YAML of API and parameters"),
-)
+BEGINNING = 20_000
+"""How much of a text is searched for the sign of a notation."""
 
 
+class Candidate(NamedTuple):
+    """A dialect that a text may be in, and why."""
+
+    dialect: str
+    reason: str
+
+
+# ---------------------------------------------------------------- texts
 def detect(text: str) -> list[Candidate]:
     """The dialects that a text may be in, the likeliest first.
 
@@ -50,163 +45,188 @@ def detect(text: str) -> list[Candidate]:
     [Candidate(dialect='appbench', reason='calls with #name= arguments')]
     """
     found = [Candidate(row.name, f"the token {token.strip()!r}") for row, token in tokens_in(text)]
-    if _APPBENCH.match(text) or _APPBENCH_SECTION.match(text):
-        found.append(Candidate("appbench", "calls with #name= arguments"))
-    found += [Candidate(name, reason) for name, pattern, reason in _SHAPES if pattern.search(text, 0, 20_000)]
-    start = text.lstrip()[:1]
-    if start in ("[", "{"):
-        if '"$ref"' in text or '"planeval.plan/' in text:
-            found.append(Candidate("plan", "JSON with $ref references or our schema"))
-        if NESTFUL.search(text):
-            found.append(Candidate("nestful", "JSON with labels or $name$ references"))
-    if start in ("[", "{", '"') or not found:
+    for name in dialects.MODULES:
+        dialect = dialects.get(name)
+        if dialect.sign and _pattern(dialect.sign).search(text):
+            found.append(Candidate(name, dialect.known))
+    found += [Candidate(row.name, row.known) for row in signs_in(text, 0)]
+    if not found or text.lstrip()[:1] in ("[", "{", '"'):
         found.append(Candidate("json", "JSON"))
     return found
 
 
+def signs_in(text: str, start: int) -> Iterator[Wrapper]:
+    """The rows whose sign stands in the beginning of a text, from `start` on."""
+    for row in _rows(own(), text=True):
+        if _pattern(row.sign).search(text, start, start + BEGINNING):
+            yield row
+
+
+@cache
+def _rows(_own: tuple[Wrapper, ...], *, text: bool) -> tuple[Wrapper, ...]:
+    """The rows that are asked of a text, or of data."""
+    return tuple(row for row in ranked() if (SHAPES[row.shape].form == "text") is text and _says(row))
+
+
+def _says(row: Wrapper) -> bool:
+    return bool(row.sign or row.tool or SHAPES[row.shape].form in ("calls", "others"))
+
+
+@cache
+def _pattern(sign: str) -> re.Pattern[str]:
+    return re.compile(sign)
+
+
 def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
+    openers = _openers(own())
     places: dict[str, int] = {}
-    for match in _openers().finditer(text):
+    for match in openers.pattern.finditer(text):
         places.setdefault(_squeezed(match.group()), match.start())
         if len(places) > 40:
             break
-    if not places:
-        return []
     found = []
-    for row in table().values():
-        for token in signs(row):
-            if _squeezed(token) in places:
-                found.append((places[_squeezed(token)], -len(_squeezed(token)), row, token))
+    for row, tokens in openers.rows if places else ():
+        for token, squeezed in tokens:
+            if squeezed in places:
+                found.append((places[squeezed], -len(squeezed), row, token))
                 break
     return [(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
 
 
 def signs(row: Wrapper) -> tuple[str, ...]:
-    """The tokens by which a row is known in a text; none for rows that are known by their shape."""
-    if row.shape in ("sections", "gemma"):
-        return row.open
-    if row.shape == "named":
-        return tuple(token for token in (*row.head, *row.open) if token)
-    if row.shape == "xml":
-        return (*row.open, row.call[0].split("$")[0])
-    return ()
+    """The tokens by which a row is known in a text; none for rows that are known otherwise.
+
+    >>> signs(table()["glm"]), signs(table()["react"])
+    (('<tool_call>',), ())
+    """
+    tag = row.call[:1] if isinstance(row.call, tuple) else ()
+    return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
+
+
+class _Openers(NamedTuple):
+    """A pattern for all rows' opening tokens, and each row's tokens, as they are and without blanks."""
+
+    pattern: re.Pattern[str]
+    rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
+
+
+@cache
+def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
+    rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
+    tokens = {(token, _line_start(row)) for row, found in rows for token, _ in found}
+    patterns = [_opener(*item) for item in sorted(tokens, key=lambda item: (-len(item[0]), item))]
+    return _Openers(re.compile("|".join(patterns) or "(?!)"), rows)
+
+
+def _line_start(row: Wrapper) -> str | None:
+    """What has to follow a token that counts at a line's start only; None where it counts anywhere."""
+    if not row.line_start:
+        return None
+    return r"(?=[\[{])" if row.inner == "json" else ""
+
+
+def _opener(token: str, following: str | None) -> str:
+    pattern = literal([token.rstrip()])
+    return pattern if following is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{following}"
 
 
 def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _openers() -> re.Pattern[str]:
-    return _compiled(
-        tuple(sorted({token for row in table().values() for token in signs(row)}, key=len, reverse=True))
-    )
-
-
-_LINE_START = {"functools": "(?=\\[)", "Call:": "", ">>>": ""}
-"""Tokens that are ordinary words elsewhere: they count at a line's start only, with what follows."""
-
-
-@cache
-def _compiled(tokens: tuple[str, ...]) -> re.Pattern[str]:
-    def one(token: str) -> str:
-        ordinary = _LINE_START.get(token.strip())
-        pattern = literal([token.rstrip()])
-        return pattern if ordinary is None else rf"(?:(?<=\n)|\A)[ \t]*+{pattern}{ordinary}"
-
-    return re.compile("|".join(one(token) for token in tokens) or "(?!)")
-
-
 # ---------------------------------------------------------------- data
-def detect_data(data: Any) -> Candidate:
+def detect_data(data: Any, text: str = "") -> Candidate:
     """The dialect of structure that is JSON already.
+
+    Args:
+        data: The structure.
+        text: The text that it was read from, where there is one.
 
     >>> detect_data([{"name": "f", "label": "v1", "arguments": {}}]).dialect
     'nestful'
     """
-    if isinstance(data, dict):
-        if str(data.get("schema", "")).startswith("planeval.plan/"):
-            return Candidate("plan", "our schema")
-        if "api_results" in data or "decided_api" in data:
-            return Candidate("appbench", "a gold or result record of AppBench")
+    seen = seen_in(data, text)
+    return next(_reasons(seen), None) or _by_template(seen)
+
+
+def seen_in(data: Any, text: str = "") -> Data:
+    """Data as the dialects see it."""
     items = data.get("calls", data) if isinstance(data, dict) else data
     items = items if isinstance(items, list) else [items]
-    if items and all(isinstance(item, str) for item in items):
-        return _of_texts(items)
-    calls = [item for item in items if is_call(item)]
-    if calls and len(calls) == len(items) and not ("dep" in calls[0] and "task" in calls[0]):
-        return of_calls(calls)
-    return _of_structure(data) or of_calls(calls)
+    if not text or "\\u00" in text:  # an escape may hide a key
+        text = _shown(data)
+    texts = bool(items) and all(isinstance(item, str) for item in items)
+    return Data(data, items, [item for item in items if is_call(item)], text, texts)
 
 
-def _of_texts(items: list[str]) -> Candidate:
-    if all(_APPBENCH.match(item) for item in items):
-        return Candidate("appbench", "a list of lines with #name= arguments")
-    if all(re.match(r"\s*[^\W\d][\w.\-]*+\(", item) for item in items):
-        return Candidate("call-texts", "a list of texts that are calls")
-    return Candidate("appbench", "a list of lines")
+def _shown(data: Any) -> str:
+    try:
+        return repr(data)
+    except ValueError:  # an integer that Python does not write: no plan may hold it, link() says which
+        return ""
 
 
-def _of_structure(data: Any) -> Candidate | None:
-    """Dialects known by the structure around or instead of plain calls."""
-    from planner_eval.dialects import callnavi, nodes, traces
-    from planner_eval.dialects.json_rows import is_keyed
-
-    if callnavi.is_plan(data):
-        return Candidate("callnavi", "API and parameters side by side")
-    if nodes.is_graph(data):
-        return Candidate("taskbench", "nodes and links")
-    if nodes.is_tasks(data):
-        return Candidate("hugginggpt", "tasks with dep")
-    kind = traces.kind_of(data)
-    if kind is not None:
-        return Candidate(kind, "a trace's spans")
-    if is_keyed(data):
-        return Candidate("keyed", "objects of one key, the tool's name")
-    return None
+def _reasons(seen: Data) -> Iterator[Candidate]:
+    """The dialects that data fits: users' own templates, rows below rank 0, those of code, the other rows."""
+    for row in own():
+        if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
+            yield Candidate(row.name, "objects of its form")
+    rows = _rows(own(), text=False)
+    for row in rows:
+        if row.rank < 0 and (reason := _row_reason(row, seen)):
+            yield Candidate(row.name, reason)
+    for name, known in dialects.MODULES.items():
+        if known.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+            yield Candidate(name, reason)
+    for row in rows:
+        if row.rank >= 0 and (reason := _row_reason(row, seen)):
+            yield Candidate(row.name, reason)
 
 
-def name_json(data: Any, text: str) -> Candidate:
-    """The row of the table that some JSON calls are written in; `json` where they fit none closer.
+def _row_reason(row: Wrapper, seen: Data) -> str | None:
+    """Why data is in a row's notation: by its sign, by a call's name, or by what its shape says."""
+    form = SHAPES[row.shape].form
+    if (form == "texts") != seen.texts or (form == "others" and seen.only_calls):
+        return None
+    if row.sign:
+        sign = _pattern(row.sign)
+        found = all(sign.match(item) for item in seen.items) if seen.texts else sign.search(seen.text)
+        return row.known if found else None
+    if row.tool:
+        named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
+        return row.known if named else None
+    if row.hints and not any(hint in seen.text for hint in row.hints):
+        return None
+    fits = dialects.get(row.name).fits
+    return fits(seen) if fits else None
 
-    Args:
-        data: What ``detect_data`` calls `json`.
-        text: The text, for references that only it shows; may be empty.
-    """
-    from planner_eval.dialects.json_rows import fit
 
-    live = next((name for name, pattern in _LIVE if pattern.search(text)), None)
-    if live:
-        return Candidate(live, "references to live results")
-    items = list(call_items(data))
-    if not items:
+def _holds(row: Wrapper, data: Any) -> bool:
+    from planner_eval.dialects.templates import holds
+
+    return holds(row, data)
+
+
+def _calls(seen: Data) -> Iterator[dict[str, Any]]:
+    """The calls in data, up to what is none: its reader says what is wrong with it."""
+    with suppress(ParseError):
+        yield from call_items(seen.value)
+
+
+def _by_template(seen: Data) -> Candidate:
+    """The row whose template the first call has most keys of; JSON calls where none has three."""
+    from planner_eval.dialects.templates import fit
+
+    first = next(_calls(seen), None)
+    if first is None:
         return Candidate("json", "JSON")
-    if any(item.get("name") == "code_execution" for item in items):
-        return Candidate("anthropic-programmatic", "a code_execution block")
-    if any(isinstance(item.get("responses"), list) for item in items):
-        return Candidate("nestools" if "api_name" in items[0] else "seal-tools", "responses name the results")
-    if isinstance(data, list) and any(isinstance(m, dict) and m.get("role") == "observation" for m in data):
-        return Candidate("complexfuncbench", "steps with observations")
-    best = max(
-        (
-            (fit(row, items[0]), -place, row.name)
-            for place, row in enumerate(table().values())
-            if row.shape == "json"
-        ),
-        default=(0, 0, "json"),
-    )
-    return (
-        Candidate(best[2], f"objects with {best[0]} keys of its form")
-        if best[0] > 2
-        else Candidate("json", "objects with names and arguments")
-    )
-
-
-_LIVE = (
-    ("result-uri", re.compile(r'"\$ref"\s*:\s*"result://')),
-    ("result-backtick", re.compile(r"\$`[\w.\-]{1,200}+`")),
-    ("result-turn", re.compile(r"\{\{tool\d{1,6}+turn\d{1,6}+\}\}")),
-)
+    rows = [row for row in table().values() if row.shape == "json"]
+    best = max(rows, key=lambda row: fit(row, first))
+    keys = fit(best, first)
+    if keys > 2:
+        return Candidate(best.name, f"objects with {keys} keys of its form")
+    return Candidate("json", "objects with names and arguments")
 
 
 def is_schema(data: Any) -> bool:

@@ -10,6 +10,29 @@ from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Plan, RawPlan
 
 
+class Data(NamedTuple):
+    """JSON data as those see it who say which dialect it is in.
+
+    Args:
+        value: The data.
+        items: The objects of its list, or of its list ``calls``; the data itself where it is no list.
+        calls: Those of them that look like calls.
+        text: What the data was written as, or its repr: where keys and texts are looked for.
+        texts: Whether it is a list of texts.
+    """
+
+    value: Any
+    items: list[Any]
+    calls: list[dict[str, Any]]
+    text: str
+    texts: bool = False
+
+    @property
+    def only_calls(self) -> bool:
+        """Whether everything in it looks like a call."""
+        return bool(self.calls) and len(self.calls) == len(self.items)
+
+
 class Dialect(NamedTuple):
     """One way to write plans.
 
@@ -24,6 +47,11 @@ class Dialect(NamedTuple):
         typed: Whether values say their types; where they do not, a tool schema gives them.
         reference: Reads a text by its Lark grammar, with places: what `read` must agree with; None where
             the notation has no grammar.
+        answers: Whether it can say what the user gets.
+        sign: A regular expression that a text in this dialect holds.
+        known: What to say of such a text.
+        fits: Why JSON data is in this dialect; None where it is not.
+        references, note, rows: For the list of dialects, as in data/wrappers.toml.
     """
 
     name: str
@@ -34,6 +62,13 @@ class Dialect(NamedTuple):
     read_data: Callable[[Any, Limits, Places | None], RawPlan] | None = None
     typed: bool = True
     reference: Callable[[str, Limits], RawPlan] | None = None
+    answers: bool = False
+    sign: str = ""
+    known: str = ""
+    fits: Callable[[Data], str | None] | None = None
+    references: str = ""
+    note: str = ""
+    rows: tuple[int, ...] = ()
 
 
 AFTER = ""

@@ -16,7 +16,8 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects import appbench_prose, restated
-from planner_eval.dialects.detect import _APPBENCH, _APPBENCH_SECTION, _SHAPES, tokens_in
+from planner_eval.dialects.appbench_terms import is_start
+from planner_eval.dialects.detect import signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
@@ -207,7 +208,7 @@ def _sections(text: str, search: _Search) -> list[Read] | None:
 def _appbench(text: str, search: _Search) -> list[Read] | None:
     """Read a text of AppBench's lines, else the lines that stand in prose, with what else calls a tool."""
     first: ParseError | None = None
-    if _APPBENCH.match(text) or _APPBENCH_SECTION.match(text):
+    if is_start(text):
         try:
             raw = dialects.get("appbench").read(text, search.reader.limits)
         except LimitError:
@@ -254,26 +255,20 @@ def _in_prose(text: str, search: _Search) -> tuple[list[Read], View] | None:
 def _shaped(text: str, search: _Search) -> list[Read] | None:
     """Read a text that begins in a notation which its form gives away."""
     start = len(text) - len(text.lstrip())
-    for name, pattern, reason in _SHAPES:
-        if not pattern.search(text, start, start + 20_000):
-            continue
+    for row in signs_in(text, start):
         try:
-            raw = dialects.get(name).read(text, search.reader.limits)
+            raw = dialects.get(row.name).read(text, search.reader.limits)
         except LimitError:
             raise
         except ParseError as error:
-            if name in _WEAK or "```" in text:
+            if row.weak or "```" in text:
                 continue
             error.text = search.reader.source
-            error.dialect = name
+            error.dialect = row.name
             raise
         if raw.calls:
-            return [Read(name, raw, reason, (start, len(text)))]
+            return [Read(row.name, raw, row.known, (start, len(text)))]
     return None
-
-
-_WEAK = frozenset({"llmcompiler", "callnavi-yaml", "worfbench"})
-"""Shapes that prose may begin with, too."""
 
 
 # ---------------------------------------------------------------- fences and lines

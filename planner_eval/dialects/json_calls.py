@@ -213,4 +213,5 @@ DIALECT = Dialect(
     reference=by_places(
         "json", lambda values, limits, text, places: read_values(values, limits, text=text, places=places)
     ),
+    note="the usual spellings of the keys; lists, lines, messages",
 )

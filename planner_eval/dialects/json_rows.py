@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
 from planner_eval.dialects.messages import call_items, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
 from planner_eval.dialects.table import Wrapper, json_dialect
+from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
 
@@ -30,7 +30,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
     read_data, write = _KINDS[row.shape](row)
 
-    return json_dialect(row, read_data, write)
+    return json_dialect(row, read_data, write, fits=_FITS.get(row.shape))
 
 
 Pair = tuple[Reader, Callable[[Plan], str]]
@@ -38,7 +38,7 @@ Pair = tuple[Reader, Callable[[Plan], str]]
 
 def _plain(row: Wrapper) -> Pair:
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        return read_values([data], limits, places=places)
+        return read_by(row, [data], limits, places)
 
     def write(plan: Plan) -> str:
         refuse_references(plan, row.name)
@@ -51,7 +51,7 @@ def _live(row: Wrapper) -> Pair:
     notation = NOTATIONS[row.references]
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
-        raw = read_values([data], limits, places=places)
+        raw = read_by(row, [data], limits, places)
         calls = [
             replace(c, arguments=tuple((k, uri_value(v)) for k, v in c.arguments))
             if row.references == "uri"
@@ -94,7 +94,7 @@ def _nestools(row: Wrapper) -> Pair:
 
     def read_data(data: Any, limits: Limits, places: Places | None) -> RawPlan:
         notes: list[Diagnostic] = []
-        items = list(call_items(data))
+        items = list(call_items(restored(row, data)))
         check_calls(len(items), limits)
         named = {r for item in items for r in _responses(item)}
 
@@ -180,6 +180,28 @@ _KINDS: dict[str, Callable[[Wrapper], Pair]] = {
 }
 
 
+def _has_responses(data: Data) -> str | None:
+    named = any(isinstance(item.get("responses"), list) for item in call_items(data.value))
+    return "responses name the results" if named else None
+
+
+def _has_observations(data: Data) -> str | None:
+    messages = data.value if isinstance(data.value, list) else []
+    found = any(isinstance(m, dict) and m.get("role") == "observation" for m in messages)
+    return "steps with observations" if found else None
+
+
+def _is_keyed(data: Data) -> str | None:
+    return "objects of one key, the tool's name" if is_keyed(data.value) else None
+
+
+_FITS: dict[str, Callable[[Data], str | None]] = {
+    "nestools": _has_responses,
+    "complexfuncbench": _has_observations,
+    "keyed": _is_keyed,
+}
+
+
 def is_keyed(data: Any) -> bool:
     """Whether data is a list of one-key objects, each a name and its arguments.
 
@@ -204,75 +226,3 @@ _TAKEN = frozenset({
     "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
     "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
 })  # fmt: skip
-
-
-# ---------------------------------------------------------------- templates
-@cache
-def _template(text: str) -> Any:
-    return json.loads(text)
-
-
-def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
-    """A call as the object that the row's template describes."""
-    values = {
-        "$name": call.name,
-        "$arguments": call.arguments,
-        "$text": json.dumps(call.arguments, ensure_ascii=False),
-        "$id": call.id,
-    }
-    filled = _filled(_template(str(row.call or '{"name": "$name", "arguments": "$arguments"}')), values)
-    assert isinstance(filled, dict)
-    return {k: v for k, v in filled.items() if v != "$responses"}
-
-
-def _filled(template: Any, values: dict[str, Any]) -> Any:
-    if isinstance(template, dict):
-        return {key: _filled(value, values) for key, value in template.items()}
-    if isinstance(template, list):
-        return [_filled(value, values) for value in template]
-    return values.get(template, template) if isinstance(template, str) else template
-
-
-def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:
-    """The whole text of some calls' objects, by the row's ``around``."""
-    if row.around == "$each":
-        return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
-    around = _template(row.around) if row.around else "$calls"
-    return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
-
-
-def fit(row: Wrapper, item: Any) -> int:
-    """How many keys of the row's call template an object has; 0 when it has not the row's form.
-
-    >>> from planner_eval.dialects.table import table
-    >>> fit(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
-    3
-    """
-    return _fit(_template(str(row.call)), item) if isinstance(row.call, str) and row.call else 0
-
-
-def _fit(template: Any, item: Any) -> int:
-    if not isinstance(item, dict):
-        return 0
-    score = 0
-    for key, wanted in template.items():
-        if key not in item:
-            if wanted in ("$id", "$responses") or wanted is None or key == "role":
-                continue
-            return 0
-        found = item[key]
-        if isinstance(wanted, dict):
-            inner = _fit(wanted, found)
-            if not inner:
-                return 0
-            score += inner
-        elif isinstance(wanted, str) and not _matches(wanted, found):
-            return 0
-        score += 1
-    return score
-
-
-def _matches(wanted: str, found: Any) -> bool:
-    if wanted.startswith("$"):
-        return not (wanted == "$name" and not isinstance(found, str))
-    return bool(found == wanted)

@@ -22,14 +22,6 @@ class Entry(NamedTuple):
     grammar: bool
 
 
-_OWN = {
-    "plan": ('{"$ref": …}', "our own notation, which can hold every plan", ()),
-    "nestful": ("$var_1.result$", "gold plans of NESTful, versions 1 and 2", (41,)),
-    "json": ("", "the usual spellings of the keys; lists, lines, messages", ()),
-    "appbench": ("returned names", "gold plans of AppBench", (40,)),
-}
-
-
 def entries() -> list[Entry]:
     """Every dialect.
 
@@ -41,14 +33,13 @@ def entries() -> list[Entry]:
     for name in dialects.names():
         dialect = dialects.get(name)
         row = rows.get(name)
-        if row is None:
-            references, note, numbers = _OWN[name]
-            status = "V"
-        else:
-            references, note, numbers, status = row.references, row.note, row.rows, row.status
+        said = row or dialect
+        status = row.status if row else "V"
         written = "yes" if dialect.write else "no"
         has = dialect.reference is not None
-        entry = Entry(name, dialect.title, references, written, status, numbers, note, dialect.example, has)
+        entry = Entry(
+            name, dialect.title, said.references, written, status, said.rows, said.note, dialect.example, has
+        )
         found.append(entry)
     return found
 
@@ -112,6 +103,11 @@ each = true
 call = '{"tool": "$name", "args": "$arguments"}'
 example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 ```
+
+A row is read as it is written, whatever its keys: with `shape = "json"` and
+`call = '{"fn": "$name", "kw": "$arguments"}'` a list of `{"fn": …, "kw": …}` is recognised, read and written.
+The example is the proof: when the file is loaded it is read, written and read again, and a row whose
+example does not come back is refused with the reason.
 
 ## All dialects
 

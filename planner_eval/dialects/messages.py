@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -218,10 +218,24 @@ def is_call(item: Any) -> bool:
         return True
     name = key_of_name(item)
     if name is None:
-        return False
+        return _is_own(item)
     if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
         return not is_definition(item)
+    if _own_forms and _is_own(item):
+        return True
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
+
+
+_own_forms: dict[str, Callable[[dict[str, Any]], bool]] = {}
+
+
+def add_form(name: str, fits: Callable[[dict[str, Any]], bool]) -> None:
+    """Let objects of another form be calls for the rest of this process: those of a user's own row."""
+    _own_forms[name] = fits
+
+
+def _is_own(item: dict[str, Any]) -> bool:
+    return any(fits(item) for fits in _own_forms.values())
 
 
 def is_definition(item: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import WriteError
 from planner_eval.base.jsontext import Places, loads, parse_located
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
 from planner_eval.dialects.messages import call_items
 from planner_eval.plan.model import (
@@ -257,6 +257,28 @@ def _reference(ref: Ref | Unresolved, labels: list[str]) -> str:
     return text
 
 
+# ---------------------------------------------------------------- recognition
+_MARK = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
+
+
+def fits(data: Data) -> str | None:
+    """Whether calls have labels, or texts like ``$name$``.
+
+    >>> fits(Data(None, [], [{"name": "f", "arguments": {"a": "$v1.x$"}}], ""))
+    'labels or $name$ references'
+    """
+    found = any(isinstance(call.get("label"), str) or _has_dollar(call) for call in data.calls)
+    return "labels or $name$ references" if found else None
+
+
+def _has_dollar(value: Any) -> bool:
+    if isinstance(value, str):
+        return "$" in value and _MARK.search(value) is not None
+    if isinstance(value, dict):
+        return any(_has_dollar(item) for item in value.values())
+    return isinstance(value, list) and any(_has_dollar(item) for item in value)
+
+
 DIALECT = Dialect(
     name="nestful",
     title="NESTful: JSON calls with labels and references such as $var_1.result$",
@@ -266,4 +288,11 @@ DIALECT = Dialect(
     write=write,
     read_data=read_data,
     reference=read_grammar,
+    answers=True,
+    sign=rf"(?s)\A\s*+[\[{{].*?(?:{_MARK.pattern})",
+    known="JSON with labels or $name$ references",
+    fits=fits,
+    references="$var_1.result$",
+    note="gold plans of NESTful, versions 1 and 2",
+    rows=(41,),
 )

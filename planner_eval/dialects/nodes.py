@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import AFTER, Dialect
+from planner_eval.dialects.dialect import AFTER, Data, Dialect
 from planner_eval.dialects.messages import shown
 from planner_eval.dialects.notations import NOTATIONS
 from planner_eval.dialects.table import Wrapper, json_dialect
@@ -38,7 +38,17 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``taskbench`` and ``hugginggpt``."""
     read_data = read_graph if row.shape == "taskbench" else read_tasks
 
-    return json_dialect(row, read_data, write_graph if row.shape == "taskbench" else write_tasks)
+    if row.shape == "taskbench":
+        return json_dialect(row, read_data, write_graph, fits=_fits_graph)
+    return json_dialect(row, read_data, write_tasks, fits=_fits_tasks)
+
+
+def _fits_graph(data: Data) -> str | None:
+    return "nodes and links" if is_graph(data.value) else None
+
+
+def _fits_tasks(data: Data) -> str | None:
+    return "tasks with dep" if is_tasks(data.value) else None
 
 
 def is_graph(data: Any) -> bool:

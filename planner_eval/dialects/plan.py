@@ -20,7 +20,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect, by_places
+from planner_eval.dialects.dialect import Data, Dialect, by_places
 from planner_eval.dialects.json_calls import arguments_data, read_call
 from planner_eval.dialects.messages import call_items
 from planner_eval.plan.model import (
@@ -180,6 +180,24 @@ def value_data(value: Value, plan: Plan) -> Any:
     return value
 
 
+# ---------------------------------------------------------------- recognition
+def fits(data: Data) -> str | None:
+    """Whether data says our schema, or its calls refer to one another by ``$ref``.
+
+    >>> fits(Data({"schema": "planeval.plan/1"}, [], [], ""))
+    'our schema'
+    """
+    if isinstance(data.value, dict) and str(data.value.get("schema", "")).startswith("planeval.plan/"):
+        return "our schema"
+    return "$ref references" if any(_has_ref(call) for call in data.calls) else None
+
+
+def _has_ref(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "$ref" in value or any(_has_ref(item) for item in value.values())
+    return isinstance(value, list) and any(_has_ref(item) for item in value)
+
+
 DIALECT = Dialect(
     name="plan",
     title='the interchange JSON of planner_eval: calls with ids and {"$ref": …} references',
@@ -195,4 +213,10 @@ DIALECT = Dialect(
             values[0] if len(values) == 1 else values, limits, places, text
         ),
     ),
+    answers=True,
+    sign=r'(?s)\A\s*+[\[{].*?(?:"\$ref"|"planeval\.plan/)',
+    known="JSON with $ref references or our schema",
+    fits=fits,
+    references='{"$ref": …}',
+    note="our own notation, which can hold every plan",
 )

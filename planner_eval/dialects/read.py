@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -68,7 +67,7 @@ def parse(
         name, raw = _read_data(source, dialect, limits)
     if not raw.calls and dialect is None and reader == "fast":
         name, raw = _read_said(source, limits, repair=repair) or (name, raw)
-    if name is not None and name in _untyped():
+    if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
@@ -154,13 +153,15 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
 
 def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
     if dialect is None:
-        from planner_eval.dialects.detect import detect_data, is_schema, name_json
+        from planner_eval.dialects.detect import detect_data, is_schema
 
         if data in ([], {}) or is_schema(data):
             note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
             return "json", RawPlan((), None, (note,))
-        candidate = detect_data(data)
-        dialect = (name_json(data, "") if candidate.dialect == "json" else candidate).dialect
+        try:
+            dialect = detect_data(data).dialect
+        except RecursionError:
+            raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     reader = dialects.get(dialect).read_data
     if reader is None:
         raise ParseError(
@@ -199,15 +200,6 @@ def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None
     calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
     notes = tuple(each._replace(span=None) for each in raw.notes)
     return name, RawPlan(calls, raw.answer, (*notes, note))
-
-
-def _untyped() -> frozenset[str]:
-    """The dialects that write values without types."""
-    if "planner_eval.dialects.table" not in sys.modules:
-        return frozenset()  # no row was used, so none of them was
-    from planner_eval.dialects.table import table
-
-    return frozenset(name for name, row in table().items() if not row.typed)
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
@@ -259,7 +251,7 @@ def write(plan: Plan, dialect: str) -> str:
     target = dialects.get(dialect)
     if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
-    if plan.answer is not None and dialect not in ("plan", "nestful"):
+    if plan.answer is not None and not target.answers:
         raise WriteError(
             f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
         )

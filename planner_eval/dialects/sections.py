@@ -18,10 +18,9 @@ from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
-from planner_eval.dialects.json_calls import read_values
-from planner_eval.dialects.json_rows import item_of
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
+from planner_eval.dialects.templates import item_of, read_by
 from planner_eval.dialects.views import View
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
@@ -69,7 +68,7 @@ def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     notes: list[Diagnostic] = []
     for section in grammar_error(row, text, terminals(row)):
         places = Places(section)
-        found = read_values(places.values, limits, text=text, places=places)
+        found = read_by(row, places.values, limits, places, text)
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
         calls += found.calls
         check_calls(len(calls), limits)
@@ -101,7 +100,7 @@ def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> t
         extra = json.JSONDecodeError("Extra data", text, at)
         raise explain(row, text, extra, limits, terminals(row), opened)
     try:
-        raw = read_values(values, limits)
+        raw = read_by(row, values, limits)
     except ParseError as error:
         raise ParseError(error.reason, text=text, offset=start, code=error.code, dialect=row.name) from None
     span = (start, at)

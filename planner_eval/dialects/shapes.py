@@ -5,7 +5,9 @@ Each shape is a module with ``dialect(row)``, imported when a row of it is first
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from planner_eval.dialects.dialect import Dialect
 
@@ -13,36 +15,50 @@ if TYPE_CHECKING:
     from planner_eval.dialects.table import Wrapper
 
 
-SHAPES: dict[str, str] = {
-    "json": "json_rows",
-    "live": "json_rows",
-    "nestools": "json_rows",
-    "complexfuncbench": "json_rows",
-    "keyed": "json_rows",
-    "call-texts": "python_calls",
-    "sections": "sections",
-    "named": "named",
-    "xml": "xml_calls",
-    "gemma": "gemma",
-    "python": "python_calls",
-    "python-list": "python_calls",
-    "code-block": "python_calls",
-    "javascript": "javascript",
-    "callnavi": "callnavi",
-    "callnavi-yaml": "callnavi",
-    "taskbench": "nodes",
-    "hugginggpt": "nodes",
-    "worfbench": "worfbench",
-    "rewoo": "numbered",
-    "t-eval": "numbered",
-    "llmcompiler": "numbered",
-    "react": "react",
-    "langgraph": "traces",
-    "openai-agents": "traces",
-    "mcp": "traces",
-    "opentelemetry": "traces",
+class Shape(NamedTuple):
+    """What is said of a shape without importing it.
+
+    Args:
+        module: Its module in this package.
+        form: What a row's ``sign`` is looked for in: "text", the beginning of a text; "texts", each of a
+            list of texts; else the text of JSON data. Its dialects say by ``fits`` whether "calls", or
+            "others" of which not everything looks like a call, are in them; "data" says nothing by itself.
+    """
+
+    module: str
+    form: Literal["text", "texts", "data", "calls", "others"] = "text"
+
+
+SHAPES: dict[str, Shape] = {
+    "json": Shape("json_rows", "data"),
+    "live": Shape("json_rows", "data"),
+    "nestools": Shape("json_rows", "calls"),
+    "complexfuncbench": Shape("json_rows", "others"),
+    "keyed": Shape("json_rows", "others"),
+    "call-texts": Shape("python_calls", "texts"),
+    "sections": Shape("sections"),
+    "named": Shape("named"),
+    "xml": Shape("xml_calls"),
+    "gemma": Shape("gemma"),
+    "python": Shape("python_calls"),
+    "python-list": Shape("python_calls"),
+    "code-block": Shape("python_calls", "data"),
+    "javascript": Shape("javascript"),
+    "callnavi": Shape("callnavi", "others"),
+    "callnavi-yaml": Shape("callnavi"),
+    "taskbench": Shape("nodes", "others"),
+    "hugginggpt": Shape("nodes", "calls"),
+    "worfbench": Shape("worfbench"),
+    "rewoo": Shape("numbered"),
+    "t-eval": Shape("numbered"),
+    "llmcompiler": Shape("numbered"),
+    "react": Shape("react"),
+    "langgraph": Shape("traces", "others"),
+    "openai-agents": Shape("traces", "others"),
+    "mcp": Shape("traces", "others"),
+    "opentelemetry": Shape("traces", "others"),
 }
-"""Shape → its module in this package."""
+"""The shapes by name."""
 
 NEEDED: dict[str, tuple[str, ...]] = {
     "sections": ("open",),
@@ -53,6 +69,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 """Shape → the fields that its rows must have."""
 
 
+@cache
 def dialect(row: Wrapper) -> Dialect:
     """The dialect that a row describes.
 
@@ -60,8 +77,6 @@ def dialect(row: Wrapper) -> Dialect:
     >>> dialect(table()["vercel"]).name
     'vercel'
     """
-    from importlib import import_module
-
-    made = import_module(f"planner_eval.dialects.{SHAPES[row.shape]}").dialect(row)
+    made = import_module(f"planner_eval.dialects.{SHAPES[row.shape].module}").dialect(row)
     assert isinstance(made, Dialect)
-    return made
+    return made._replace(typed=row.typed)

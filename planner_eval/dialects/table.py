@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
+from planner_eval.base.registry import service
 from planner_eval.base.resources import read
-from planner_eval.dialects.dialect import Dialect, by_places
+from planner_eval.dialects.dialect import Data, Dialect, by_places
 from planner_eval.dialects.shapes import NEEDED
 from planner_eval.plan.model import Plan, RawPlan
 
@@ -46,6 +47,13 @@ class Wrapper:
     note: str = ""
     references: str = ""
     typed: bool = True
+    sign: str = ""
+    known: str = ""
+    weak: bool = False
+    rank: int = 0
+    hints: tuple[str, ...] = ()
+    tool: str = ""
+    line_start: bool = False
     open: tuple[str, ...] = ()
     close: tuple[str, ...] = ()
     each: bool = False
@@ -66,7 +74,27 @@ _added: dict[str, Wrapper] = {}
 
 def table() -> Mapping[str, Wrapper]:
     """All rows by name: shipped, from entry points, added by :func:`add_file`; later ones win."""
-    return {**_shipped(), **_installed(), **_added}
+    return _merged(tuple(_added.values()))
+
+
+@cache
+def _merged(added: tuple[Wrapper, ...]) -> Mapping[str, Wrapper]:
+    return {**_shipped(), **_installed(), **{row.name: row for row in added}}
+
+
+def ranked() -> tuple[Wrapper, ...]:
+    """All rows in the order in which they are asked: by ``rank``, then as the table has them."""
+    return _ranked(tuple(_added.values()))
+
+
+@cache
+def _ranked(added: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
+    return tuple(sorted(_merged(added).values(), key=lambda row: row.rank))
+
+
+def own() -> tuple[Wrapper, ...]:
+    """The rows that are not shipped."""
+    return (*_installed().values(), *_added.values())
 
 
 @cache
@@ -91,7 +119,8 @@ def add_file(path: str) -> tuple[str, ...]:
     """Add the rows of a TOML file for the rest of this process, and give their names.
 
     Raises:
-        InputError: the file cannot be read, or a row of it cannot be used.
+        InputError: the file cannot be read, or a row of it cannot be used: a field of it, or its example,
+            which has to come back as it was when it is read, written and read again.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -99,7 +128,15 @@ def add_file(path: str) -> tuple[str, ...]:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
     rows = parse(text, path)
+    before = dict(_added)
     _added.update(rows)
+    try:
+        for row in rows.values():
+            service("row proof")(row, path)
+    except InputError:
+        _added.clear()
+        _added.update(before)
+        raise
     return tuple(rows)
 
 
@@ -190,7 +227,12 @@ DataReader: TypeAlias = Callable[[Any, Limits, "Places | None"], RawPlan]
 
 
 def json_dialect(
-    row: Wrapper, read_data: DataReader, write: Callable[[Plan], str] | None, *, placed: bool = True
+    row: Wrapper,
+    read_data: DataReader,
+    write: Callable[[Plan], str] | None,
+    *,
+    placed: bool = True,
+    fits: Callable[[Data], str | None] | None = None,
 ) -> Dialect:
     """The dialect of a row whose shape reads JSON data.
 
@@ -199,6 +241,7 @@ def json_dialect(
         read_data: Reads the calls of a text's value, or of the list of its values.
         write: Writes a plan.
         placed: Whether `read_data` keeps places, so that the grammar's reading has something to tell.
+        fits: Why JSON data is in this dialect; None where it is not.
     """
 
     def of_values(values: list[Any], limits: Limits, text: str, places: Places | None) -> RawPlan:
@@ -212,7 +255,7 @@ def json_dialect(
         return of_values(loads(text, limits, row.name), limits, text, None)
 
     reference = by_places(row.name, of_values) if placed else None
-    return Dialect(row.name, row.title, row.example, read, write, read_data, row.typed, reference)
+    return Dialect(row.name, row.title, row.example, read, write, read_data, reference=reference, fits=fits)
 
 
 def row_dialect(
@@ -227,4 +270,4 @@ def row_dialect(
         return lambda text, limits: reader(row, text, limits)
 
     by_grammar = of_row(reference) if reference else None
-    return Dialect(row.name, row.title, row.example, of_row(read), write, None, row.typed, by_grammar)
+    return Dialect(row.name, row.title, row.example, of_row(read), write, reference=by_grammar)

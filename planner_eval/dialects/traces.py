@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
 from planner_eval.dialects.table import Wrapper, json_dialect
@@ -40,19 +40,10 @@ def dialect(row: Wrapper) -> Dialect:
         refuse_references(plan, row.name)
         return write(plan)
 
-    return json_dialect(row, read_data, write_plan, placed=False)
+    def fits(data: Data) -> str | None:
+        return "a trace's spans" if next(find(data.value), None) is not None else None
 
-
-def kind_of(data: Any) -> str | None:
-    """Which kind of trace some data is, if it is one.
-
-    >>> kind_of({"method": "tools/call", "params": {"name": "f"}}), kind_of([{"name": "f"}])
-    ('mcp', None)
-    """
-    for shape, (find, _, _) in _KINDS.items():
-        if next(find(data), None) is not None:
-            return shape
-    return None
+    return json_dialect(row, read_data, write_plan, placed=False, fits=fits)
 
 
 def _known(shape: str, data: Any) -> bool:

@@ -7,29 +7,17 @@ every shape that a text may have.
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import Repeated, loads
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.dialects.dialect import Data
 from planner_eval.plan.model import RawPlan
 
-
-class Candidate(NamedTuple):
-    """A dialect that a text may be in, and why."""
-
-    dialect: str
-    reason: str
-
-
-NESTFUL = re.compile(r'"label"\s*+:|\$[A-Za-z_]\w*+(?:\.[^$"]++|\[\d++\])*+\$')
 _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
-_ELSEWHERE = ("result://", "$`", "{{tool", "code_execution")
-"""Marks of notations that look like plain JSON calls and are decided by the search."""
 
 
 def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
@@ -63,15 +51,15 @@ def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     except ParseError:
         return None
     value = values[0] if len(values) == 1 else values
-    ours = value if isinstance(value, dict) and value.get("schema") == "planeval.plan/1" else None
-    items = value if ours is None else ours.get("calls")
+    held = isinstance(value, dict) and "schema" in value
+    items = value.get("calls", value) if isinstance(value, dict) and held else value
     calls: list[Any] = items if isinstance(items, list) else [items]
-    if ours is None and not (calls and all(_is_plain(call) for call in calls)):
+    plain = bool(calls) and all(_is_plain(call) for call in calls)
+    if not (held or plain) or _is_foreign(source):
         return None
-    if any(mark in source for mark in _ELSEWHERE):
-        return None
-    dialect = "plan" if ours is not None else of_calls(calls).dialect
-    if dialect == "json" and not all(call.keys() <= _PLAIN for call in calls):
+    data = Data(value, calls, calls if plain else [], source)
+    dialect = next((name for name, known in dialects.MODULES.items() if _fits(name, known, data)), "json")
+    if dialect == "json" and not (plain and all(call.keys() <= _PLAIN for call in calls)):
         return None
     reader = dialects.get(dialect).read_data
     assert reader is not None
@@ -91,30 +79,20 @@ def _is_plain(item: Any) -> bool:
     )
 
 
-def of_calls(calls: list[dict[str, Any]]) -> Candidate:
-    """The dialect of objects with names and arguments, by their references.
+def _is_foreign(source: str) -> bool:
+    """Whether a text may refer to results, or hold a program, in ways that plain calls do not show.
 
-    >>> of_calls([{"name": "f", "arguments": {"a": "$v1.x$"}}]).dialect
-    'nestful'
+    The search decides then. It is asked too often rather than too seldom: a test reads every row's
+    example both ways.
     """
-    if any(_has_ref(call) for call in calls):
-        if '"$ref": "result://' in json.dumps(calls, default=str):
-            return Candidate("result-uri", "references to live results")
-        return Candidate("plan", "$ref references")
-    if any(isinstance(call.get("label"), str) or _has_dollar(call) for call in calls):
-        return Candidate("nestful", "labels or $name$ references")
-    return Candidate("json", "objects with names and arguments")
+    return (
+        "$`" in source or "{{" in source or '"code"' in source or "\\u00" in source
+        or ('"$ref"' in source and "://" in source)
+    )  # fmt: skip
 
 
-def _has_ref(value: Any) -> bool:
-    if isinstance(value, dict):
-        return "$ref" in value or any(_has_ref(item) for item in value.values())
-    return isinstance(value, list) and any(_has_ref(item) for item in value)
-
-
-def _has_dollar(value: Any) -> bool:
-    if isinstance(value, str):
-        return "$" in value and NESTFUL.search(value) is not None
-    if isinstance(value, dict):
-        return any(_has_dollar(item) for item in value.values())
-    return isinstance(value, list) and any(_has_dollar(item) for item in value)
+def _fits(name: str, known: dialects.Known, data: Data) -> bool:
+    if not known.may_be(data):
+        return False
+    fits = dialects.get(name).fits
+    return fits is not None and fits(data) is not None

@@ -1,0 +1,206 @@
+"""Calls as the object that a row's template describes: written from it, and read back by it.
+
+    call = '{"fn": "$name", "kw": "$arguments"}'    around = '{"plan": "$calls"}'
+
+Most templates are spellings that the reader of JSON calls knows. Where it does not read what the
+template writes, objects of the template's form become calls in the usual keys first.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.json_calls import read_values
+from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, shown
+from planner_eval.dialects.table import Wrapper
+from planner_eval.plan.model import RawPlan
+
+USUAL = '{"name": "$name", "arguments": "$arguments"}'
+_READ = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPERS})
+
+
+@cache
+def _template(text: str) -> Any:
+    return json.loads(text)
+
+
+# ---------------------------------------------------------------- writing
+def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
+    """A call as the object that the row's template describes."""
+    values = {
+        "$name": call.name,
+        "$arguments": call.arguments,
+        "$text": json.dumps(call.arguments, ensure_ascii=False),
+        "$id": call.id,
+    }
+    filled = _filled(_template(str(row.call or USUAL)), values)
+    assert isinstance(filled, dict)
+    return {k: v for k, v in filled.items() if v != "$responses"}
+
+
+def _filled(template: Any, values: dict[str, Any]) -> Any:
+    if isinstance(template, dict):
+        return {key: _filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    return values.get(template, template) if isinstance(template, str) else template
+
+
+def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:
+    """The whole text of some calls' objects, by the row's ``around``."""
+    if row.around == "$each":
+        return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+    around = _template(row.around) if row.around else "$calls"
+    return json.dumps(_filled(around, {"$calls": items}), ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- recognition
+def fit(row: Wrapper, item: Any) -> int:
+    """How many keys of the row's call template an object has; 0 when it has not the row's form.
+
+    >>> from planner_eval.dialects.table import table
+    >>> fit(table()["vercel"], {"type": "tool-call", "toolName": "f", "input": {}})
+    3
+    """
+    return _fit(_template(row.call), item, {}) if isinstance(row.call, str) and row.call else 0
+
+
+def _fit(template: Any, item: Any, found: dict[str, Any]) -> int:
+    """How many keys of a template an object has; `found` takes what stands for its $names."""
+    if not isinstance(item, dict):
+        return 0
+    score = 0
+    for key, wanted in template.items():
+        if key not in item:
+            if wanted in ("$id", "$responses") or wanted is None or key == "role":
+                continue
+            return 0
+        value = item[key]
+        if isinstance(wanted, dict):
+            inner = _fit(wanted, value, found)
+            if not inner:
+                return 0
+            score += inner
+        elif isinstance(wanted, str):
+            if not _matches(wanted, value):
+                return 0
+            found[wanted] = value
+        score += 1
+    return score
+
+
+def _matches(wanted: str, found: Any) -> bool:
+    if wanted.startswith("$"):
+        return not (wanted == "$name" and not isinstance(found, str))
+    return bool(found == wanted)
+
+
+def holds(row: Wrapper, data: Any) -> bool:
+    """Whether data holds calls of a row's form that the reader of JSON calls does not know."""
+    taken: list[Any] = []
+    if isinstance(row.call, str) and row.call and not is_usual(row):
+        _restored(row, data, taken)
+    return bool(taken)
+
+
+# ---------------------------------------------------------------- reading
+def read_by(
+    row: Wrapper, values: list[Any], limits: Limits, places: Places | None = None, text: str = ""
+) -> RawPlan:
+    """Read the calls of JSON values by a row's template.
+
+    Args:
+        row: The row.
+        values: The values.
+        limits: How many calls there may be.
+        places: Where their objects stand, when that was asked for.
+        text: The text that they stand in, for errors.
+
+    Raises:
+        ParseError: something in them is no call.
+    """
+    if is_usual(row):
+        return read_values(values, limits, text=text, places=places)
+    taken: list[Any] = []
+    usual = [_restored(row, value, taken) for value in values]
+    try:
+        raw = read_values(usual, limits, text=text, places=places)
+    except ParseError:
+        if taken:
+            raise
+        reason = f"found {shown(values[0])}, expected calls of the form {row.call}"
+        raise ParseError(reason, code="parse.shape", dialect=row.name) from None
+    if places is None or len(taken) != len(raw.calls):
+        return raw
+    calls = zip(raw.calls, taken, strict=True)
+    return RawPlan(tuple(replace(call, span=places.span(item)) for call, item in calls), None, raw.notes)
+
+
+def restored(row: Wrapper, data: Any) -> Any:
+    """Data in which the objects of a row's form are calls in the usual keys."""
+    return data if is_usual(row) else _restored(row, data, [])
+
+
+@cache
+def is_usual(row: Wrapper) -> bool:
+    """Whether the reader of JSON calls reads what a row's template writes.
+
+    >>> from planner_eval.dialects.table import make
+    >>> call = '{"fn": "$name", "kw": "$arguments"}'
+    >>> is_usual(make({"name": "own", "shape": "json", "example": "-", "call": call}, "own.toml"))
+    False
+    """
+    call = SimpleNamespace(name="f", arguments={"a": {"b": 1}}, id="c1")
+    try:
+        raw = read_values(loads(fill_all(row, [item_of(row, call)] * 2), DEFAULT_LIMITS), DEFAULT_LIMITS)
+    except ParseError:
+        return False
+    return [(c.name, c.arguments) for c in raw.calls] == [(call.name, tuple(call.arguments.items()))] * 2
+
+
+def _restored(row: Wrapper, data: Any, taken: list[Any]) -> Any:
+    way = _way(_template(row.around)) if row.around not in ("", "$each") else ()
+    return _usual(_template(str(row.call or USUAL)), _inside(way, data), taken)
+
+
+def _usual(template: Any, value: Any, taken: list[Any]) -> Any:
+    """A value with objects of the template's form in the usual keys; `taken` takes them as they were."""
+    if isinstance(value, list):
+        return [_usual(template, item, taken) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    if not _fit(template, value, found) or "$name" not in found:
+        return value if is_call(value) else {k: _usual(template, v, taken) for k, v in value.items()}
+    taken.append(value)
+    call = {
+        k: v for k, v in value.items() if k not in _READ and template.get(k, "$responses") == "$responses"
+    }
+    call |= {"name": found["$name"], "arguments": found.get("$arguments", found.get("$text"))}
+    return call | ({"id": found["$id"]} if "$id" in found else {})
+
+
+def _way(around: Any) -> tuple[str, ...]:
+    """The keys that lead to ``$calls``; none where it is the whole text."""
+    if isinstance(around, dict):
+        for key, value in around.items():
+            if value == "$calls" or _way(value):
+                return (key, *_way(value))
+    return ()
+
+
+def _inside(way: tuple[str, ...], data: Any) -> Any:
+    """What stands at the end of a way, or of what is left of it: a record's field may hold the inner part."""
+    if isinstance(data, list):
+        return [_inside(way, item) for item in data]
+    for at, key in enumerate(way):
+        if isinstance(data, dict) and key in data:
+            return _inside(way[at + 1 :], data[key])
+    return data
