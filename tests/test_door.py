@@ -395,8 +395,10 @@ def test_a_broken_answer_leaves_the_benchmarks_other_answers(tmp_path: Path) -> 
         assert 0 < found["accuracy_combined"] < whole["accuracy_combined"]
 
 
-def test_lines_that_end_in_commas_are_rows_that_say_so(tmp_path: Path, gold: str) -> None:
-    pred = lines(tmp_path / "p.jsonl", [row + "," for row in predictions()])
+@pytest.mark.parametrize("name", ["p.jsonl", "p.json"])
+def test_lines_that_end_in_commas_are_read(tmp_path: Path, gold: str, name: str) -> None:
+    assert states(lines(tmp_path / name, [row + "," for row in predictions()]), gold) == {"same": 5}
+    pred = lines(tmp_path / "p.jsonl", [row + ";" for row in predictions()])
     assert states(pred, gold, "--pair", "position") == {"unreadable": 5}
     for command in (("convert", pred, "--to", "json"), ("parse", pred), ("stats", pred)):
         assert planeval(*command).returncode in (1, 3), command
@@ -426,6 +428,27 @@ def test_an_element_that_is_cut_loses_no_other(tmp_path: Path, gold: str, at: in
     found = states(str(tmp_path / "p.json"), gold)
     assert found["same"] == 4, found
     assert found.get("unreadable", 0) + found.get("absent", 0) == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("form", ["array", "sequence", "lines"])
+def test_cuts_anywhere_end_soon_and_lose_little(tmp_path: Path, seed: int, form: str) -> None:
+    from random import Random
+
+    from planner_eval.records.files import read_file
+
+    random = Random(seed)
+    inner = [call(items=[{"id": "d", "output": [call(a=1)]}]), call(note='"id": "b"', id=3)]
+    rows = [json.dumps({"id": f"q{k}", "output": inner}, indent=random.choice([None, 1])) for k in range(5)]
+    at, cut = random.randrange(5), random.randrange(1, 60)
+    rows[at] = random.choice([rows[at][:-cut], rows[at][:cut], '{" ', rows[at][cut:]])
+    joined = {"array": f"[{', '.join(rows)}]", "sequence": " ".join(rows), "lines": "\n".join(rows)}[form]
+    (tmp_path / "p.json").write_text(joined)
+    found = read_file(str(tmp_path / "p.json"))
+    whole = [record.id for record in found.records if record.error is None]
+    assert len(found.records) <= 60
+    if found.many and form == "array":
+        assert len({f"q{k}" for k in range(5) if k != at} - set(whole)) <= 1
 
 
 def test_a_missing_comma_loses_nothing(tmp_path: Path, gold: str) -> None:
@@ -549,3 +572,14 @@ def test_a_threshold_that_cannot_fail_is_none(tmp_path: Path, limit: str) -> Non
     done = planeval("score", file, file, "--text-field", "gold", "--fail-under", limit)
     assert (done.returncode, "expected METRIC=NUMBER" in done.stderr) == (2, True)
     assert planeval("score", file, file, "--text-field", "gold", "--seed", "-1").returncode == 2
+
+
+@pytest.mark.parametrize("empty", [{"messages": []}, {"response": {}}, {"conversations": []}])
+def test_an_empty_talk_is_no_answer(tmp_path: Path, empty: dict[str, Any]) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": []}])
+    assert states(lines(tmp_path / "p.jsonl", [{"id": 1} | empty]), gold) == {"unreadable": 1}
+
+
+def test_an_empty_file_of_answers_is_called_empty(tmp_path: Path) -> None:
+    done = planeval("score", lines(tmp_path / "p.jsonl", []), str(CALLNAVI), "--benchmark", "callnavi")
+    assert (done.returncode, "is empty: there are no answers" in done.stderr) == (2, True)

@@ -93,6 +93,8 @@ def read_answers(
     file = read_file(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )
+    if not file.many and file.records[0].source == "":
+        raise InputError(f"{file.name} is empty: there are no answers")
     many = several or text_field is not None or file.content == "outputs"
     found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
     return Answers(tuple(found), file.said)

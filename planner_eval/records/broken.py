@@ -14,8 +14,8 @@ from planner_eval.base.jsontext import decode
 
 _MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
 _FIRST_KEY = re.compile(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
-_TRIES = 1_000
-"""How many places are tried for the start of the next record, over a whole file."""
+_TRIES = 200
+"""How many places may turn out not to be the start of the next record, over a whole file."""
 
 
 class Item(NamedTuple):
@@ -48,6 +48,8 @@ def line_item(number: int, text: str) -> Item:
     except (ValueError, RecursionError) as error:
         return Item(None, number, _refusal(error, "the line is no JSON", 0), text)
     end = blank_end(text, end)
+    if text[end : end + 1] == ",":  # as in an array; the record is there all the same
+        end = blank_end(text, end + 1)
     if end < len(text):
         shown = text[end : end + 20]
         reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {shown!r}"
@@ -76,7 +78,7 @@ def elements(text: str, start: int) -> list[Item] | None:
     >>> [item.data for item in elements('[{"id": 1}, {"id": "x}, {"id": 3}]', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text)
+    pieces = _Pieces(text, in_array=True)
     at = start + 1
     while True:
         at = blank_end(text, at)
@@ -100,7 +102,7 @@ def sequence(text: str, start: int) -> list[Item]:
     >>> [item.data for item in sequence('{"id":\n 1}\n{"id": "x}\n{"id":\n 3}', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text)
+    pieces = _Pieces(text, in_array=False)
     at = start
     while at < len(text):
         at = blank_end(text, pieces.take(at))
@@ -112,8 +114,8 @@ def sequence(text: str, start: int) -> list[Item]:
 class _Pieces:
     """Values taken out of a text one after another."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, *, in_array: bool) -> None:
+        self.text, self.in_array = text, in_array
         self.items: list[Item] = []
         self.tries = 0
         self.line, self.counted = 1, 0
@@ -125,6 +127,7 @@ class _Pieces:
         try:
             data, end = decode(self.text, at)
         except (ValueError, RecursionError) as error:
+            first = first or _FIRST_KEY.search(self.text, at + 1)
             self.key = self.key or (first[1] if first else None)
             end = self._next(at)
             column = self.text.rfind("\n", 0, at) + 1
@@ -153,12 +156,12 @@ class _Pieces:
         if self.key is not None:
             begins = re.compile(r"\{\s*+" + re.escape(self.key) + r"\s*+:")
             for match in begins.finditer(self.text, at + 1):
-                self.tries += 1
                 if self.tries > _TRIES:
                     break
                 if self._reads(match.start()):
                     return match.start()
-        return self._end(at)
+                self.tries += 1
+        return self._end(at) if self.in_array else len(self.text)
 
     def _reads(self, at: int) -> bool:
         """Whether a value starts at a place that is no argument of another one."""

@@ -25,6 +25,7 @@ from planner_eval.records.fields import (
     ID_FIELDS,
     LISTS,
     OPTION,
+    TALKS,
     WANTED,
     Role,
     choose_content,
@@ -284,6 +285,8 @@ def _taken(data: dict[str, Any], content: str | None, by_user: bool) -> tuple[An
         return None, ParseError(
             f"there is no plan: {what}, the field of this file's plans", code="parse.empty"
         )
+    if value == {} or (value == [] and content in TALKS):
+        return None, ParseError(f"there is no plan: {content!r} is empty", code="parse.empty")
     if not isinstance(value, (str, list, dict)):
         return None, ParseError(
             f"the record's {content!r} is {value!r}, expected a plan as text or as JSON", code="parse.shape"

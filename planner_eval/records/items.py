@@ -45,10 +45,14 @@ def split_items(text: str, name: str) -> list[Item] | None:
     if found is not None and _are_records(found):
         return found
     items = _lines(text, lines=lines)
-    if items is None and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
+    broken = items is None or sum(item.error is not None for item in items) * 2 > len(items)
+    if broken and text[at : at + 1] == "{" and line_item(1, text[at:].partition("\n")[0]).error:
         # Objects over several lines, or several on one.
-        items = sequence(text, at)
-        items = items if len(items) > 1 and _are_records(items) else None
+        found = sequence(text, at)
+        bad = sum(item.error is not None for item in found)
+        # Where the name promises lines, few faults must be left before the lines are not taken as such.
+        few = bad * 10 <= len(found) or bad == 1 if lines else True
+        items = found if len(found) - bad > 1 and few and _are_records(found) else items
     return items
 
 
