@@ -70,6 +70,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.matching.prepare",
         "comparison.matching.rules",
     ),
+    "only --structure needs them: 2 ms of each diff": (
+        "comparison.structure_diff",
+        "comparison.structure_words",
+    ),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",

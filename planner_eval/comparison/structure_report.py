@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.structure_diff import structure_of
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
-from planner_eval.comparison.structure_words import calls_data
 
 
 def structure_lines(found: Diff | None, *, whole: bool = False) -> str:
@@ -23,6 +21,8 @@ def structure_lines(found: Diff | None, *, whole: bool = False) -> str:
     if found is None or found.matching is None or (found.same and not whole):
         return ""
     if whole:
+        from planner_eval.comparison.structure_diff import structure_of
+
         return str(structure_of(found.matching))
     figures = str(structure_figures(found.matching))
     return f"structure: {figures}" if figures else ""
@@ -43,5 +43,8 @@ def structure_data(found: Diff, *, whole: bool = False) -> dict[str, Any] | None
     if not whole:
         figures = structure_figures(found.matching)
         return figures_data(figures) if str(figures) else None
+    from planner_eval.comparison.structure_diff import structure_of
+    from planner_eval.comparison.structure_words import calls_data
+
     compared = structure_of(found.matching)
     return {**figures_data(compared.figures), "calls": calls_data(compared)}
