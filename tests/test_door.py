@@ -475,6 +475,21 @@ def test_a_broken_record_never_takes_the_place_of_a_whole_one(tmp_path: Path, go
 
 
 # ---------------------------------------------------------------- objects from ids to plans
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"id": "q1", "my_answer": [call(a=1)]},
+        {"sample_id": "q1", "question": "?", "mine": [call(a=1)], "theirs": []},
+        {"model": "m", "date": "2026", "results": [call(a=1)]},
+    ],
+)
+def test_one_record_of_an_unknown_field_is_no_object_of_plans(tmp_path: Path, data: dict[str, Any]) -> None:
+    from planner_eval.records.files import read_file
+
+    found = read_file(array(tmp_path / "p.json", data))  # type: ignore[arg-type]
+    assert len(found.records) == 1
+
+
 def test_an_object_from_ids_to_plans_keeps_every_record(tmp_path: Path, gold: str) -> None:
     plans: dict[str, Any] = {f"q{k}": [call(a=k)] for k in range(5)}
     missing = json.dumps(plans | {"q1": None, "q3": ""})

@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.jsontext import Repeated, decode
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.records.broken import Item, blank_end, elements, line_item, sequence
-from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, LATE_FIELDS, LISTS, is_id
+from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LISTS, is_id
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
@@ -79,9 +79,11 @@ def structured(data: Any, *, lines: bool = False) -> list[Item] | None:
 
 
 def _maps_ids(data: Mapping[str, Any]) -> bool:
-    """Whether an object's keys are ids and its values plans; some of them may be missing."""
+    """Whether an object's keys are ids and its values plans; fewer than half of them may be missing."""
+    if any(key in data for key in ID_FIELDS):
+        return False  # a record, in a field that is not known
     plans = [_looks_like_plan(value) for value in data.values()]
-    return any(plans) and all(
+    return sum(plans) * 2 > len(plans) and all(
         plan or value is None or isinstance(value, str)
         for plan, value in zip(plans, data.values(), strict=True)
     )
