@@ -1,0 +1,77 @@
+"""The walker over values, and the hot loops that keep their own: all see the same leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.plan.model import Ref, Template, Unresolved, references
+from planner_eval.plan.rewire import moved
+from planner_eval.plan.walk import fold, leaves, map_leaves
+
+STEPS = st.lists(st.one_of(st.text(max_size=3), st.integers(0, 9)), max_size=2).map(tuple)
+REFERENCES = st.one_of(
+    st.builds(Ref, st.integers(0, 5), STEPS), st.builds(Unresolved, st.text(max_size=3), STEPS)
+)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=4))
+TEMPLATES = st.lists(st.one_of(st.text(max_size=3), REFERENCES), max_size=3).map(
+    lambda parts: Template(tuple(parts))
+)
+VALUES = st.recursive(
+    st.one_of(SCALARS, REFERENCES, TEMPLATES),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+def at(value: Any, way: tuple[str | int, ...]) -> Any:
+    for step in way:
+        value = value.parts[step] if isinstance(value, Template) else value[step]
+    return value
+
+
+@given(VALUES)
+def test_each_leaf_stands_where_its_way_leads(value: Any) -> None:
+    found = list(leaves(value))
+    assert len({way for way, _ in found}) == len(found)
+    for way, leaf in found:
+        assert at(value, way) is leaf
+        assert not isinstance(leaf, (list, dict, Template))
+
+
+@given(VALUES)
+def test_references_are_the_leaves_that_refer(value: Any) -> None:
+    refer = [(way, leaf) for way, leaf in leaves(value) if isinstance(leaf, (Ref, Unresolved))]
+    assert list(references(value)) == refer
+
+
+@given(VALUES)
+def test_unchanged_leaves_give_the_same_value(value: Any) -> None:
+    assert map_leaves(lambda leaf: leaf, value) == value
+    assert fold(value, lambda leaf: leaf) == value
+
+
+@given(VALUES)
+def test_moving_references_is_a_change_of_leaves(value: Any) -> None:
+    place = {0: 3, 1: 0, 4: 1}
+
+    def change(leaf: Any) -> Any:
+        return moved(leaf, place)
+
+    assert moved(value, place) == map_leaves(change, value)
+
+
+@given(VALUES)
+def test_a_fold_sees_each_leaf_once(value: Any) -> None:
+    counted = fold(
+        value,
+        lambda leaf: 1,
+        items=sum,
+        fields=lambda made: sum(made.values()),
+        text=len,
+    )
+    assert counted == sum(1 for _ in leaves(value))
