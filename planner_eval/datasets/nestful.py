@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
 from planner_eval.catalogs.catalog import Catalog
@@ -84,7 +84,7 @@ def _place(folder: Path, part: str) -> Path | None:
 
 def _records(path: Path) -> Iterator[Any]:
     if path.suffix == ".jsonl":
-        yield from (record for _, record in load_jsonl(path))
+        yield from (line.data for line in load_jsonl(path))
         return
     records = load_json(path)
     if not isinstance(records, list):
@@ -161,29 +161,37 @@ def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]
     answer = extra.get("gold_answer")
     if isinstance(answer, str) and isinstance(fields.get("output"), str):
         extra["gold_answer_text"] = answer
-        extra["gold_answer"], is_json = decode_answer(answer)
-        if not is_json:
+        decoded = decode_answer(answer)
+        extra["gold_answer"] = decoded.value
+        if not decoded.is_json:
             text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
             found.append(Diagnostic("dataset.answer", text))
     return extra
 
 
-def decode_answer(text: str) -> tuple[Any, bool]:
-    """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
+class Decoded(NamedTuple):
+    """A gold answer's value, and whether its text is JSON; others are Python literals, or plain text."""
 
-    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)"), decode_answer("002")
-    (([1, 2.5], True), (['a', True], False), ('002', False))
+    value: Any
+    is_json: bool
+
+
+def decode_answer(text: str) -> Decoded:
+    """What a gold answer's text says.
+
+    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)").value, decode_answer("002").value
+    (Decoded(value=[1, 2.5], is_json=True), ['a', True], '002')
     """
     try:
-        return json.loads(text), True
+        return Decoded(json.loads(text), True)
     except (ValueError, RecursionError):
         pass
     if len(text) > MAX_ANSWER_CHARS:
-        return text, False
+        return Decoded(text, False)
     try:
-        return fold(ast.literal_eval(text), _as_json, fields=_with_text_keys), False
+        return Decoded(fold(ast.literal_eval(text), _as_json, fields=_with_text_keys), False)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text, False
+        return Decoded(text, False)
 
 
 def _as_json(leaf: Any) -> Any:

@@ -49,7 +49,7 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
     chosen = policy_of(policy)
     plan = parse(pred) if not isinstance(pred, os.PathLike) else only_record(pred, "answer").plan()
     if terms is NO_TERMS and isinstance(gold, (Record, PlanFile, os.PathLike)):
-        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen)[0]
+        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen).diff
     return diff_plans(plan, parse(gold), chosen, terms)
 
 
