@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.jsontext import Places, loads, parse_located
+from planner_eval.base.jsontext import Places, loads, parse_located, rebuilt
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
@@ -155,9 +155,7 @@ def to_reference(value: Value) -> Value:
         return _from_text(value) if "$" in value else value
     if kind is list:
         return [to_reference(item) for item in value]
-    if isinstance(value, dict):
-        return {key: to_reference(item) for key, item in value.items()}
-    return value
+    return rebuilt(value, to_reference) if isinstance(value, dict) else value
 
 
 def _from_text(text: str) -> str | RawRef | RawTemplate:

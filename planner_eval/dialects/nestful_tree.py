@@ -12,7 +12,7 @@ from typing import Any
 from lark import Token, Transformer
 
 from planner_eval.base import grammar
-from planner_eval.base.jsontext import Located
+from planner_eval.base.jsontext import Located, as_object
 from planner_eval.base.limits import Span
 from planner_eval.dialects.views import Edit, View, unescaped
 from planner_eval.plan.model import Arguments, RawCall, RawRef, RawTemplate, Value
@@ -139,7 +139,7 @@ def by_place(located: list[Located]) -> dict[Span, Located]:
 
 def _placed(item: Located, text: str) -> Value:
     if item.is_object:
-        return {key: _placed(member, text) for key, member in item.data}
+        return as_object([(key, _placed(member, text)) for key, member in item.data])
     if isinstance(item.data, list):
         return [_placed(member, text) for member in item.data]
     if not isinstance(item.data, str):

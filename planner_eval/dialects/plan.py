@@ -18,7 +18,7 @@ import json
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places, Repeated, loads, rebuilt
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect, by_places
 from planner_eval.dialects.json_calls import arguments_data, read_call
@@ -91,6 +91,8 @@ def _labelled(call: RawCall, position: int) -> RawCall:
 
 def _to_raw(value: Value) -> Value:
     if isinstance(value, dict):
+        if type(value) is Repeated:  # none of our marks: which of the values is meant, nobody knows
+            return rebuilt(value, _to_raw)
         if "$ref" in value and value.keys() <= {"$ref", "path"}:
             path = value.get("path", [])
             if not isinstance(path, list) or not all(type(s) in (str, int) for s in path):
@@ -113,7 +115,7 @@ def _to_raw(value: Value) -> Value:
         if "$literal" in value and len(value) == 1:
             inner = value["$literal"]
             if isinstance(inner, dict):
-                return {key: _to_raw(item) for key, item in inner.items()}
+                return rebuilt(inner, _to_raw)
         return {key: _to_raw(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_to_raw(item) for item in value]

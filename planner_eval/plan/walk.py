@@ -10,8 +10,10 @@ equal to these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from planner_eval.base.jsontext import rebuilt
 from planner_eval.plan.model import Path, RawTemplate, Template, Value
 
 
@@ -53,8 +55,10 @@ def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
     >>> map_leaves(lambda leaf: leaf.upper() if isinstance(leaf, str) else leaf, {"to": ["Rome", 7]})
     {'to': ['ROME', 7]}
     """
-    if isinstance(value, dict):
+    if type(value) is dict:
         return {key: map_leaves(change, item) for key, item in value.items()}
+    if isinstance(value, dict):  # keys that a text repeats are link()'s to report
+        return rebuilt(value, partial(map_leaves, change))
     if isinstance(value, (list, tuple)):
         return [map_leaves(change, item) for item in value]
     if isinstance(value, (Template, RawTemplate)):
