@@ -7,6 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects.nestful import REFERENCE, to_reference
 from planner_eval.plan.canonical import producers_of, value_key
 from planner_eval.plan.link import link
 from planner_eval.plan.model import (
@@ -37,6 +39,24 @@ VALUES = st.recursive(
     ),
     max_leaves=12,
 )
+
+RAW = st.recursive(
+    st.one_of(SCALARS, st.lists(st.sampled_from(["$a$", "$b.x y[1]$", "$", "at "]), max_size=3).map("".join)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        st.tuples(inner, inner).map(lambda pair: Repeated([("k", pair[0]), ("k", pair[1])])),
+    ),
+    max_leaves=12,
+)
+
+
+def pairs(value: Any) -> Any:
+    """A value in which objects are told apart by their keys' order and repetition too."""
+    if isinstance(value, dict):
+        found = value.pairs if isinstance(value, Repeated) else value.items()
+        return (type(value), [(key, pairs(item)) for key, item in found])
+    return [pairs(item) for item in value] if isinstance(value, list) else (type(value), value)
 
 
 def at(value: Any, way: tuple[str | int, ...]) -> Any:
@@ -140,3 +160,18 @@ def test_a_fold_sees_each_leaf_once(value: Any) -> None:
         text=len,
     )
     assert counted == sum(1 for _ in leaves(value))
+
+
+@given(RAW)
+def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
+    def leaf(item: Any) -> Any:
+        return to_reference(item) if isinstance(item, str) else item
+
+    assert pairs(to_reference(value)) == pairs(map_leaves(leaf, value))
+    written = sum(len(REFERENCE.findall(item)) for _, item in leaves(value) if isinstance(item, str))
+    assert sum(isinstance(item, RawRef) for _, item in leaves(to_reference(value))) == written
+
+
+@given(RAW)
+def test_repeated_keys_stay_repeated(value: Any) -> None:
+    assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)

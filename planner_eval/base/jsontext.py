@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -27,12 +28,28 @@ class Repeated(dict[str, Any]):
         self.pairs = pairs
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some pairs; one with a repeated key keeps them all.
+
+    >>> as_object([("a", 1), ("a", 2)]).pairs
+    [('a', 1), ('a', 2)]
+    """
     data = dict(pairs)
     return data if len(data) == len(pairs) else Repeated(pairs)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def rebuilt(data: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """An object with changed values; repeated keys stay repeated.
+
+    >>> rebuilt(Repeated([("a", 1), ("a", 2)]), str).pairs
+    [('a', '1'), ('a', '2')]
+    """
+    if type(data) is Repeated:
+        return Repeated([(key, change(value)) for key, value in data.pairs])
+    return {key: change(value) for key, value in data.items()}
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=as_object)
 
 
 _BLANK = " \t\r\n"
@@ -178,7 +195,7 @@ class Places:
 
     def _plain(self, item: Located) -> Any:
         if item.is_object:
-            data = _object([(key, self._plain(value)) for key, value in item.data])
+            data = as_object([(key, self._plain(value)) for key, value in item.data])
             self._by_id[id(data)] = item
             return data
         if isinstance(item.data, list):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -22,6 +23,7 @@ from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
+from planner_eval.plan.walk import map_leaves
 
 Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
 
@@ -98,18 +100,14 @@ def _nestools(row: Wrapper) -> Pair:
         check_calls(len(items), limits)
         named = {r for item in items for r in _responses(item)}
 
-        def convert(value: Any) -> Any:
-            if isinstance(value, str) and value in named:
-                return RawRef(value)
-            if isinstance(value, list):
-                return [convert(v) for v in value]
-            if isinstance(value, dict):
-                return {k: convert(v) for k, v in value.items()}
-            return notation.value(value) if isinstance(value, str) else value
+        def leaf(value: Any) -> Any:
+            if not isinstance(value, str):
+                return value
+            return RawRef(value) if value in named else notation.text(value)
 
         calls = []
         for i, item in enumerate(items):
-            call = read_call(item, i, notes, places=places, convert=convert)
+            call = read_call(item, i, notes, places=places, convert=partial(map_leaves, leaf))
             responses = _responses(item)
             paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
             calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))

@@ -27,6 +27,7 @@ from planner_eval.plan.model import (
     Value,
     references,
 )
+from planner_eval.plan.walk import leaves, map_leaves
 
 NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
@@ -122,24 +123,14 @@ def _node(node: Any, position: int, places: Places | None) -> RawCall:
     return RawCall(name, arguments, binds=((str(position), ()),), span=places.span(node) if places else None)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-
-
 def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
     found = [
         (i, int(match[1]))
         for i, call in enumerate(calls)
         for _, value in call.arguments
-        for text in _texts(value)
+        for _, text in leaves(value)
+        if isinstance(text, str)
         for match in _NODE.finditer(text)
     ]
     if not found or any(number == 0 for _, number in found):
@@ -154,14 +145,10 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
 def _referring(call: RawCall, position: int, base: int, size: int) -> RawCall:
     """The call with its <node-k> texts as references; one to its own node stays text."""
 
-    def convert(value: Value) -> Value:
-        if isinstance(value, list):
-            return [convert(item) for item in value]
-        if isinstance(value, dict):
-            return {key: convert(item) for key, item in value.items()}
+    def leaf(value: Value) -> Value:
         return _text(value, position, base) if isinstance(value, str) else value
 
-    return replace(call, arguments=tuple((key, convert(value)) for key, value in call.arguments))
+    return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
 
 
 def _text(text: str, position: int, base: int) -> Value:
@@ -206,7 +193,7 @@ def _link(
         message = f"the link from {source!r} to {target!r} has an end that is no node"
         notes.append(Diagnostic("link.dangling", message, "warning"))
         return
-    if any(_uses(calls[c], p) or p in after.get(c, {}) for p, c in pairs):
+    if any(_uses(calls[c], str(p)) or p in after.get(c, {}) for p, c in pairs):
         return
     earlier = [(p, c) for p, c in pairs if p < c]
     consumer = earlier[0][1] if earlier else pairs[0][1]
@@ -214,18 +201,9 @@ def _link(
     after.setdefault(consumer, {})[producer] = None
 
 
-def _uses(call: RawCall, producer: int) -> bool:
-    return any(_holds(value, str(producer)) for _, value in call.arguments)
-
-
-def _holds(value: Value, name: str) -> bool:
-    if isinstance(value, RawRef):
-        return value.name == name
-    if isinstance(value, RawTemplate):
-        return any(_holds(part, name) for part in value.parts)
-    if isinstance(value, (list, dict)):
-        return any(_holds(item, name) for item in (value.values() if isinstance(value, dict) else value))
-    return False
+def _uses(call: RawCall, producer: str) -> bool:
+    found = (leaf for _, value in call.arguments for _, leaf in leaves(value))
+    return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in found)
 
 
 def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
@@ -295,9 +273,7 @@ def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPl
         rest = [
             RawRef(str(d))
             for d in (depends if isinstance(depends, list) else [depends])
-            if type(d) in (int, str)
-            and str(d) != "-1"
-            and not any(_holds(v, str(d)) for _, v in call.arguments)
+            if type(d) in (int, str) and str(d) != "-1" and not _uses(call, str(d))
         ]
         if rest:
             call = replace(call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)))

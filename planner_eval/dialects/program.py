@@ -15,6 +15,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Value
+from planner_eval.plan.walk import map_leaves
 
 SHOWING = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
@@ -334,21 +335,15 @@ def _made(position: int) -> str:
 def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
     """The calls with their made-up result names counted on from `by`."""
 
-    def value(item: Value) -> Value:
+    def leaf(item: Value) -> Value:
         if isinstance(item, RawRef) and item.name[:1] == "@":
             return RawRef(_made(int(item.name[1:]) + by), item.path)
-        if isinstance(item, RawTemplate):
-            return RawTemplate(tuple(value(part) for part in item.parts))
-        if isinstance(item, list):
-            return [value(part) for part in item]
-        if isinstance(item, dict):
-            return {key: value(part) for key, part in item.items()}
         return item
 
     return tuple(
         replace(
             call,
-            arguments=tuple((key, value(item)) for key, item in call.arguments),
+            arguments=tuple((key, map_leaves(leaf, item)) for key, item in call.arguments),
             binds=tuple(
                 (_made(int(name[1:]) + by) if name[:1] == "@" else name, path) for name, path in call.binds
             ),

@@ -10,8 +10,10 @@ hot keep a walk of their own, and ``tests/test_walk.py`` holds them equal to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from planner_eval.base.jsontext import rebuilt
 from planner_eval.plan.model import Path, RawTemplate, Template, Value
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -77,10 +79,13 @@ def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
     >>> map_leaves(lambda leaf: leaf.upper() if isinstance(leaf, str) else leaf, {"to": ["Rome", 7]})
     {'to': ['ROME', 7]}
     """
-    if type(value) in _SCALARS:
+    kind = type(value)
+    if kind in _SCALARS:
         return change(value)
-    if isinstance(value, dict):
+    if kind is dict:
         return {key: map_leaves(change, item) for key, item in value.items()}
+    if isinstance(value, dict):  # keys that a text repeats are link()'s to report
+        return rebuilt(value, partial(map_leaves, change))
     if isinstance(value, (list, tuple)):
         return [map_leaves(change, item) for item in value]
     if isinstance(value, (Template, RawTemplate)):
