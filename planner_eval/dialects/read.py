@@ -29,6 +29,7 @@ def parse(
     tools: ToolTypes | None = None,
     infer: bool = False,
     reader: str = "fast",
+    values: list[Any] | None = None,
 ) -> Plan:
     """Read a plan.
 
@@ -41,6 +42,7 @@ def parse(
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        values: The JSON values of the whole text, where it was decoded on the way here.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
@@ -62,7 +64,7 @@ def parse(
     if reader != "fast":
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, repair=repair, located=False)
+        name, raw = _read(source, dialect, limits, values, repair=repair, located=False)
     else:
         name, raw = _read_data(source, dialect, limits)
     if not raw.calls and dialect is None and reader == "fast":
@@ -108,14 +110,20 @@ def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
 
 
 def _read(
-    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+    source: str,
+    dialect: str | None,
+    limits: Limits,
+    values: list[Any] | None = None,
+    *,
+    repair: bool,
+    located: bool,
 ) -> tuple[str | None, RawPlan]:
     _refuse_size(source, dialect, limits)
     try:
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         if not located:
-            whole = read_whole(source, limits)
+            whole = read_whole(source, limits, values)
             if whole is not None:
                 return whole
         from planner_eval.dialects.find import find
