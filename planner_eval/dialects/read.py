@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, loads
+from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.said import said
@@ -29,12 +29,12 @@ def parse(
     tools: ToolTypes | None = None,
     infer: bool = False,
     reader: str = "fast",
-    values: list[Any] | None = None,
 ) -> Plan:
     """Read a plan.
 
     Args:
-        source: The text, structure that is JSON already (lists, dicts), or a plan, which is given back.
+        source: The text, structure that is JSON already (lists, dicts), a text that was decoded on the way
+            here, or a plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -42,7 +42,6 @@ def parse(
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
-        values: The JSON values of the whole text, where it was decoded on the way here.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
@@ -59,6 +58,9 @@ def parse(
     """
     if isinstance(source, Plan):
         return source
+    values = None
+    if isinstance(source, Decoded):
+        source, values = source
     text = source if isinstance(source, str) else None
     name: str | None
     if reader != "fast":

@@ -20,9 +20,7 @@ _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
-def read_whole(
-    source: str, limits: Limits, values: list[Any] | None = None
-) -> tuple[str, RawPlan] | None:
+def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> tuple[str, RawPlan] | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
 
     Args:
