@@ -214,15 +214,17 @@ def is_call(item: Any) -> bool:
     """
     if not isinstance(item, dict):
         return False
-    if any(isinstance(item.get(key), dict) and key_of_name(item[key]) for key in WRAPPERS):
-        return True
+    for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
+        if key in item and isinstance(item[key], dict) and key_of_name(item[key]):
+            return True
     name = key_of_name(item)
-    if name is None:
-        return _is_own(item)
-    if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
-        return not is_definition(item)
+    for key in ARGUMENT_KEYS if name is not None else ():
+        if key in item and key != name and _holds_arguments(item[key]):
+            return not is_definition(item)
     if _own_forms and _is_own(item):
         return True
+    if name is None:
+        return False
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
 
 
@@ -257,7 +259,7 @@ def is_definition(item: dict[str, Any]) -> bool:
 def key_of_name(item: dict[str, Any]) -> str | None:
     """The key under which an object has its tool's name; None where it has none."""
     for key in NAME_KEYS:
-        if isinstance(item.get(key), str):
+        if key in item and isinstance(item[key], str):
             return key
     return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, loads
+from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.said import said
@@ -33,7 +33,8 @@ def parse(
     """Read a plan.
 
     Args:
-        source: The text, structure that is JSON already (lists, dicts), or a plan, which is given back.
+        source: The text, structure that is JSON already (lists, dicts), a text that was decoded on the way
+            here, or a plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -57,12 +58,15 @@ def parse(
     """
     if isinstance(source, Plan):
         return source
+    values = None
+    if isinstance(source, Decoded):
+        source, values = source
     text = source if isinstance(source, str) else None
     name: str | None
     if reader != "fast":
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, repair=repair, located=False)
+        name, raw = _read(source, dialect, limits, values, repair=repair, located=False)
     else:
         name, raw = _read_data(source, dialect, limits)
     if not raw.calls and dialect is None and reader == "fast":
@@ -108,14 +112,20 @@ def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
 
 
 def _read(
-    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+    source: str,
+    dialect: str | None,
+    limits: Limits,
+    values: list[Any] | None = None,
+    *,
+    repair: bool,
+    located: bool,
 ) -> tuple[str | None, RawPlan]:
     _refuse_size(source, dialect, limits)
     try:
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         if not located:
-            whole = read_whole(source, limits)
+            whole = read_whole(source, limits, values)
             if whole is not None:
                 return whole
         from planner_eval.dialects.find import find
