@@ -146,7 +146,7 @@ CODES: dict[str, str] = {
     "shape.ignored": "an object has keys that are no part of the call",
     "shape.length": "two lists that belong together differ in length",
     "value.untyped": "the notation writes values without types and no schema gives them",
-    "value.computed": "a program computes an argument; its source text stands for it",
+    "value.computed": "an argument is computed: its source text stands for it, or the number it comes to",
     "value.placeholder": "a value stands for what is not known yet",
     "code.loop": "a loop or a comprehension repeats calls, which are counted once",
     "code.branch": "a branch may pass over calls, which are counted",

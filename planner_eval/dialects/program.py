@@ -14,7 +14,16 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Value
+from planner_eval.plan.model import (
+    Diagnostic,
+    Path,
+    RawCall,
+    RawComputed,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Value,
+)
 
 SHOWING = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
@@ -76,7 +85,7 @@ class TextNode:
 class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
-    `pure` says that it holds literals only: its value is its source text. `at` is the place that a
+    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the place that a
     message points to.
     """
 
@@ -201,7 +210,7 @@ class Machine:
             return self.template(node)
         if kind is OtherNode:
             if node.pure and not any(self.knows(item) for item in node.inside):
-                return node.text
+                return RawComputed(node.text)
             raise _CannotKnow(node.reason, node.at)
         return node
 
@@ -237,6 +246,8 @@ class Machine:
             item = self.value(part)
             if isinstance(item, RawTemplate):
                 parts += item.parts
+            elif isinstance(item, RawComputed):
+                parts.append(item.text)
             elif isinstance(item, (str, RawRef)):
                 parts.append(item)
             else:

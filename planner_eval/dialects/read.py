@@ -14,7 +14,7 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
-from planner_eval.plan.model import Diagnostic, Plan, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 
 if TYPE_CHECKING:
     from planner_eval.dialects.types import ToolTypes
@@ -28,6 +28,7 @@ def parse(
     repair: bool = False,
     tools: ToolTypes | None = None,
     infer: bool = False,
+    compute: str | None = None,
     reader: str = "fast",
 ) -> Plan:
     """Read a plan.
@@ -39,6 +40,8 @@ def parse(
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: Tool → parameter → JSON type, for notations that write values without types.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
 
@@ -47,7 +50,7 @@ def parse(
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
-        InputError: there is no dialect of that name, or no grammar for it.
+        InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -71,12 +74,23 @@ def parse(
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    plan = link(raw, dialect=name, text=text, depth=limits.depth)
+    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
         from planner_eval.dialects.inferred import infer_edges
 
         return infer_edges(plan)
     return plan
+
+
+def _computing(name: str | None) -> Callable[[str], Value] | None:
+    """What computes the expressions that stand where values should."""
+    if name is None:
+        return None
+    if name != "arithmetic":
+        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+    from planner_eval.plan.arithmetic import compute
+
+    return compute
 
 
 def _by_grammar(

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, RawPlan, RawRef, RawTemplate
+from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef, RawTemplate
 
 
 def _digest(text: str) -> str:
@@ -53,6 +53,8 @@ def note(count: int, span: Span) -> Diagnostic:
 def _shown(value: Any, made: dict[str, str]) -> str:
     if isinstance(value, RawRef):
         return f"<{made.get(value.name, value.name)}{value.path}>"
+    if isinstance(value, RawComputed):
+        return repr(value.text)
     if isinstance(value, RawTemplate):
         return "+".join(_shown(part, made) for part in value.parts)
     if isinstance(value, list):
