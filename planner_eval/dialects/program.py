@@ -44,6 +44,10 @@ BUILTINS = frozenset({
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
 
 
+OWN = frozenset({"self", "cls", "this", "super"})
+"""What a class calls itself: a method of one is no tool."""
+
+
 @dataclass(slots=True)
 class CallNode:
     """A call as written; a None key is a positional argument."""
@@ -268,7 +272,7 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if node.name in self.defined or root in self.defined or root in self.held:
+        if node.name in self.defined or root in self.defined or root in self.held or root in OWN:
             return False
         named = any(key is not None for key, _, _ in node.arguments)
         return not (node.name in BUILTINS and self.is_program and not named)
