@@ -138,8 +138,8 @@ class PieceReader:
             return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
         refuse_pairs(texts, view.text)
         read: list[Read] = []
-        for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
-            inner = unescaped(view.cut(*match.span(1)))
+        for match in _QUOTED.finditer(view.text):
+            inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
             try:
                 lines = appbench_prose.find(inner, self.limits)
             except ParseError as error:
@@ -185,11 +185,7 @@ class PieceReader:
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
-                raw = python_calls.read_texts(texts, self.limits)
-                if raw is not None:
-                    return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
-                refuse_pairs(texts, view.text)
-                return Nothing("a list of texts")
+                return self.texts(texts, view)
             refuse_loose(tree, view.text)
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
@@ -279,7 +275,7 @@ class PieceReader:
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                break
+                raise placed(first, view, self.source) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
@@ -331,6 +327,7 @@ class _NoJson(Exception):
         self.reason = reason
 
 
+_QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 

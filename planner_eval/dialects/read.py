@@ -12,6 +12,7 @@ from planner_eval.base.errors import InputError, LimitError, ParseError, WriteEr
 from planner_eval.base.jsontext import LARK_CHARS, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
@@ -202,7 +203,6 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
     notes: list[Diagnostic] = []
     if dialect is None:
         from planner_eval.dialects.detect import detect_data, is_schema
-        from planner_eval.dialects.messages import calls_among
 
         if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
             return _read_texts(data, limits)
