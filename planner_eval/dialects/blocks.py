@@ -14,6 +14,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
+from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.pieces import (
     CALLISH,
     Block,
@@ -103,13 +104,17 @@ class PieceReader:
         if is_schema(value):
             return Nothing("a schema of tools or parameters")
         refuse_pairs(value, view.text)
-        candidate = detect_data(value, view.text)
-        reader = dialects.get(candidate.dialect).read_data
-        assert reader is not None
         places = None
         if self.located and len(view.text) <= LARK_CHARS:
             places = Places(parse_located(view.text))
             value = places.values[0] if len(places.values) == 1 else places.values
+        value, notes = calls_among(value)
+        if value == []:
+            self.notes += notes
+            return Nothing("a list without calls")
+        candidate = detect_data(value, view.text)
+        reader = dialects.get(candidate.dialect).read_data
+        assert reader is not None
         try:
             raw = reader(value, self.limits, places)
         except ParseError as error:
@@ -122,6 +127,8 @@ class PieceReader:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
         if not raw.calls:
             return Nothing("a message without calls")
+        if notes:
+            raw = replace(raw, notes=(*raw.notes, *notes))
         return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
 
     def texts(self, texts: list[str], view: View) -> Read | Nothing:
@@ -131,8 +138,8 @@ class PieceReader:
             return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
         refuse_pairs(texts, view.text)
         read: list[Read] = []
-        for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
-            inner = unescaped(view.cut(*match.span(1)))
+        for match in _QUOTED.finditer(view.text):
+            inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
             try:
                 lines = appbench_prose.find(inner, self.limits)
             except ParseError as error:
@@ -178,11 +185,7 @@ class PieceReader:
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
-                raw = python_calls.read_texts(texts, self.limits)
-                if raw is not None:
-                    return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
-                refuse_pairs(texts, view.text)
-                return Nothing("a list of texts")
+                return self.texts(texts, view)
             refuse_loose(tree, view.text)
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
@@ -272,7 +275,7 @@ class PieceReader:
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                break
+                raise placed(first, view, self.source) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
@@ -324,6 +327,7 @@ class _NoJson(Exception):
         self.reason = reason
 
 
+_QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
@@ -354,5 +358,10 @@ def _may_be_json(text: str) -> bool:
 
 
 def _named_at(text: str, error: ParseError) -> int:
-    match = re.search(r"'([^']+)'", error.reason)
-    return max(text.find(f'"{match[1]}"'), 0) if match else 0
+    """Where what an error quotes stands in a text: as a text of its own, else inside one."""
+    for quoted in re.findall(r"'([^']+)'", error.reason):
+        for shown in (f'"{quoted}"', quoted.removesuffix("…")):
+            at = text.find(shown)
+            if at >= 0:
+                return at
+    return 0

@@ -38,7 +38,7 @@ THOUGHT = re.compile(
 TOKEN = re.compile(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
     r"start_header_id|end_header_id|end)\|>"
-    r"|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
+    r"|(?<![\w'\"])</?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """Chat tokens, which mean nothing for the plan."""
 
@@ -51,8 +51,10 @@ TURN = re.compile(
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
 _MARK = re.compile(
-    r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
+    r"(?:(?<!['\"])<{2,3}|(?:^|(?<=\n))[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
+    r"|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
 )
+"""Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
 
 
 @dataclass(slots=True)

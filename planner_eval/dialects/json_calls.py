@@ -90,9 +90,8 @@ def read_call(
             break
     name_key = key_of_name(inner)
     if name_key is None or not is_call(item):
-        keys = ", ".join(repr(k) for k in list(inner)[:6]) or "no keys"
         raise ParseError(
-            f"item {position + 1} is no call: it has {keys}; expected 'name' and 'arguments'",
+            f"item {position + 1} is no call: {_wanting(inner, name_key)}",
             text=text,
             offset=_guess(text, inner),
             code="parse.shape",
@@ -122,6 +121,15 @@ def read_call(
         result=item.get("result"),
         has_result="result" in item,
     )
+
+
+def _wanting(item: dict[str, Any], name_key: str | None) -> str:
+    """What an object has, and lacks for a call."""
+    keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
+    beside = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
+    if name_key is not None and beside and not any(key in item for key in ARGUMENT_KEYS):
+        return f"{', '.join(beside[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
+    return f"it has {keys}; expected 'name' and 'arguments'"
 
 
 def _label(item: dict[str, Any]) -> str | None:

@@ -22,7 +22,7 @@ from planner_eval.dialects.notations import NOTATIONS, uri_value
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef
 from planner_eval.plan.walk import map_leaves
 
 Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
@@ -159,7 +159,7 @@ def _keyed(row: Wrapper) -> Pair:
             ((name, given),) = item.items()
             spans = places.members(given) if places and isinstance(given, dict) else ()
             span = places.span(item) if places else None
-            calls.append(RawCall(name, arguments_of(given, i, ""), span=span, spans=spans))
+            calls.append(RawCall(name, _given(name, given, i), span=span, spans=spans))
         return RawPlan(tuple(calls))
 
     def write(plan: Plan) -> str:
@@ -178,6 +178,16 @@ _KINDS: dict[str, Callable[[Wrapper], Pair]] = {
 }
 
 
+def _given(name: str, given: Any, position: int) -> Arguments:
+    """The arguments that stand under a tool's name."""
+    try:
+        return arguments_of(given, position, "")
+    except ParseError as error:
+        reason = error.reason.replace(f"call {position + 1}", repr(name), 1)
+        key = "the key of each object names a tool, its value holds the arguments"
+        raise ParseError(f"{reason} ({key})", code=error.code, dialect="keyed") from None
+
+
 def _has_responses(data: Data) -> str | None:
     named = any(isinstance(item.get("responses"), list) for item in call_items(data.value))
     return "responses name the results" if named else None
@@ -190,7 +200,11 @@ def _has_observations(data: Data) -> str | None:
 
 
 def _is_keyed(data: Data) -> str | None:
-    return "objects of one key, the tool's name" if is_keyed(data.value) else None
+    value = data.value
+    if not is_keyed(value) and isinstance(value, list):  # what is wrong with one of them, its reader says
+        named = all(isinstance(v, dict) and len(v) == 1 and _TAKEN.isdisjoint(v) for v in value)
+        value = [item for item in value if is_keyed([item])] if named and not data.calls else None
+    return "objects of one key, the tool's name" if is_keyed(value) else None
 
 
 _FITS: dict[str, Callable[[Data], str | None]] = {

@@ -32,7 +32,7 @@ from planner_eval.plan.walk import leaves, map_leaves
 NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
 _NAMES = ("task", "tool", "name", "id")
-_NODE = re.compile(r"<node-(\d{1,6}+)>((?:\.\w++)*+)")
+_NODE = re.compile(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -85,7 +85,7 @@ def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPl
     notes: list[Diagnostic] = []
     given = [_node(node, i, places) for i, node in enumerate(nodes)]
     base = _base([value for call in given for _, value in call.arguments], len(given), given, notes)
-    calls = [_referring(call, i, base, len(given)) for i, call in enumerate(given)]
+    calls = [_referring(call, base) for call in given]
     links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
     for source, target in _links(links):
@@ -132,6 +132,7 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
         for _, text in leaves(value)
         if isinstance(text, str)
         for match in _NODE.finditer(text)
+        if match[1].isdecimal()
     ]
     if not found or any(number == 0 for _, number in found):
         return 0
@@ -142,25 +143,23 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
     return base
 
 
-def _referring(call: RawCall, position: int, base: int, size: int) -> RawCall:
-    """The call with its <node-k> texts as references; one to its own node stays text."""
+def _referring(call: RawCall, base: int) -> RawCall:
+    """The call with its <node-k> texts as references, to its own node and to none included."""
 
     def leaf(value: Value) -> Value:
-        return _text(value, position, base) if isinstance(value, str) else value
+        return _text(value, base) if isinstance(value, str) else value
 
     return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
 
 
-def _text(text: str, position: int, base: int) -> Value:
+def _text(text: str, base: int) -> Value:
     parts: list[str | RawRef] = []
     end = 0
     for match in _NODE.finditer(text):
-        number = int(match[1]) - base
-        if number == position:
-            continue
+        name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
         if match.start() > end:
             parts.append(text[end : match.start()])
-        parts.append(RawRef(str(number), tuple(match[2].split(".")[1:])))
+        parts.append(RawRef(name, tuple(match[2].split(".")[1:])))
         end = match.end()
     if not parts:
         return text

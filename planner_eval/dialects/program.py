@@ -14,7 +14,16 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Value
+from planner_eval.plan.model import (
+    Diagnostic,
+    Path,
+    RawCall,
+    RawComputed,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Value,
+)
 from planner_eval.plan.walk import map_leaves
 
 SHOWING = frozenset({
@@ -34,6 +43,10 @@ BUILTINS = frozenset({
     "Boolean",
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
+
+
+OWN = frozenset({"self", "cls", "this", "super"})
+"""What a class calls itself: a method of one is no tool."""
 
 
 @dataclass(slots=True)
@@ -77,7 +90,7 @@ class TextNode:
 class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
-    `pure` says that it holds literals only: its value is its source text. `at` is the place that a
+    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the place that a
     message points to.
     """
 
@@ -202,7 +215,7 @@ class Machine:
             return self.template(node)
         if kind is OtherNode:
             if node.pure and not any(self.knows(item) for item in node.inside):
-                return node.text
+                return RawComputed(node.text)
             raise _CannotKnow(node.reason, node.at)
         return node
 
@@ -238,6 +251,8 @@ class Machine:
             item = self.value(part)
             if isinstance(item, RawTemplate):
                 parts += item.parts
+            elif isinstance(item, RawComputed):
+                parts.append(item.text)
             elif isinstance(item, (str, RawRef)):
                 parts.append(item)
             else:
@@ -258,7 +273,7 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if node.name in self.defined or root in self.defined or root in self.held:
+        if node.name in self.defined or root in self.defined or root in self.held or root in OWN:
             return False
         named = any(key is not None for key, _, _ in node.arguments)
         return not (node.name in BUILTINS and self.is_program and not named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,11 @@ from planner_eval.base.errors import InputError, LimitError, ParseError, WriteEr
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
-from planner_eval.plan.model import Diagnostic, Plan, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 
 if TYPE_CHECKING:
     from planner_eval.dialects.types import ToolTypes
@@ -28,6 +30,7 @@ def parse(
     repair: bool = False,
     tools: ToolTypes | None = None,
     infer: bool = False,
+    compute: str | None = None,
     reader: str = "fast",
 ) -> Plan:
     """Read a plan.
@@ -40,6 +43,8 @@ def parse(
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: Tool → parameter → JSON type, for notations that write values without types.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
 
@@ -48,7 +53,7 @@ def parse(
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
-        InputError: there is no dialect of that name, or no grammar for it.
+        InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -68,19 +73,32 @@ def parse(
     elif isinstance(source, str):
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False)
     else:
-        name, raw = _read_data(source, dialect, limits)
+        name, raw = _read_data(source, dialect, limits, repair=repair)
+    if any("<|" in call.name for call in raw.calls):
+        raw = _without_tokens(raw)
     if not raw.calls and dialect is None and reader == "fast":
         name, raw = _read_said(source, limits, repair=repair) or (name, raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    plan = link(raw, dialect=name, text=text, depth=limits.depth)
+    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
         from planner_eval.dialects.inferred import infer_edges
 
         return infer_edges(plan)
     return plan
+
+
+def _computing(name: str | None) -> Callable[[str], Value] | None:
+    """What computes the expressions that stand where values should."""
+    if name is None:
+        return None
+    if name != "arithmetic":
+        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+    from planner_eval.plan.arithmetic import compute
+
+    return compute
 
 
 def _by_grammar(
@@ -161,13 +179,48 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
     return dialect.read
 
 
-def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
+def _without_tokens(raw: RawPlan) -> RawPlan:
+    """The calls without the chat tokens that a server left in tools' names: ``get_rate<|channel|>commentary``."""
+    notes = [
+        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
+        for i, call in enumerate(raw.calls)
+        if "<|" in call.name.lstrip("<|")
+    ]
+    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
+    return RawPlan(tuple(calls), raw.answer, (*raw.notes, *notes))
+
+
+def _read_data(data: Any, dialect: str | None, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan]:
+    """Read structure; where repairs are wanted and it is refused, by its text."""
+    try:
+        return _read_structure(data, dialect, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        if not repair:
+            raise
+        first = error
+    from planner_eval.dialects.reference import written
+
+    try:
+        name, raw = _read(written(data), dialect, limits, repair=True, located=False)
+    except (ParseError, TypeError, RecursionError):
+        raise first from None
+    return name, unplaced(raw)
+
+
+def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
+    notes: list[Diagnostic] = []
     if dialect is None:
         from planner_eval.dialects.detect import detect_data, is_schema
 
+        if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
+            return _read_texts(data, limits)
         if data in ([], {}) or is_schema(data):
-            note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
-            return "json", RawPlan((), None, (note,))
+            return "json", _no_call("an empty list, or a schema")
+        data, notes = calls_among(data)
+        if data == []:
+            return "json", _no_call("a list without calls", *notes)
         try:
             dialect = detect_data(data).dialect
         except RecursionError:
@@ -180,9 +233,28 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
             dialect=dialect,
         )
     try:
-        return dialect, reader(data, limits, None)
+        raw = reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    return dialect, replace(raw, notes=(*raw.notes, *notes)) if notes else raw
+
+
+def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:
+    """A list of texts as its JSON text is read: AppBench's results, calls, or a model's words."""
+    from planner_eval.dialects.find import find
+
+    found = find(json.dumps(texts, ensure_ascii=False), limits)
+    return found.dialect, unplaced(found.raw)
+
+
+def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
+    return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
+
+
+def unplaced(raw: RawPlan) -> RawPlan:
+    """The calls without places: those they have are of another text."""
+    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
+    return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
 def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan] | None:
@@ -206,10 +278,8 @@ def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None
     if not raw.calls:
         return None
     note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
-    # Places are those of the words, not of the text around them.
-    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
-    notes = tuple(each._replace(span=None) for each in raw.notes)
-    return name, RawPlan(calls, raw.answer, (*notes, note))
+    raw = unplaced(raw)  # its places are those of the words, not of the text around them
+    return name, replace(raw, notes=(*raw.notes, note))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

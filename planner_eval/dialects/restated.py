@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
+from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef
 from planner_eval.plan.walk import fold
 
 
@@ -53,8 +53,9 @@ def note(count: int, span: Span) -> Diagnostic:
 
 def _shown(value: Any, made: dict[str, str]) -> str:
     def leaf(value: Any) -> str:
-        refers = isinstance(value, RawRef)
-        return f"<{made.get(value.name, value.name)}{value.path}>" if refers else repr(value)
+        if isinstance(value, RawRef):
+            return f"<{made.get(value.name, value.name)}{value.path}>"
+        return repr(value.text if isinstance(value, RawComputed) else value)
 
     text: str = fold(
         value,
