@@ -8,8 +8,6 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -32,10 +30,9 @@ from planner_eval.records.fields import (
     choose_id,
     is_id,
 )
-from planner_eval.records.items import calls_nothing, is_record, may_have_id, split_items, structured
-
-FILE_LIMIT = 4_000_000_000
-"""Bytes of one file."""
+from planner_eval.records.items import calls_nothing, is_record, may_have_id, structured
+from planner_eval.records.opening import open_path
+from planner_eval.records.tables import content_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +126,16 @@ def read_file(
             stands in this file too, the plan's where no known field does.
 
     Raises:
-        InputError: the file is missing, a directory, a field named is in no record, two fields may
-            hold the plan, or none is known to.
+        InputError: the file is missing, a directory, no text, or too large; a field named is in no record,
+            two fields may hold the plan, or none is known to.
     """
-    name = "standard input" if path == "-" else path
-    try:
-        text = _text(path)
-    except UnicodeDecodeError as error:
-        reason = (
-            f"byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8 text; "
-            "convert the file to UTF-8 first"
-        )
-        broken = ParseError(reason, code="parse.encoding")
-        return PlanFile(name, (Record(name, 0, None, "", error=broken),), False)
-    items = split_items(text, name)
-    if items is None:
-        return _single(name, text)
-    return _file(name, items, (id_field, text_field), role, never, spare)
+    opened = open_path(path)
+    text, items, error = content_of(opened)
+    if items is not None:
+        return _file(opened.name, items, (id_field, text_field), role, never, spare)
+    if error is not None:
+        return PlanFile(opened.name, (Record(opened.name, 0, None, "", error=error),), False)
+    return _single(opened.name, text)
 
 
 def read_data(
@@ -207,24 +197,6 @@ def _file(
     key = id_field or (spare[0] if any(spare[0] in one for one in holders) else choose_id(holders))
     made = tuple(_record(name, at, item, (key, content), text_field) for at, item in enumerate(items))
     return PlanFile(name, made, True, content, key)
-
-
-def _text(path: str) -> str:
-    try:
-        if path == "-":
-            data = sys.stdin.buffer.read()
-        else:
-            if os.path.isdir(path):
-                raise InputError(f"{path} is a directory, expected a file of plans")
-            if os.stat(path).st_size > FILE_LIMIT:
-                raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
-            with open(path, "rb") as file:
-                data = file.read()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    return data.decode("utf-8-sig")
 
 
 # ---------------------------------------------------------------- from items to records
