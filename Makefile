@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := draw,terminal,plot,judge
+EXTRAS := draw,terminal,plot,judge,zstd,parquet
 
 .PHONY: demo test bench mutants lint clean
 .DELETE_ON_ERROR:

@@ -150,9 +150,13 @@ LATE_PACKAGES = {
     "pygraphviz": 15,
     "rich": 7,
     "scipy": 220,
+    "pyarrow": 70,
     "sentence_transformers": 1000,
     "yaml": 7,
+    "zstandard": 5,
     # of the standard library
+    "bz2": 0.6,
+    "compression": 2,  # since Python 3.14
     "concurrent": 2,
     "csv": 0.3,
     "difflib": 0.6,
@@ -165,6 +169,8 @@ LATE_PACKAGES = {
     "urllib": 2,  # request alone takes 15
     "xml": 1,
     "fcntl": 0.1,  # not on every platform
+    "gzip": 0.6,
+    "lzma": 0.9,
 }
 """Packages that may be imported inside a function, and about how many ms each takes."""
 
