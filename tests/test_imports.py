@@ -121,6 +121,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "drawing.mermaid",
     ),
     "a worker starts from here, and starts often: 1 to 27 ms each": (
+        "base.jsonfile",
         "execution.awaiting",
         "execution.bind",
         "execution.server",

@@ -11,14 +11,15 @@ Source: repository IBM/NESTFUL, folders ``data`` and ``data_v2``; paper section 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
@@ -83,7 +84,7 @@ def _place(folder: Path, part: str) -> Path | None:
 
 def _records(path: Path) -> Iterator[Any]:
     if path.suffix == ".jsonl":
-        yield from (record for _, record in load_jsonl(path))
+        yield from (line.data for line in load_jsonl(path))
         return
     records = load_json(path)
     if not isinstance(records, list):
@@ -145,10 +146,8 @@ def _catalog(tools: Any, where: str) -> Catalog | None:
 def _decoded(value: Any) -> Any:
     """The field, decoded where the file keeps it as JSON text; a text that is none stays."""
     if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
+        with suppress(ValueError):
+            return value_of(value)
     return value
 
 
@@ -160,29 +159,35 @@ def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]
     answer = extra.get("gold_answer")
     if isinstance(answer, str) and isinstance(fields.get("output"), str):
         extra["gold_answer_text"] = answer
-        extra["gold_answer"], is_json = decode_answer(answer)
-        if not is_json:
+        decoded = decode_answer(answer)
+        extra["gold_answer"] = decoded.value
+        if not decoded.is_json:
             text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
             found.append(Diagnostic("dataset.answer", text))
     return extra
 
 
-def decode_answer(text: str) -> tuple[Any, bool]:
+class Answer(NamedTuple):
+    """A gold answer's value, and whether its text is JSON."""
+
+    value: Any
+    is_json: bool = False
+
+
+def decode_answer(text: str) -> Answer:
     """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
 
-    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)"), decode_answer("002")
-    (([1, 2.5], True), (['a', True], False), ('002', False))
+    >>> decode_answer("[1, 2.5]").is_json, decode_answer("('a', True)").value, decode_answer("002").value
+    (True, ['a', True], '002')
     """
-    try:
-        return json.loads(text), True
-    except (ValueError, RecursionError):
-        pass
+    with suppress(ValueError):
+        return Answer(value_of(text), is_json=True)
     if len(text) > MAX_ANSWER_CHARS:
-        return text, False
+        return Answer(text)
     try:
-        return _as_json(ast.literal_eval(text)), False
+        return Answer(_as_json(ast.literal_eval(text)))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text, False
+        return Answer(text)
 
 
 def _as_json(value: Any) -> Any:
