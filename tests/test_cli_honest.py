@@ -134,7 +134,7 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_take_no_other_with_them(
     done = planeval("apply", str(patches), many[0])
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "line 4: no JSON" in done.stderr
+    assert "line 4, column 2: not JSON" in done.stderr
     found = {row["id"]: row for row in loaded(done.stdout)}
     assert len(found) == 10
     assert "text" in found["q1"]

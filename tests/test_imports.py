@@ -51,6 +51,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.templates",
     ),
+    "an answer without a call in it has its words searched: 0.1 ms": ("dialects.said",),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
@@ -121,6 +122,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "drawing.mermaid",
     ),
     "a worker starts from here, and starts often: 1 to 27 ms each": (
+        "base.jsonfile",
         "execution.awaiting",
         "execution.bind",
         "execution.server",

@@ -13,7 +13,6 @@ from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import calls_among
-from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
@@ -271,6 +270,8 @@ def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None
         except ParseError:
             return None
         source = values[0] if len(values) == 1 else values
+    from planner_eval.dialects.said import said
+
     text = said(source)
     if not text:
         return None
