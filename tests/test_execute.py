@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
+from planner_eval.execution.job import Manner, Program, Step
+from planner_eval.execution.program import compile_plan
 from planner_eval.execution.record import record_lines
-from planner_eval.execution.run import program_for
 from planner_eval.execution.wire import decode, encode
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 
@@ -388,11 +389,10 @@ def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
         deep = [deep]
     if box.level == "inline":
         return
-    program = {**program_for(plan(("book", {"name": "x"})), Options())}
-    program["calls"] = [("book", "book", [("name", ("value", deep))], [], [])]
-    good = program_for(plan(("book", {"name": "y"})), Options())
+    good = compile_plan(plan(("book", {"name": "y"})))
+    program = Program([Step("book", "book", [("name", ("value", deep))], [], [])], [[0]], [], "", Manner())
     replies = list(box.map([good, program, good]))
-    assert [reply.ended and reply.ended[0] for reply in replies] == [None, "unsendable", None]
+    assert [reply.ended and reply.ended.kind for reply in replies] == [None, "unsendable", None]
 
 
 def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:

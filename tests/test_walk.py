@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval.execution.bind import CallFailed
+from planner_eval.execution.core import fresh, resolve
+from planner_eval.execution.program import tree
 from planner_eval.plan.model import Ref, Template, Unresolved, references
 from planner_eval.plan.rewire import moved
 from planner_eval.plan.walk import fold, leaves, map_leaves
@@ -75,3 +79,29 @@ def test_a_fold_sees_each_leaf_once(value: Any) -> None:
         text=len,
     )
     assert counted == sum(1 for _ in leaves(value))
+
+
+def given_by(call: int, path: tuple[str | int, ...]) -> str:
+    return f"{call}{list(path)}"
+
+
+@given(VALUES)
+def test_what_a_worker_resolves_is_the_value_with_what_calls_gave(value: Any) -> None:
+    def leaf(found: Any) -> Any:
+        return given_by(found.call, found.path) if isinstance(found, Ref) else found
+
+    def text(parts: tuple[Any, ...]) -> str:
+        return "".join(leaf(part) for part in parts)
+
+    if any(isinstance(found, Unresolved) for _, found in leaves(value)):
+        with pytest.raises(CallFailed, match="the plan has no call that returns"):
+            resolve(tree(value), given_by)
+    else:
+        assert resolve(tree(value), given_by) == fold(value, leaf, text=text)
+
+
+@given(VALUES.filter(lambda value: not list(references(value))))
+def test_a_fresh_value_is_the_value_and_shares_nothing_that_can_change(value: Any) -> None:
+    copy = fresh(value)
+    assert copy == value == map_leaves(lambda leaf: leaf, copy)
+    assert not isinstance(value, (list, dict)) or copy is not value
