@@ -507,7 +507,8 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (None, "cannot be read"),
-        ("{", "not JSON"),
+        ("{", "line 1, column 2: found"),
+        ('{"a": "b.py", "a": "c.py"}', "an object gives 'a' more than once"),
         ("[]", "expected an object"),
         ('{"f": "../../etc/passwd.py"}', "outside the folder"),
     ],
@@ -547,7 +548,18 @@ def test_a_call_recorded_twice_answers_in_order(tmp_path: Path) -> None:
     assert [trace.result for trace in again] == [1, 1]
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"tool": "x"}', '{"tool": "x", "arguments": 5, "value": 1}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"tool": "x"}',
+        '{"tool": "x", "arguments": 5, "value": 1}',
+        '{"tool": "x", "arguments": {}, "value": 1} {"tool": "x", "arguments": {}, "value": 2}',
+        '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}',
+        '{"tool": "x", "arguments": {}, "value": ' + "[" * 5000,
+    ],
+)
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)

@@ -76,6 +76,34 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise refuse_integer(text) from None
 
 
+def loads_strictly(text: str, limits: Limits) -> Any:
+    """The one JSON value of a text, in no object of which a key stands twice.
+
+    Args:
+        text: JSON with white space around it.
+        limits: Bounds on nesting.
+
+    Raises:
+        ParseError: there is not one value, or an object repeats a key.
+        LimitError: as for :func:`loads`.
+
+    >>> loads_strictly('{"a": [1]}', Limits())
+    {'a': [1]}
+    """
+    value, *more = loads(text, limits)
+    if more:
+        raise ParseError(f"found {len(more) + 1} values, expected one")
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Repeated):
+            keys = [key for key, _ in item.pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ParseError(f"an object gives {twice!r} more than once, which leaves open what is meant")
+        waiting += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return value
+
+
 def decode(text: str, at: int) -> tuple[Any, int]:
     """One JSON value that starts at a place, and the place after it.
 

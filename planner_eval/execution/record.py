@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.errors import ExecutionError
+from planner_eval.base.errors import ExecutionError, ParseError
+from planner_eval.base.jsontext import loads_strictly
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.execution.load import argument_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
@@ -27,23 +29,23 @@ def read_record(path: Path) -> list[dict[str, Any]]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ExecutionError(f"{path}: cannot be read: {error}") from error
-    entries = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            entries.append(_entry(line, f"{path}, line {number}"))
-    return entries
+    lines = enumerate(text.split("\n"), 1)
+    return [_entry(line, f"{path}, line {number}") for number, line in lines if line.strip()]
 
 
 def _entry(line: str, place: str) -> dict[str, Any]:
+    wanted = "expected an object with tool, arguments and value (or error)"
     try:
-        raw = json.loads(line)
+        raw = loads_strictly(line, DEFAULT_LIMITS)
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
         if "error" in raw:
             kind, message = raw["error"]
             return {**entry, "error": [str(kind), str(message)]}
         return {**entry, "value": decode(raw["value"])}
+    except ParseError as error:
+        column = f"column {error.column}: " if error.text else ""
+        raise ExecutionError(f"{place}: no recorded call: {column}{error.reason}; {wanted}") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        wanted = "expected an object with tool, arguments and value (or error)"
         raise ExecutionError(
             f"{place}: no recorded call: {type(error).__name__}: {error}; {wanted}"
         ) from error
