@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
 )
 @output
-def command(patch: str, plan: str, target: str, output: str | None, **options: Any) -> int:
+def command(
+    patch: str,
+    plan: str,
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    repair: bool,
+    wanted: str | None,
+    target: str,
+    output: str | None,
+) -> int:
     """Apply the repairs that `planeval diff --patch` made to the plans they were made for.
 
     PATCHES and PLANS are files; one of them may be - for standard input. One plan is written as it is.
@@ -37,9 +47,8 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     from planner_eval.plan.model import Plan
 
     patches = pe.read_patches(patch)
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
-    how = {"dialect": options["dialect"], "repair": options["repair"]}
-    done = pe.apply(patches, source, id=options["wanted"], **how)
+    source = pe.read(plan, id_field=id_field, text_field=text_field)
+    done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)
         return 0
