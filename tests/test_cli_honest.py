@@ -226,6 +226,7 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
         ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
         ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
         ((*BENCHMARK, "--details"), "--details applies only to benchmarks with more tables"),
+        ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
         ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
         ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),
         ((*BENCHMARK, "--replay"), "--replay applies only with --judge"),

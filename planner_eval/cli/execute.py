@@ -143,10 +143,8 @@ def command(
         emit(_drawn(ran[0], form, look, output, many=many), output)
     elif ran:
         emit(_written(ran, form, many=many, trace=trace), output)
-    for one in ran:
-        if one.error is not None:
-            note(f"{one.record.where}: {one.error}")
-    return 130 if interrupted else _code(ran)
+    code = _code(ran)
+    return 130 if interrupted else code
 
 
 def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int) -> None:
@@ -187,6 +185,10 @@ def _gather(found: Iterator[Ran], ran: list[Ran], total: int) -> bool:
 
 
 def _code(ran: list[Ran]) -> int:
+    """The exit code; says which records could not be read."""
+    for one in ran:
+        if one.error is not None:
+            note(f"{one.record.where}: {one.error}")
     traces = [one.trace for one in ran if one.trace is not None]
     if not traces:
         return 3

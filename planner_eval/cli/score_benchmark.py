@@ -98,7 +98,7 @@ def score_benchmark(
     *,
     failures: bool,
 ) -> int:
-    """Score a file of answers under a benchmark.
+    """Score a file of answers under a benchmark; the exit code.
 
     Args:
         pred: The file of answers.
@@ -109,31 +109,16 @@ def score_benchmark(
         form: How to write the figures.
         output: Where; None for standard output.
         failures: List the answers that are not perfect.
-
-    Returns:
-        The exit code.
     """
     from planner_eval.benchmarks.registry import VARIANTS, benchmark
 
     bench = benchmark(asked.benchmark or "")
     _refuse_idle(bench, form, asked)
     variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
-    settings = _settings(asked.settings)
-    for option in bench.options:
-        if option.name in settings and not set(option.variants) & set(variants):
-            raise click.UsageError(
-                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
-            )
+    settings = _settings(bench, asked.settings, variants)
     with _runner(bench, asked) as run:
         scored = pe.score_benchmark(
-            pred,
-            gold,
-            bench.name,
-            variants=variants,
-            reading=how,
-            judge=_judge(asked),
-            run=run,
-            **settings,
+            pred, gold, bench.name, variants=variants, reading=how, judge=_judge(asked), run=run, **settings
         )
         below = [problem for limit in limits if (problem := _below(scored, limit))]
         text = _junit(scored, failures) if form == "junit" else _written(scored, form, failures)
@@ -172,13 +157,20 @@ def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
     return said
 
 
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
     found = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
         found[name.strip()] = value.strip()
+    bench.checked(variants[0], found)  # here: the verb takes them beside parameters of its own
+    for option in bench.options:
+        if option.name in found and not set(option.variants) & set(variants):
+            raise click.UsageError(
+                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
+            )
     return found
 
 

@@ -286,11 +286,8 @@ class Worker:
         status = self.pipe.kill()
         if not self.head and not output.startswith(b'["layers"'):
             raise Vanished(f"the worker does not start (exit status {status})")
-        died = (
-            _why(1000 - status, self.limits)
-            if status < 0
-            else Failure("worker-died", f"exited with {status}")
-        )
+        exited = Failure("worker-died", f"exited with {status}")
+        died = _why(1000 - status, self.limits) if status < 0 else exited
         raw = self._done(output[: output.rfind(b"\n") + 1], why or died)
         self.pipe = _Pipe(self.setup)
         self.pipe.unsent += b"".join(self.waiting)
