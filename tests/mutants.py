@@ -64,7 +64,7 @@ TESTS: dict[str, tuple[str, ...]] = {
 REST = (
     *("dialect_cases", "library", "structure", "walk", "canonical", "link", "stats_datasets", "one_way"),
     *("schema", "files", "vectors", "check", "patch", "score", "benchmark_score", "official_own_samples"),
-    *("comparison_docs", "structure_diff", "cli", "cli_check", "cli_honest", "cli_render", "door", "docs"),
+    *("comparison_docs", "structure_diff", "cli", "cli_check", "cli_render", "docs"),
 )
 """All other test modules that run this code, for those that the first ones let pass."""
 
