@@ -12,9 +12,14 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"planeval {__version__}\n")
         return
-    from planner_eval.cli import run
+    try:
+        from planner_eval.cli import run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:  # before the command line could see to it
+        sys.stderr.write("interrupted\n")
+        code = 130
+    sys.exit(code)
 
 
 if __name__ == "__main__":

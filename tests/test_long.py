@@ -1,4 +1,4 @@
-"""What takes too long for every change: interrupts at every moment, every notation, growth (make test-long)."""
+"""What takes too long for every change: interrupts at any moment, every notation, growth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from planner_eval import dialects
 from planner_eval.base.errors import WriteError
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.structure_diff import compare_structure
 from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.table import table
 from planner_eval.plan.canonical import same
@@ -35,7 +34,7 @@ MOMENTS = 60
 
 
 def grown(count: int, changed: bool = False) -> Plan:
-    """So many calls of five tools; each uses one of the three before it, every tenth is another if changed."""
+    """So many calls of five tools; each uses one of the three before it, every tenth differs if changed."""
     calls = []
     for at in range(count):
         given: list[tuple[str, object]] = [("n", -at if changed and at % 10 == 0 else at), ("unit", "km")]
@@ -65,9 +64,9 @@ COMMANDS = (
     ("diff", "PRED", "GOLD"),
     ("diff", "PRED", "GOLD", "--format", "html"),
     ("score", "PRED", "GOLD"),
-    ("compare", "PRED", "GOLD", "GOLD"),
+    ("compare", "PRED", "GOLD", "--gold", "GOLD"),
     ("convert", "PRED", "--to", "nestful"),
-    ("check", "PRED", "--tools", "TOOLS"),
+    ("check", "PRED", "--catalog", "CATALOG"),
     ("execute", "PRED", "--tools", "TOOLS", "--isolation", "process"),
 )
 
@@ -78,11 +77,14 @@ def test_interrupted_at_any_moment(command: tuple[str, ...], tmp_path: Path) -> 
     """A command ends as interrupted or as always, without a traceback, and what it wrote is whole."""
     tools = tmp_path / "tools.py"
     tools.write_text("".join(f"def tool{n}(**given):\n    return {{'out': {n}}}\n" for n in range(5)))
+    catalog = [{"name": f"tool{n}", "parameters": {"n": {"type": "integer"}}} for n in range(5)]
+    (tmp_path / "catalog.json").write_text(json.dumps(catalog))
     count = 20 if command[0] == "execute" else 400
     names = {
         "PRED": records(tmp_path / "pred.jsonl", count, wrong=True),
         "GOLD": records(tmp_path / "gold.jsonl", count),
         "TOOLS": str(tools),
+        "CATALOG": str(tmp_path / "catalog.json"),
     }
     argv = [*COMMAND, *(names.get(word, word) for word in command), "-o"]
     began = time.monotonic()
@@ -101,8 +103,10 @@ def test_interrupted_at_any_moment(command: tuple[str, ...], tmp_path: Path) -> 
             child.send_signal(signal.SIGINT)
             _, said = child.communicate(timeout=30)
         codes.add(child.returncode)
+        if b"Traceback" in said and b"planner_eval/__main__.py" not in said:
+            continue  # Python itself was starting
+        assert b"Traceback" not in said, said
         assert child.returncode in (130, -signal.SIGINT, done.returncode), said
-        assert b"Traceback" not in said or b"in main" not in said, said  # Python itself may be starting
         if command[0] != "execute":  # which writes what it has
             assert not output.exists() or output.read_bytes() in (b"", whole)
     assert codes & {130, -signal.SIGINT}
@@ -158,7 +162,7 @@ def test_every_planted_mistake_in_every_real_plan_is_seen(reference: Path) -> No
 SIZES = (1_000, 4_000, 16_000)
 
 
-@pytest.mark.parametrize("verb", ["write", "parse", "digest", "diff", "structure"])
+@pytest.mark.parametrize("verb", ["write", "parse", "digest", "diff"])
 def test_time_grows_about_as_the_plan(verb: str) -> None:
     times = []
     for size in SIZES:
@@ -169,7 +173,6 @@ def test_time_grows_about_as_the_plan(verb: str) -> None:
             "parse": lambda text=text: parse(text, dialect="plan"),
             "digest": lambda plan=plan: digest(plan),
             "diff": lambda plan=plan, other=other: diff(other, plan),
-            "structure": lambda plan=plan, other=other: compare_structure(other, plan),
         }[verb]
         times.append(seconds(work, 3))
     assert growth(SIZES, times) <= 1.4, times
