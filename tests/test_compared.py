@@ -45,7 +45,22 @@ POLICIES = {
         wildcards=("A ",),
     ),
 }
-LITERALS: tuple[Any, ...] = (0, 1, 2, 1.5, "a", "A ", "b, c", "c,b", None, True, [1, "a"], {"k": "a", "n": 2})
+INLINED = {"name": "f", "arguments": {"x": 1}}
+LITERALS: tuple[Any, ...] = (
+    0,
+    1,
+    2,
+    1.5,
+    "a",
+    "A ",
+    "b, c",
+    "c,b",
+    None,
+    True,
+    [1, "a"],
+    {"k": "a", "n": 2},
+    INLINED,
+)
 
 
 def drawn(random: Random) -> Plan:
