@@ -177,7 +177,7 @@ class Pairing:
         if ours >= 0 or theirs >= 0:
             return 1.0
         if self.pred.tool(producer) != self.gold.tool(wanted):
-            return DOUBTFUL if ALONE in (ours, theirs) else 1.0
+            return DOUBTFUL if ALONE in (ours, theirs) or not strict else 1.0
         return 0.0 if ours == FREE == theirs and not strict else 1.0
 
     def _matches(self, gold: int, name: Any, ours: Argument | None, theirs: Argument | None) -> bool:
