@@ -76,7 +76,7 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
     calls = tuple(_typed_call(call, (tools or {}).get(call.name)) for call in raw.calls)
     lacking = [call.name for call in raw.calls if call.arguments and call.name not in (tools or {})]
     if not lacking:
-        return replace(raw, calls=calls)
+        return raw._replace(calls=calls)
     message = (
         f"{dialect} writes values without types; those of {', '.join(dict.fromkeys(lacking))} stay texts: "
         "give a tool schema to type them"

@@ -91,8 +91,7 @@ class RawCall:
     has_result: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RawPlan:
+class RawPlan(NamedTuple):
     """What a dialect's parser gives: raw calls, the named answer if the notation has one, notes."""
 
     calls: tuple[RawCall, ...]
