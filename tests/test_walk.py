@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects import nestful, plan
+from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.nestful import REFERENCE, to_reference
 from planner_eval.plan.model import RawRef, Ref, Template, Unresolved, references
 from planner_eval.plan.rewire import moved
@@ -110,3 +112,23 @@ def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
 @given(RAW)
 def test_repeated_keys_stay_repeated(value: Any) -> None:
     assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)
+
+
+@given(RAW)
+def test_recognition_asks_every_leaf(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    texts = [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+    assert (nestful.fits(data) is not None) == any(map(REFERENCE.search, texts))
+
+
+@given(
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["$ref", "a"]), inner)
+    )
+)
+def test_recognition_asks_every_object(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    found = fold(
+        value, lambda leaf: False, items=any, fields=lambda made: "$ref" in made or any(made.values())
+    )
+    assert (plan.fits(data) is not None) == found

@@ -49,6 +49,15 @@ def rebuilt(data: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any
     return {key: change(value) for key, value in data.items()}
 
 
+def pairs_of(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The keys and values of an object as its text gives them: one that repeats, each time.
+
+    >>> pairs_of({"a": 1}), pairs_of(Repeated([("a", 1), ("a", 2)]))
+    ((('a', 1),), (('a', 1), ('a', 2)))
+    """
+    return tuple(data.pairs if isinstance(data, Repeated) else data.items())
+
+
 _DECODER = json.JSONDecoder(object_pairs_hook=as_object)
 
 
@@ -104,6 +113,19 @@ def decode(text: str, at: int) -> tuple[Any, int]:
     ({'a': 1}, 10)
     """
     return _DECODER.raw_decode(text, at)
+
+
+def whole(text: str) -> Any:
+    """The JSON value that a text is, where it may as well be none: no place is looked for.
+
+    Raises:
+        ValueError: it is no JSON, more than one value, or a number is too long.
+        RecursionError: it nests too deeply.
+
+    >>> whole(' {"a": 1} ')
+    {'a': 1}
+    """
+    return _DECODER.decode(text)
 
 
 def transformer() -> Any:

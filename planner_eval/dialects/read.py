@@ -10,6 +10,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
 from planner_eval.base.jsontext import LARK_CHARS, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.said import said
 from planner_eval.dialects.whole import read_whole
@@ -71,6 +72,8 @@ def parse(
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
+    if any(call.has_result for call in raw.calls):
+        raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth)
     if infer:
         from planner_eval.dialects.inferred import infer_edges
