@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from planner_eval.base.limits import Limits, Span
-from planner_eval.dialects.appbench import fast_call, fast_section, read
+from planner_eval.dialects.appbench_lines import fast_call, fast_section, read
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.pieces import Read
 from planner_eval.dialects.views import View

@@ -34,7 +34,7 @@ def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     if start in ("[", "{"):
         return _json(source, limits)
     if "#" in source and "<" not in source and "```" not in source:
-        from planner_eval.dialects.appbench import read_fast
+        from planner_eval.dialects.appbench_lines import read_fast
 
         raw = read_fast(source)
         if raw is not None:
