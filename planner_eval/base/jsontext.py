@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span, refuse_integer
@@ -102,7 +102,19 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise refuse_integer(text) from None
 
 
-def decode(text: str, at: int) -> tuple[Any, int]:
+class Decoded(NamedTuple):
+    """A JSON value that stands in a text.
+
+    Args:
+        value: The value.
+        end: The place after it.
+    """
+
+    value: Any
+    end: int
+
+
+def decode(text: str, at: int) -> Decoded:
     """One JSON value that starts at a place, and the place after it.
 
     Raises:
@@ -110,9 +122,9 @@ def decode(text: str, at: int) -> tuple[Any, int]:
         RecursionError: it nests too deeply.
 
     >>> decode('x {"a": 1} y', 2)
-    ({'a': 1}, 10)
+    Decoded(value={'a': 1}, end=10)
     """
-    return _DECODER.raw_decode(text, at)
+    return Decoded(*_DECODER.raw_decode(text, at))
 
 
 def whole(text: str) -> Any:

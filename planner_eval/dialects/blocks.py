@@ -138,8 +138,8 @@ class PieceReader:
             except ParseError as error:
                 raise placed(error, inner, self.source) from None
             if lines is not None:
-                read += lines[0]
-                inner = lines[1]
+                read += lines.runs
+                inner = lines.rest
 
             for block in split(inner):
                 read += self.block(block)

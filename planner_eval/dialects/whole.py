@@ -7,7 +7,7 @@ every shape that a text may have.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
@@ -20,13 +20,25 @@ _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
-def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
+class Whole(NamedTuple):
+    """A text that is nothing but a plan.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+    """
+
+    dialect: str
+    raw: RawPlan
+
+
+def read_whole(source: str, limits: Limits) -> Whole | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
 
     Raises:
         LimitError: it nests too deeply, or holds too long a number.
 
-    >>> read_whole("a = f(#x='1')", Limits())[0]
+    >>> read_whole("a = f(#x='1')", Limits()).dialect
     'appbench'
     >>> read_whole('Sure: [{"name": "f", "arguments": {}}]', Limits())
     """
@@ -39,11 +51,11 @@ def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
         raw = read_fast(source)
         if raw is not None:
             check_calls(len(raw.calls), limits)
-            return "appbench", raw
+            return Whole("appbench", raw)
     return None
 
 
-def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
+def _json(source: str, limits: Limits) -> Whole | None:
     try:
         values = loads(source, limits)
     except LimitError:
@@ -67,7 +79,7 @@ def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
         raw = reader(value, limits, None)
     except (ParseError, RecursionError):
         return None
-    return (dialect, raw) if raw.calls else None
+    return Whole(dialect, raw) if raw.calls else None
 
 
 def _is_plain(item: Any) -> bool:
