@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects import nestful, plan
+from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.nestful import REFERENCE, to_reference
 from planner_eval.execution.bind import CallFailed
 from planner_eval.execution.core import fresh, resolve
@@ -205,3 +207,23 @@ def test_a_fresh_value_is_the_value_and_shares_nothing_that_can_change(value: An
     copy = fresh(value)
     assert copy == value == map_leaves(lambda leaf: leaf, copy)
     assert not isinstance(value, (list, dict)) or copy is not value
+
+
+@given(RAW)
+def test_recognition_asks_every_leaf(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    texts = [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+    assert (nestful.fits(data) is not None) == any(map(REFERENCE.search, texts))
+
+
+@given(
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["$ref", "a"]), inner)
+    )
+)
+def test_recognition_asks_every_object(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    found = fold(
+        value, lambda leaf: False, items=any, fields=lambda made: "$ref" in made or any(made.values())
+    )
+    assert (plan.fits(data) is not None) == found

@@ -144,7 +144,7 @@ CODES: dict[str, str] = {
     "reference.malformed": "a text looks like a reference with a broken bracket or sign",
     "label.duplicate": "two calls carry one label; a reference means the nearest earlier one",
     "argument.duplicate": "an argument is given twice in one call",
-    "value.duplicate": "an object inside an argument gives a key twice",
+    "value.duplicate": "an object in an argument, an answer or a call gives a key twice",
     "argument.bare_number": "a number stands where the notation wants quotes",
     "shape.ignored": "an object has keys that are no part of the call",
     "shape.flag": "a number, yes or no stands for a step's tool: it calls none",

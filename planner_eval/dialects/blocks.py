@@ -128,7 +128,7 @@ class PieceReader:
         if not raw.calls:
             return Nothing("a message without calls")
         if notes:
-            raw = replace(raw, notes=(*raw.notes, *notes))
+            raw = raw._replace(notes=(*raw.notes, *notes))
         return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
 
     def texts(self, texts: list[str], view: View) -> Read | Nothing:
@@ -145,8 +145,8 @@ class PieceReader:
             except ParseError as error:
                 raise placed(error, inner, self.source) from None
             if lines is not None:
-                read += lines[0]
-                inner = lines[1]
+                read += lines.runs
+                inner = lines.rest
 
             for block in split(inner):
                 read += self.block(block)

@@ -77,7 +77,14 @@ def _pattern(sign: str) -> re.Pattern[str]:
     return re.compile(sign)
 
 
-def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
+class Opened(NamedTuple):
+    """A row whose opening token stands in a text, and the token."""
+
+    row: Wrapper
+    token: str
+
+
+def tokens_in(text: str) -> list[Opened]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
     openers = _openers(own())
     places: dict[str, int] = {}
@@ -91,7 +98,7 @@ def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
             if squeezed in places:
                 found.append((places[squeezed], -len(squeezed), row, token))
                 break
-    return [(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
+    return [Opened(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
 
 
 def signs(row: Wrapper) -> tuple[str, ...]:

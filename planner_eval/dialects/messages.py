@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Repeated
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import Repeated, check_depth, whole
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
 
@@ -252,8 +253,9 @@ def plain(value: Any) -> Any:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
+            check_depth(value, DEFAULT_LIMITS)
+            return whole(value)
+        except (ValueError, RecursionError, LimitError):
             return value
     return value
 

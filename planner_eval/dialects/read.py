@@ -11,6 +11,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.whole import read_whole
@@ -81,6 +82,8 @@ def parse(
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
+    if any(call.has_result for call in raw.calls):
+        raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
         from planner_eval.dialects.inferred import infer_edges
@@ -235,7 +238,7 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
         raw = reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
-    return dialect, replace(raw, notes=(*raw.notes, *notes)) if notes else raw
+    return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
 def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:
@@ -280,7 +283,7 @@ def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None
         return None
     note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
     raw = unplaced(raw)  # its places are those of the words, not of the text around them
-    return name, replace(raw, notes=(*raw.notes, note))
+    return name, raw._replace(notes=(*raw.notes, note))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

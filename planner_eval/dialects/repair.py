@@ -56,7 +56,14 @@ _NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
 _NEWLINES = re.compile(r"\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
-def repairs(view: View) -> Iterator[tuple[View, tuple[Diagnostic, ...]]]:
+class Repaired(NamedTuple):
+    """A mended text, and a note for each edit."""
+
+    view: View
+    notes: tuple[Diagnostic, ...]
+
+
+def repairs(view: View) -> Iterator[Repaired]:
     """Repaired readings of a broken plan, the least mended first.
 
     Args:
@@ -68,28 +75,26 @@ def repairs(view: View) -> Iterator[tuple[View, tuple[Diagnostic, ...]]]:
     >>> [(v.text, [n.code for n in notes]) for v, notes in repairs(View("[f(a=1), g(b=2)"))]
     [('[f(a=1), g(b=2)]', ['repair.missing_bracket'])]
     """
-    starts: list[tuple[View, tuple[Diagnostic, ...]]] = [(view, ())]
+    starts = [Repaired(view, ())]
     if "\\n" in view.text or '\\"' in view.text:
         newlines = _apply(view, _newlines(view.text), ())
         if newlines is not None:
             starts.append(newlines)
     for start, given in starts:
         if given:
-            yield start, given
+            yield Repaired(start, given)
         current, notes = start, given
         for step in _STEPS:
             changed = _apply(current, step(current.text), notes)
             if changed is None:
                 continue
-            if step is not _newlines and not _keeps(current.text, changed[0].text):
+            if step is not _newlines and not _keeps(current.text, changed.view.text):
                 continue
             current, notes = changed
-            yield current, notes
+            yield Repaired(current, notes)
 
 
-def _apply(
-    view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]
-) -> tuple[View, tuple[Diagnostic, ...]] | None:
+def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repaired | None:
     if not fixes:
         return None
     said: dict[str, list[Span]] = {}
@@ -108,7 +113,7 @@ def _apply(
         )
         for name, places in said.items()
     )
-    return view.edit(fix.edit for fix in fixes), (*notes, *made)
+    return Repaired(view.edit(fix.edit for fix in fixes), (*notes, *made))
 
 
 _SAME = {"True": "true", "False": "false", "None": "null"}

@@ -130,12 +130,17 @@ class _Linker:
         for k, (argument, value) in enumerate(raw):
             span = spans[k] if spans else None
             if argument in seen:
-                message = f"argument {argument!r} is given twice in call {i + 1}"
-                self.notes.append(Diagnostic("argument.duplicate", message, "error", i, argument, span))
+                message = f"argument {argument!r} is given twice in {self.where(i)}"
+                self.notes.append(
+                    Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span)
+                )
             seen.add(argument)
             linked = value if type(value) in _LEAVES else self.value(value, i, argument, (), span)
             out.append((argument, linked))
         return tuple(out)
+
+    def where(self, i: int) -> str:
+        return f"call {i + 1}" if i < len(self.calls) else "the answer"
 
     def value(self, value: Value, i: int, argument: str, at: Path, span: Span | None) -> Value:
         kind = type(value)
@@ -164,8 +169,9 @@ class _Linker:
         if kind is RawComputed:
             return self.computed(value.text, i, argument, span)
         if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
-            message = f"an object in {argument!r} of call {i + 1} gives a key twice; the last value counts"
-            self.notes.append(Diagnostic("value.duplicate", message, "error", i, argument, span))
+            where = self.where(i)
+            message = f"an object in {argument!r} of {where} gives a key twice; the last value counts"
+            self.notes.append(Diagnostic("value.duplicate", message, "error", self._place(i), argument, span))
             return self.value(dict(value), i, argument, at, span)
         raise TypeError(f"{kind.__name__} is no value of a call")
 
