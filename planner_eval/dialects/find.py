@@ -8,8 +8,10 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
@@ -20,9 +22,11 @@ from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.detect import signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Nothing, Read, placed, split
+from planner_eval.dialects.pieces import Block, Nothing, Read, dedented, own_names, placed, span_of, split
 from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.python_ast import syntax
 from planner_eval.dialects.repair import repairs
+from planner_eval.dialects.said import is_denied
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -279,10 +283,52 @@ def _blocks(view: View, search: _Search) -> list[Read]:
     reader = search.reader
     read: list[Read] = []
     for block in split(view):
-        for found in reader.block(block):
+        invented = _INVENTED.search(block.view.text)
+        if invented and read:
+            _pass_over(block.view, search)
+            continue
+        try:
+            blocks = _before_code(block, search) if invented else reader.block(block)
+        except ParseError:
+            if not (read and _IMPORTED.match(block.view.text.lstrip())):
+                raise
+            _pass_over(block.view, search)
+            continue
+        for found in blocks:
             shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([shown], search)
     return read
+
+
+_INVENTED = re.compile(
+    r"(?m)^[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__|#include\b"
+    r"|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
+)
+"""Code of the model's own, as it follows a plan: definitions, tests, a main program."""
+
+
+_IMPORTED = re.compile(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
+
+
+def _before_code(block: Block, search: _Search) -> list[Read]:
+    """The calls of a block before its own code, where that follows them and the whole is no Python."""
+    text = block.view.text
+    places = [match.start() for pattern in (_INVENTED, _IMPORTED) if (match := pattern.search(text))]
+    head = block.view.cut(0, min(places))
+    if head.text.strip() and not isinstance(syntax(dedented(block.view).text), ast.Module):
+        with suppress(ParseError):
+            read = search.reader.block(replace(block, view=head))
+            if read:
+                _pass_over(block.view.cut(min(places), len(text)), search)
+                return read
+    return search.reader.block(block)
+
+
+def _pass_over(view: View, search: _Search) -> None:
+    """Say that code after the calls was ignored; what it defines is no tool afterwards."""
+    search.reader.defined |= own_names(view.text)
+    message = f"{len(view.text):,} characters of the model's own code after the calls were ignored"
+    search.notes.append(Diagnostic("find.code", message, "info", None, None, span_of(view)))
 
 
 def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Read]:
@@ -307,6 +353,9 @@ def _finish(search: _Search, read: list[Read]) -> Found:
     for item in read:
         moved = [n._replace(call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
         notes += moved
+        if is_denied(reader.source, *item.span):
+            message = "the sentence around it says that the call is not made"
+            notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), None, item.span))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes
