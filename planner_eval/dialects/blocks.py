@@ -267,10 +267,13 @@ class PieceReader:
             raise placed(error, view, self.source) from None
         except ParseError as error:
             first = error
+        left = placed(first, view, self.source)
         for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
                 found = self.strict(repaired)
-            except ParseError:
+            except ParseError as error:
+                if self.repair:  # what the furthest reading stops at could not be mended
+                    left = max(left, placed(error, repaired, self.source), key=lambda e: e.offset)
                 continue
             if isinstance(found, Nothing):
                 return found
@@ -280,7 +283,7 @@ class PieceReader:
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise placed(first, view, self.source) from None
+        raise left from None
 
     def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""

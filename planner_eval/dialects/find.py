@@ -104,7 +104,7 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     search = _Search(Reader(source, limits, repair=repair, located=located))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
-        whole = search.reader.json(View(source).strip(), whole=True)
+        whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
     text = _blanked(source, search)
@@ -112,6 +112,19 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
         _tokens(text, search) or _sections(text, search) or _appbench(text, search) or _shaped(text, search)
     )
     return _finish(search, read if read is not None else _blocks(View(text), search))
+
+
+def _whole(view: View, reader: Reader) -> Read | None:
+    """A text that is JSON from end to end; what its arguments hold as texts is mended where that is wanted."""
+    try:
+        return reader.json(view, whole=True)
+    except LimitError:
+        raise
+    except ParseError:
+        if not reader.repair:
+            raise
+    found = reader.mended(view, strictly=True)
+    return found if isinstance(found, Read) else None
 
 
 def _blanked(source: str, search: _Search) -> str:
