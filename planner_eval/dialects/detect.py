@@ -94,6 +94,15 @@ def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
     return [(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
 
 
+def last_token(text: str) -> re.Match[str] | None:
+    """The last opening token of a text, of those that are no words."""
+    found = None
+    for match in _openers(own()).pattern.finditer(text):
+        if match.group().lstrip()[:1] in ("<", "["):
+            found = match
+    return found
+
+
 def signs(row: Wrapper) -> tuple[str, ...]:
     """The tokens by which a row is known in a text; none for rows that are known otherwise.
 
@@ -248,12 +257,13 @@ def is_schema(data: Any) -> bool:
 
 
 _TYPES = frozenset({
-    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array", "list",
-    "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
+    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
+    "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
 })  # fmt: skip
 _WORDS = frozenset({
-    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum", "maximum",
-    "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name", "value",
+    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum",
+    "maximum", "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name",
+    "value",
 })  # fmt: skip
 
 

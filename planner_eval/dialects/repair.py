@@ -37,6 +37,7 @@ MEANINGS = {
     "unquoted_key": "a key without quotes",
     "control_character": "a line end inside a quoted text",
     "comment": "a comment in JSON",
+    "cut_off": "the text ends inside a call; the whole calls before it are kept",
     "truncated_tail": "the text ends after a whole call",
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
@@ -209,7 +210,7 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.S)
 
 
 def _encoded(text: str) -> list[Fix]:
-    """Quoted texts that hold arguments, mended inside: ``"{\\"a\\": None}"``."""
+    r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[Fix] = []
     for match in _STRING.finditer(text) if '"{' in text else ():
         given = _json(match.group())

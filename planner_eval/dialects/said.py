@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from typing import Any
 
 _DENIED = re.compile(
-    r"\b(?:cannot|can't|can’t|(?:can|could|would|do|does|did|will) not|couldn't|wouldn't|don't|won't|(?:un|not )able to"
-    r"|hypothetical(?:ly)?|(?:had|were|if) (?:I|you|we|it|they|there|the|a|such)\b[^.!?]{0,120}?"
-    r"\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
+    r"\b(?:cannot|can't|can’t|(?:can|could|would|do|does|did|will) not|couldn't|wouldn't|don't|won't"
+    r"|(?:un|not )able to|hypothetical(?:ly)?|(?:had|were|if) (?:I|you|we|it|they|there|the|a|such)\b"
+    r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n[ \t]*\n")
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether the sentence in which a call stands says that it is not made: it could not, or would if.
+    r"""Whether the sentence in which a call stands says that it is not made: it could not, or would if.
 
     Args:
         text: The text.
         start: Where the call, or the fence around it, begins.
         end: Where it ends.
 
-    >>> text = "If I had the city, I would call:\\nget_weather(city='Rome')"
+    >>> text = "If I had the city, I would call:\nget_weather(city='Rome')"
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
     """

@@ -175,7 +175,9 @@ class _Linker:
         shown = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
         said = "; its text stands for it" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
-        self.notes.append(Diagnostic("value.computed", shown + said, severity, self._place(i), argument, span))
+        self.notes.append(
+            Diagnostic("value.computed", shown + said, severity, self._place(i), argument, span)
+        )
         return text if value is None else value
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
