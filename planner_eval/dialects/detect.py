@@ -31,6 +31,24 @@ class Candidate(NamedTuple):
 
 
 # ---------------------------------------------------------------- texts
+_OPENING = re.compile(
+    r"\[|\{|<|#|```|~~~|>>>"
+    r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
+    r"|Action\s*+:|Nodes?\s*+:|API:"
+)
+"""What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each branch
+begins with a letter, so that a search runs over prose at the speed of a set."""
+
+
+def may_call(text: str) -> bool:
+    """Whether anything in a text could open a call; most answers in words hold nothing that could.
+
+    >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
+    (False, True, True)
+    """
+    return _OPENING.search(text) is not None or text.lstrip()[:1] == '"' or bool(own())
+
+
 def detect(text: str) -> list[Candidate]:
     """The dialects that a text may be in, the likeliest first.
 

@@ -9,7 +9,7 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +19,7 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects import appbench_prose, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, kept, opening, section, whole_calls
-from planner_eval.dialects.detect import signs_in, tokens_in
+from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
@@ -28,7 +28,7 @@ from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.said import is_denied
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import View
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
 THOUGHT = re.compile(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
@@ -118,6 +118,8 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
 
 def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
     search = _Search(Reader(source, limits, repair=repair, located=located))
+    if not may_call(source):
+        return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
         whole = _whole(View(source).strip(), search.reader)
@@ -369,14 +371,21 @@ def _finish(search: _Search, read: list[Read]) -> Found:
             raise reader.error
         _refuse_opening(search)
         reason = reader.why or "the text calls no tool"
-        notes.append(Diagnostic("plan.no_call", f"no call: {reason}", "info"))
-        return Found(read[0].dialect if read else "json", RawPlan((), answer, tuple(notes)), reason)
+        return _nothing(read[0].dialect if read else "json", reason, answer, notes)
     names = list(dict.fromkeys(item.dialect for item in read))
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += _ignored(reader.source, read)
     return Found(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
+
+
+def _nothing(
+    dialect: str, why: str, answer: Arguments | None = None, notes: Iterable[Diagnostic] = ()
+) -> Found:
+    """A text that calls no tool, and why."""
+    note = Diagnostic("plan.no_call", f"no call: {why}", "info")
+    return Found(dialect, RawPlan((), answer, (*notes, note)), why)
 
 
 def _refuse_opening(search: _Search) -> None:
