@@ -208,13 +208,15 @@ def _requoted(text: str, at: int) -> list[Fix]:
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.S)
 
+_HELD = re.compile(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
+
 
 def _encoded(text: str) -> list[Fix]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[Fix] = []
     for match in _STRING.finditer(text) if '"{' in text else ():
-        given = _json(match.group())
-        if not isinstance(given, str) or given.lstrip()[:1] != "{" or _json(given) is not None:
+        given = _json(match.group()) if _HELD.match(match.group()) else None
+        if not isinstance(given, str) or _json(given) is not None:
             continue
         for mended, notes in repairs(View(given)):
             if isinstance(_json(mended.text), dict):
