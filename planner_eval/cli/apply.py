@@ -38,7 +38,7 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
 
     patches = pe.read_patches(patch)
     source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
-    how = {"dialect": options["dialect"], "repair": options["repair"]}
+    how = {"dialect": options["dialect"], "repair": options["repair"], "compute": options["compute"]}
     done = pe.apply(patches, source, id=options["wanted"], **how)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)

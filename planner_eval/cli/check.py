@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, note, output, reading, written
+from planner_eval.cli.options import computing, emit, note, output, reading, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ _LEVELS = ("error", "warning", "info")
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
+@computing
 @click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
 @click.option(
     "--level",
@@ -80,7 +81,7 @@ def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Itera
 
     name = record.id if record.id is not None else str(record.position + 1)
     try:
-        plan = locate(pe.parse(record, dialect=options["dialect"]))
+        plan = locate(pe.parse(record, dialect=options["dialect"], compute=options["compute"]))
     except ParseError as error:
         yield _row(name, "error", "unreadable", str(error).split("\n")[0])
         return

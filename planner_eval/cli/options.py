@@ -64,13 +64,23 @@ def reading_of(options: Mapping[str, Any]) -> Reading:
         gold_text_field=options["gold_text_field"],
         by=options["by_way"],
         repair=options["repair"],
+        compute=options["compute"],
     )
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--repair``: predictions that strict reading refuses are mended by small named repairs."""
+    """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
     return click.option(
         "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+    )(computing(command))
+
+
+def computing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--compute``: what becomes of expressions such as 1/6."""
+    return click.option(
+        "--compute",
+        type=click.Choice(["arithmetic"]),
+        help="Take expressions of numbers for the number they come to; without it their text stands.",
     )(command)
 
 

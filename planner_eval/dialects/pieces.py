@@ -11,8 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
-from planner_eval.dialects.json_rows import is_keyed
-from planner_eval.dialects.messages import is_call
+from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan

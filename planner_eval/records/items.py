@@ -5,11 +5,19 @@ What is broken is taken apart in :mod:`planner_eval.records.broken`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.jsontext import Repeated, decode
-from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
+from planner_eval.dialects.messages import (
+    ARGUMENT_KEYS,
+    WRAPPERS,
+    calls_among,
+    is_call,
+    is_keyed,
+    may_be_keyed,
+)
 from planner_eval.records.broken import Item, blank_end, elements, line_item, sequence
 from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LISTS, is_id
 
@@ -40,7 +48,7 @@ def split_items(text: str, name: str) -> list[Item] | None:
     except (ValueError, RecursionError):
         whole = False
     if whole:
-        return structured(data, lines=lines)
+        return None if not lines and _is_listed(data) else structured(data, lines=lines)
     found = elements(text, at) if text[at : at + 1] == "[" else None
     if found is not None and _are_records(found):
         return found
@@ -54,6 +62,23 @@ def split_items(text: str, name: str) -> list[Item] | None:
         few = bad * 10 <= len(found) or bad == 1 if lines else True
         items = found if len(found) - bad > 1 and few and _are_records(found) else items
     return items
+
+
+_CALL = re.compile(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+
+
+def _is_listed(data: Any) -> bool:
+    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, words between."""
+    if not isinstance(data, list) or not data:
+        return False
+    if all(isinstance(item, str) for item in data):
+        return all(map(_CALL.fullmatch, data))
+    rest, passed = calls_among(data)
+    if rest and all(map(may_be_keyed, rest)):  # one key to a call is an id, not a tool
+        return any(is_keyed([v]) for v in rest) and not any(
+            is_call(v) for item in rest for v in item.values()
+        )
+    return bool(passed) and bool(rest) and all(map(is_call, rest))
 
 
 def _are_records(items: Sequence[Item]) -> bool:

@@ -61,6 +61,7 @@ def evaluate(
     policy: Policy = DEFAULT_POLICY,
     located: bool = False,
     repair: bool = False,
+    compute: str | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -70,6 +71,7 @@ def evaluate(
         gold_dialect: The notation of the gold plans; recognised when None.
         policy: How values compare.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        compute: How expressions of numbers become numbers, in gold plans too.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
 
     Returns:
@@ -78,23 +80,25 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        row = _row(name, _read(pred, pred_dialect, repair=repair), pred, (gold, gold_dialect), policy)
+        read = _read(pred, dialect=pred_dialect, repair=repair, compute=compute)
+        wanted = _read_gold(gold, dialect=gold_dialect, compute=compute)
+        row = _row(name, read, pred, (gold, *wanted), policy)
         yield _located(row) if located else row
 
 
-Source = tuple[Record | None, str | None]
+Wanted = tuple[Record | None, Gold | None, str | None]
 
 
 def _row(
-    name: str, read: tuple[Plan | None, str | None], pred: Record | None, gold: Source, policy: Policy
+    name: str, read: tuple[Plan | None, str | None], pred: Record | None, given: Wanted, policy: Policy
 ) -> Row:
     plan, problem = read
-    wanted, wrong = _read_gold(*gold)
-    if wanted is None and pred is not None and gold[0] is None:
+    gold, wanted, wrong = given
+    if wanted is None and pred is not None and gold is None:
         return Row(name, "gold_absent", pred=plan, error=f"{pred.where}: {STATES['gold_absent']}")
     if wanted is None:
         return Row(name, "gold_unreadable", pred=plan, error=wrong)
-    fields = gold[0].fields if gold[0] is not None else {}
+    fields = gold.fields if gold is not None else {}
     if plan is None:
         state = "absent" if pred is None else "unreadable"
         return Row(name, state, gold=wanted.plan, error=problem, fields=fields)
@@ -116,20 +120,20 @@ def _located(row: Row) -> Row:
     return replace(row, diff=found, pred=pred, gold=gold)
 
 
-def _read(record: Record | None, dialect: str | None, *, repair: bool) -> tuple[Plan | None, str | None]:
+def _read(record: Record | None, **reading: Any) -> tuple[Plan | None, str | None]:
     if record is None:
         return None, None
     try:
-        return record.plan(dialect=dialect, repair=repair), None
+        return record.plan(**reading), None
     except ParseError as error:
         return None, f"{record.where}: {error}"
 
 
-def _read_gold(record: Record | None, dialect: str | None) -> tuple[Gold | None, str | None]:
+def _read_gold(record: Record | None, **reading: Any) -> tuple[Gold | None, str | None]:
     if record is None:
         return None, None
     try:
-        return read_gold(record, dialect=dialect), None
+        return read_gold(record, **reading), None
     except ParseError as error:
         return None, f"{record.where}: {error}"
     except InputError as error:  # what stands beside the plan: it names its place itself

@@ -63,6 +63,8 @@ def compare(
     }
     if reading.repair:
         parts["repair"] = "yes"
+    if reading.compute:
+        parts["compute"] = reading.compute
     found = make_contrast(
         runs[0].rows,
         runs[1].rows,

@@ -84,6 +84,7 @@ class Reading(NamedTuple):
         gold_text_field: The field of a gold record that holds its plan.
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
     """
 
     dialect: str | None = None
@@ -94,6 +95,7 @@ class Reading(NamedTuple):
     gold_text_field: str | None = None
     by: str | None = None
     repair: bool = False
+    compute: str | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
@@ -193,6 +195,7 @@ def evaluate(
         policy=policy_of(policy),
         located=located,
         repair=how.repair,
+        compute=how.compute,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 

@@ -112,6 +112,8 @@ def score(
     parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
     if paired.reading.repair:
         parts["repair"] = "yes"
+    if paired.reading.compute:
+        parts["compute"] = paired.reading.compute
     return reports.make_report(
         run.rows,
         names,
