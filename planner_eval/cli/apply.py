@@ -33,6 +33,7 @@ def command(
     id_field: str | None,
     text_field: str | None,
     repair: bool,
+    compute: str | None,
     wanted: str | None,
     target: str,
     output: str | None,
@@ -48,7 +49,7 @@ def command(
 
     patches = pe.read_patches(patch)
     source = pe.read(plan, id_field=id_field, text_field=text_field)
-    done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair)
+    done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair, compute=compute)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)
         return 0

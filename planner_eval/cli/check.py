@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, note, output, reading, written
+from planner_eval.cli.options import computing, emit, note, output, reading, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ _LEVELS = ("error", "warning", "info")
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
+@computing
 @click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
 @click.option(
     "--level",
@@ -52,6 +53,7 @@ def command(
     dialect: str | None,
     id_field: str | None,
     text_field: str | None,
+    compute: str | None,
     ignore: tuple[str, ...],
     level: str,
     form: str,
@@ -69,7 +71,8 @@ def command(
     rows: list[dict[str, Any]] = []
     read = unread = 0
     for record in source.records:
-        found = list(_checked(record, catalog, dialect, ignore=ignore, level=level))
+        how = {"dialect": dialect, "compute": compute}
+        found = list(_checked(record, catalog, how, ignore=ignore, level=level))
         good = all(row["code"] != "unreadable" for row in found)
         read, unread = read + good, unread + (not good)
         rows += found
@@ -84,14 +87,14 @@ def command(
     return 1 if rows else 0
 
 
-def _checked(record: Record, catalog: Catalog, dialect: str | None, **which: Any) -> Iterator[dict[str, Any]]:
+def _checked(record: Record, catalog: Catalog, how: dict[str, Any], **which: Any) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
     from planner_eval.verbs.checking import shown
 
     name = record.id if record.id is not None else str(record.position + 1)
     try:
-        plan = locate(pe.parse(record, dialect=dialect))
+        plan = locate(pe.parse(record, **how))
     except ParseError as error:
         yield _row(name, "error", "unreadable", str(error).split("\n")[0])
         return

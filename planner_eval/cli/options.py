@@ -30,21 +30,30 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--repair``: predictions that strict reading refuses are mended by small named repairs."""
+    """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
     return click.option(
         "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+    )(computing(command))
+
+
+def computing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--compute``: what becomes of expressions such as 1/6."""
+    return click.option(
+        "--compute",
+        type=click.Choice(["arithmetic"]),
+        help="Take expressions of numbers for the number they come to; without it their text stands.",
     )(command)
 
 
 def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--strict``: predictions that strict reading refuses are not repaired, and so wrong."""
+    """Add ``--strict``: predictions that strict reading refuses are not repaired, and so wrong; and ``--compute``."""
     return click.option(
         "--strict",
         "repair",
         flag_value=False,
         default=True,
         help="Read predictions strictly: one with a small fault counts as wrong.",
-    )(command)
+    )(computing(command))
 
 
 def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> Decorator:

@@ -12,6 +12,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
+from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.messages import calls_among
@@ -267,20 +268,30 @@ class PieceReader:
             raise placed(error, view, self.source) from None
         except ParseError as error:
             first = error
+        left = placed(first, view, self.source)
         for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
                 found = self.strict(repaired)
-            except ParseError:
+            except ParseError as error:
+                if self.repair:  # what the furthest reading stops at could not be mended
+                    left = max(left, placed(error, repaired, self.source), key=lambda e: e.offset)
                 continue
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                raise placed(first, view, self.source) from None
+                raise self.cut(view, left) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise placed(first, view, self.source) from None
+        raise self.cut(view, left) from None
+
+    def cut(self, view: View, error: ParseError) -> ParseError:
+        """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
+        start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
+        if start is None or error.offset < view.origin(start):
+            return error
+        return Cut("inside a call", text=self.source, start=view.origin(start))
 
     def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""

@@ -31,6 +31,24 @@ class Candidate(NamedTuple):
 
 
 # ---------------------------------------------------------------- texts
+_OPENING = re.compile(
+    r"\[|\{|<|#|```|~~~|>>>"
+    r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
+    r"|Action\s*+:|Nodes?\s*+:|API:"
+)
+"""What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
+branch begins with a letter, so that a search runs over prose at the speed of a set."""
+
+
+def may_call(text: str) -> bool:
+    """Whether anything in a text could open a call; most answers in words hold nothing that could.
+
+    >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
+    (False, True, True)
+    """
+    return _OPENING.search(text) is not None or text.lstrip()[:1] == '"' or bool(own())
+
+
 def detect(text: str) -> list[Candidate]:
     """The dialects that a text may be in, the likeliest first.
 
@@ -99,6 +117,15 @@ def tokens_in(text: str) -> list[Opened]:
                 found.append((places[squeezed], -len(squeezed), row, token))
                 break
     return [Opened(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
+
+
+def last_token(text: str) -> re.Match[str] | None:
+    """The last opening token of a text, of those that are no words."""
+    found = None
+    for match in _openers(own()).pattern.finditer(text):
+        if match.group().lstrip()[:1] in ("<", "["):
+            found = match
+    return found
 
 
 def signs(row: Wrapper) -> tuple[str, ...]:
@@ -255,12 +282,13 @@ def is_schema(data: Any) -> bool:
 
 
 _TYPES = frozenset({
-    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array", "list",
-    "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
+    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
+    "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
 })  # fmt: skip
 _WORDS = frozenset({
-    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum", "maximum",
-    "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name", "value",
+    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum",
+    "maximum", "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name",
+    "value",
 })  # fmt: skip
 
 

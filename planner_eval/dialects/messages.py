@@ -315,6 +315,35 @@ def is_definition(item: dict[str, Any]) -> bool:
     )
 
 
+def is_keyed(data: Any) -> bool:
+    """Whether data is a list of one-key objects, each a name and its arguments.
+
+    >>> is_keyed([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed([{"f": 1}])
+    (True, False)
+    """
+    if not isinstance(data, list) or not data or not all(map(may_be_keyed, data)):
+        return False
+    for item in data:
+        (value,) = item.values()
+        if isinstance(value, dict):
+            if ("type" in value or "description" in value) and "properties" in value:
+                return False
+        elif not (isinstance(value, str) and value.lstrip()[:1] == "{"):
+            return False
+    return True
+
+
+def may_be_keyed(item: Any) -> bool:
+    """Whether an object has one key, which may be a tool's name."""
+    return isinstance(item, dict) and len(item) == 1 and "" not in item and _TAKEN.isdisjoint(item)
+
+
+_TAKEN = frozenset({
+    "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
+    "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
+})  # fmt: skip
+
+
 def key_of_name(item: dict[str, Any]) -> str | None:
     """The key under which an object has its tool's name; None where it has none."""
     for key in NAME_KEYS:

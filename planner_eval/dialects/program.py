@@ -90,8 +90,8 @@ class TextNode:
 class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
-    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the place that a
-    message points to.
+    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the
+    place that a message points to.
     """
 
     reason: str

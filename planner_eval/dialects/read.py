@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.dialects.types import ToolTypes
 
 
-def parse(
+def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     source: Any,
     *,
     dialect: str | None = None,
@@ -182,7 +182,7 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
 
 
 def _without_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``get_rate<|channel|>commentary``."""
+    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
     notes = [
         Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
         for i, call in enumerate(raw.calls)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span
@@ -73,6 +74,8 @@ def link(
     if raw.answer is not None:
         answer = linker.arguments(len(raw.calls), raw.answer, ())
         linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
+    if linker.missing:
+        calls = tuple(map(_apart, calls, raw.calls, _others(ids, linker.missing)))
     if linker.backward_only is False:
         linker.note_cycle(len(calls))
     return Plan(calls, tuple(linker.edges), answer, (*raw.notes, *linker.notes), dialect, text)
@@ -101,15 +104,34 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     return ids
 
 
+def _others(ids: list[str], missing: set[str]) -> list[str]:
+    """Ids that no unresolved reference names: a call under such a name would mend the plan."""
+    taken = {*ids, *missing}
+    found = []
+    for name in ids:
+        other, copy = name, 1
+        while other in missing or (other != name and other in taken):
+            copy += 1
+            other = f"{name}_{copy}"
+        taken.add(other)
+        found.append(other)
+    return found
+
+
+def _apart(call: Call, raw: RawCall, other: str) -> Call:
+    return call if raw.label is not None or call.id == other else replace(call, id=other)
+
+
 class _Linker:
     """The state of one link(): who binds what, and what has been found so far."""
 
-    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "notes")
+    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "missing", "notes")
 
     def __init__(self, raw: RawPlan, depth: int, compute: Callable[[str], Value] | None) -> None:
         self.calls = raw.calls
         self.depth = depth
         self.compute = compute
+        self.missing: set[str] = set()
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
@@ -195,6 +217,7 @@ class _Linker:
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
+            self.missing.add(ref.name)
             return Unresolved(ref.name, ref.path, ref.span)
         earlier = bisect_left(binders, (i,))
         if earlier:

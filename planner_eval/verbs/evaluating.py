@@ -85,6 +85,7 @@ class Reading(NamedTuple):
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
             as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
+        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
     """
 
     dialect: str | None = None
@@ -95,6 +96,7 @@ class Reading(NamedTuple):
     gold_text_field: str | None = None
     by: str | None = None
     repair: bool | None = None
+    compute: str | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
@@ -194,6 +196,7 @@ def evaluate(
         policy=policy_of(policy),
         located=located,
         repair=bool(how.repair),
+        compute=how.compute,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 
