@@ -22,11 +22,13 @@ from planner_eval.dialects.messages import (
     call_items,
     is_call,
     key_of_name,
+    plain,
     with_results,
 )
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
-LISTS = ("tool_calls", "calls")
+_FREE = ("custom", "custom_tool_call")
+"""Types of calls whose input is a text of any form."""
 
 Convert = Callable[[Value], Value]
 
@@ -106,8 +108,14 @@ def read_call(
         )
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
-    arguments = arguments_of(given, position, text)
-    ignored = [k for k in inner if k not in SIDE_KEYS and k not in (name_key, argument_key)]
+    free = isinstance(given, str) and item.get("type") in _FREE
+    arguments = (("input", given),) if free else arguments_of(given, position, text)
+    answer = _answer_of(inner, argument_key)
+    ignored = [
+        k
+        for k, v in inner.items()
+        if k not in SIDE_KEYS and k not in (name_key, argument_key) and v is not None
+    ]
     if ignored:
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
@@ -119,9 +127,15 @@ def read_call(
         returns=tuple(r for r in inner.get("returns") or () if isinstance(r, str)),
         span=places.span(item) if places else None,
         spans=places.members(given) if places else (),
-        result=item.get("result"),
-        has_result="result" in item,
+        result=plain(item.get(answer)) if answer == "output" else item.get("result"),
+        has_result=answer in item,
     )
+
+
+def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
+    """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
+    beside = item.get("type") == "mcp_call" or argument_key in ("input_parameters", "inputParameters")
+    return "output" if beside and item.get("output") is not None else "result"
 
 
 def _label(item: dict[str, Any]) -> str | None:

@@ -7,20 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
-from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, loads
+from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
+from planner_eval.base.jsontext import LARK_CHARS
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.dialects.said import said
+from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan
 
 if TYPE_CHECKING:
+    from planner_eval.dialects.turns import Source
     from planner_eval.dialects.types import ToolTypes
 
 
-def parse(
+def parse(  # noqa: PLR0913 -- what can be said of a text
     source: Any,
     *,
     dialect: str | None = None,
@@ -29,11 +30,13 @@ def parse(
     tools: ToolTypes | None = None,
     infer: bool = False,
     reader: str = "fast",
+    turn: Which = None,
 ) -> Plan:
     """Read a plan.
 
     Args:
-        source: The text, structure that is JSON already (lists, dicts), or a plan, which is given back.
+        source: The text, structure that is JSON already (lists, dicts), objects of other packages that give
+            it (``model_dump()``, ``to_dict()``, ``to_json()``), or a plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -41,12 +44,15 @@ def parse(
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
+            number, counted from 1; all of them, in order, when left out.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
+        AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
         InputError: there is no dialect of that name, or no grammar for it.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
@@ -57,16 +63,17 @@ def parse(
     """
     if isinstance(source, Plan):
         return source
+    if not isinstance(source, str):
+        source = data_of(source)
     text = source if isinstance(source, str) else None
     name: str | None
+    refuse_turn(turn)
     if reader != "fast":
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, repair=repair, located=False)
+        name, raw = _read(source, dialect, limits, repair=repair, located=False, turn=turn)
     else:
-        name, raw = _read_data(source, dialect, limits)
-    if not raw.calls and dialect is None and reader == "fast":
-        name, raw = _read_said(source, limits, repair=repair) or (name, raw)
+        name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
@@ -108,24 +115,59 @@ def _refuse_size(source: str, dialect: str | None, limits: Limits) -> None:
 
 
 def _read(
-    source: str, dialect: str | None, limits: Limits, *, repair: bool, located: bool
+    source: str,
+    dialect: str | None,
+    limits: Limits,
+    *,
+    repair: bool,
+    located: bool,
+    turn: Which = None,
 ) -> tuple[str | None, RawPlan]:
     _refuse_size(source, dialect, limits)
     try:
-        if dialect is not None:
-            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
-        if not located:
+        if not located and dialect is None:
             whole = read_whole(source, limits)
             if whole is not None:
                 return whole
+        if source.lstrip()[:1] in ("[", "{"):
+            from planner_eval.dialects.wrappings import HINT
+
+            if HINT.search(source):
+                from planner_eval.dialects.turns import in_text
+
+                found = in_text(source, limits, located=located)
+                if found is not None:
+                    return _read_turns(found, dialect, limits, repair=repair, turn=turn)
+        if dialect is not None:
+            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         from planner_eval.dialects.find import find
 
-        found = find(source, limits, repair=repair, located=located)
+        search = find(source, limits, repair=repair, located=located)
+    except AnswerError:
+        raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return found.dialect, found.raw
+    return search.dialect, search.raw
+
+
+def _read_turns(
+    found: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> tuple[str, RawPlan]:
+    """The calls of a conversation or an API's answer."""
+    from planner_eval.dialects.turns import read_checked
+
+    def words(text: str) -> tuple[str | None, RawPlan]:
+        try:
+            return _read(text, dialect, limits, repair=repair, located=False)
+        except ParseError:
+            structured = dialect is not None and dialects.get(dialect).read_data is not None
+            if structured and text.lstrip()[:1] not in ("[", "{"):
+                return dialect, RawPlan(())  # the notation is one of data, which words are not
+            raise
+
+    return read_checked(found, turn, dialect, limits, words)
 
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
@@ -151,7 +193,16 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
     return dialect.read
 
 
-def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, RawPlan]:
+def _read_data(
+    data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> tuple[str, RawPlan]:
+    from planner_eval.dialects.talks import talk_of
+
+    talk = talk_of(data)
+    if talk is not None:
+        from planner_eval.dialects.turns import Source
+
+        return _read_turns(Source(talk), dialect, limits, repair=repair, turn=turn)
     if dialect is None:
         from planner_eval.dialects.detect import detect_data, is_schema
 
@@ -173,33 +224,6 @@ def _read_data(data: Any, dialect: str | None, limits: Limits) -> tuple[str, Raw
         return dialect, reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
-
-
-def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan] | None:
-    """The calls in the words of a conversation that lists none; None where there are no words, or no calls.
-
-    Raises:
-        ParseError: the words begin like a plan and are none.
-    """
-    if isinstance(source, str):
-        if '"content"' not in source and '"value"' not in source:
-            return None
-        try:
-            values = loads(source, limits)
-        except ParseError:
-            return None
-        source = values[0] if len(values) == 1 else values
-    text = said(source)
-    if not text:
-        return None
-    name, raw = _read(text, None, limits, repair=repair, located=False)
-    if not raw.calls:
-        return None
-    note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
-    # Places are those of the words, not of the text around them.
-    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
-    notes = tuple(each._replace(span=None) for each in raw.notes)
-    return name, RawPlan(calls, raw.answer, (*notes, note))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
