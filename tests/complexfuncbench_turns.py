@@ -43,7 +43,7 @@ def verdict(vectors: Vectors, case: dict[str, Any]) -> dict[str, Any]:
     for number, call in enumerate(case["free"]):
         free.setdefault(free_key(call), {"free_obs": number})
     rules = turn.Rules(vectors.functions, free, vectors.matcher, Trigrams())
-    gold = list(zip(case["gold"], case["gold_obs"], strict=True))
+    gold = [turn.Open(*pair) for pair in zip(case["gold"], case["gold_obs"], strict=True)]
     try:
         result = turn.judge_turn(case["pred"], gold, rules)
     except OfficialFailure as failure:

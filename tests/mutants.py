@@ -48,6 +48,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan/digest.py": ("structure", "canonical", "policy", "stats_datasets"),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure", "metrics"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
+    "planner_eval/plan/walk.py": ("walk", *PLAN),
+    "planner_eval/plan/topological.py": ("one_way", *PLAN),
     "planner_eval/plan/adjacency.py": ("structure", "structure_diff", "metrics"),
     "planner_eval/comparison/align.py": PAIRING,
     "planner_eval/comparison/structure_diff.py": STRUCTURE,

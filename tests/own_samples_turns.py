@@ -26,7 +26,7 @@ from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
 from planner_eval.benchmarks.complexfuncbench.responses import Scores
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.scoring import Settings
-from planner_eval.benchmarks.complexfuncbench.turn import Rules, judge_turn
+from planner_eval.benchmarks.complexfuncbench.turn import Open, Rules, judge_turn
 from tests.own_samples import Cases, Compared, Record
 from tests.test_benchmark_complexfuncbench import StubApi, normal, recorded, with_normal
 
@@ -104,7 +104,7 @@ def turn(judged_with: SimpleNamespace, pred: Any, inline: Record, calls: Callabl
     """The verdict on one turn in the words of the file."""
     given = calls(inline["free"])
     free = free_calls([Step(given, [{"free_obs": number} for number in range(len(given))])])
-    gold = list(zip(calls(inline["calls"]), inline["observations"], strict=True))
+    gold = [Open(*pair) for pair in zip(calls(inline["calls"]), inline["observations"], strict=True)]
     try:
         result = judge_turn(pred, gold, Rules(judged_with.functions, free, judged_with.matcher, Trigrams()))
     except OfficialFailure as failure:

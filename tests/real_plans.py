@@ -9,6 +9,7 @@ from pathlib import Path
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import read_file
+from planner_eval.records.plans import read_plan
 
 
 @cache
@@ -16,7 +17,7 @@ def real_plans(reference: Path) -> tuple[Plan, ...]:
     """AppBench's 801, NESTful v1's 300 and v2's 554 gold plans."""
     data = reference / "datasets"
     plans = [
-        record.plan()
+        read_plan(record)
         for part in ("ss", "sm", "ms", "mm")
         for record in read_file(str(data / f"appbench/test_{part}.json"), role="gold").records
     ]

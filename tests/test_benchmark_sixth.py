@@ -25,7 +25,7 @@ SIXTH = '''
 """A benchmark of sums: an answer is right where it is the number."""
 
 import json
-from planner_eval.benchmarks.benchmark import Benchmark, Option, has
+from planner_eval.benchmarks.benchmark import Benchmark, Option, Table, has
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
@@ -55,7 +55,8 @@ def score_corrected(records, *, unit="", judge=None, run=None):
 
 
 def _details(scored, run):
-    yield "By kind", [{"kind": kind} for kind in sorted({s.category for s, _ in scored.matched.records})]
+    kinds = sorted({record.sample.category for record in scored.matched.records})
+    yield Table("By kind", [{"kind": kind} for kind in kinds])
 
 
 def _paper(samples):

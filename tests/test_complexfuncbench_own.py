@@ -26,7 +26,7 @@ from planner_eval.benchmarks.complexfuncbench.matching import Matcher, response_
 from planner_eval.benchmarks.complexfuncbench.recorded import gold_prediction, read_turns
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.benchmarks.complexfuncbench.scoring import prepare
-from planner_eval.benchmarks.complexfuncbench.turn import Rules, drop_called, judge_turn
+from planner_eval.benchmarks.complexfuncbench.turn import Open, Rules, drop_called, judge_turn
 from planner_eval.datasets.complexfuncbench import read_complexfuncbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
@@ -160,16 +160,16 @@ def test_simulator_answers_and_may_be_looped_for_ever(samples: list[Sample]) -> 
 
 
 def test_published_oddities(samples: list[Sample]) -> None:
-    gold = [({"name": "Taxi_Search_Location", "arguments": {"query": "A"}}, 0)]
-    other = [({"name": "Get_Filter", "arguments": {}}, 1)]
-    called = [free_key(gold[0][0])]
+    gold = [Open({"name": "Taxi_Search_Location", "arguments": {"query": "A"}}, 0)]
+    other = [Open({"name": "Get_Filter", "arguments": {}}, 1)]
+    called = [free_key(gold[0].call)]
     assert drop_called(gold + gold + other, called) == other
     assert drop_called(gold + other + gold, called) == gold  # the call between them is lost
     hotel = {"name": "Search_Hotels", "arguments": {"search_type": "hotel"}}
-    assert conversation.only_free([*other, (hotel, 0)])
+    assert conversation.only_free([*other, Open(hotel, 0)])
     assert conversation.only_free([])
     with pytest.raises(OfficialFailure, match="KeyError: 'search_type'"):
-        conversation.only_free([({"name": "Search_Hotels", "arguments": {}}, 0)])
+        conversation.only_free([Open({"name": "Search_Hotels", "arguments": {}}, 0)])
     with pytest.raises(OfficialFailure, match="KeyError: 'f'"):
         value_check({"name": "f", "arguments": {}}, {"name": "f", "arguments": {}}, {})
     with pytest.raises(OfficialFailure, match="NotImplementedError"):

@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.pairing import pair
+from planner_eval.records.plans import read_plan
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"
@@ -63,13 +64,13 @@ def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None
     assert found.many
     assert [r.id for r in found.records] == ids
     for record in found.records:
-        record.plan()
+        read_plan(record)
 
 
 def test_a_file_of_results_holds_both_and_each_side_takes_its_own(tmp_path: Path) -> None:
     path = file(tmp_path, [{"id": "a", "output": [CALL], "generated_text": "[]"}])
-    assert len(read_file(path).records[0].plan()) == 0
-    assert len(read_file(path, role="gold").records[0].plan()) == 1
+    assert len(read_plan(read_file(path).records[0])) == 0
+    assert len(read_plan(read_file(path, role="gold").records[0])) == 1
 
 
 def test_fields_can_be_named(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_a_record_without_a_plan_stays_a_record(tmp_path: Path) -> None:
     found = read_file(file(tmp_path, [{"id": "a", "output": LINE}, {"id": "b", "score": 1}]))
     assert [r.id for r in found.records] == ["a", "b"]
     with pytest.raises(ParseError, match="there is no plan: the record has no 'output'"):
-        found.records[1].plan()
+        read_plan(found.records[1])
 
 
 def test_a_broken_line_stays_a_record_with_its_line(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_every_usual_id_names_its_record(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_say_where(tmp_path: Path) -> None:
     found = read_file(file(tmp_path, b"\xff\xfe[\x00]\x00"))
     with pytest.raises(ParseError, match=r"byte 0 .*not UTF-8"):
-        found.records[0].plan()
+        read_plan(found.records[0])
 
 
 def test_a_byte_order_mark_is_no_part_of_the_plan(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def records(name: str, *ids: str | None) -> PlanFile:
 
 
 def ids_of(pred: PlanFile, gold: PlanFile) -> list[tuple[str | None, str | None]]:
-    return [(p.id if p else None, g.id if g else None) for p, g in pair(pred, gold)]
+    return [(p.id if p else None, g.id if g else None) for p, g in pair(pred, gold).pairs]
 
 
 def test_pairing_by_id_keeps_gold_order_and_counts_the_rest() -> None:
@@ -204,5 +205,5 @@ def test_a_repeated_id_is_reported_not_scored_twice() -> None:
 def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, calls: int | None) -> None:
     found = read_file(str(reference / "datasets" / name), role="gold")
     assert len(found.records) == plans
-    total = sum(len(record.plan()) for record in found.records)
+    total = sum(len(read_plan(record)) for record in found.records)
     assert calls is None or total == calls

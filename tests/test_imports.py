@@ -41,6 +41,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
 
 DEFERRED: dict[str, tuple[str, ...]] = {
     "a text in free form alone needs them; finding takes 38 ms": ("dialects.find", "dialects.detect"),
+    "conversations and answers of APIs alone need them: 3 and 40 ms": (
+        "dialects.talks",
+        "dialects.turns",
+        "dialects.wrappings",
+    ),
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
         "dialects.table",
         "dialects.shapes",
@@ -74,6 +79,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_diff",
         "comparison.structure_words",
     ),
+    "only --compute needs it: 1 ms": ("plan.arithmetic",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",
@@ -89,6 +95,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "records.schema",
         "worlds.schema",
     ),
+    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": ("records.broken",),
     "SQLite: 8 ms": ("llm.cache",),
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms": (
         "catalogs.formats",
@@ -126,6 +133,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "execution.tools.nestful_basic",
         "execution.wire",
         "records.files",
+        "records.plans",
         "worlds.facts",
         "worlds.reading",
     ),

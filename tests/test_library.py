@@ -121,7 +121,7 @@ ALLOWED = {
         "records.rows", "scoring.compare", "scoring.report", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
-        "dialects.detect", "dialects.find", "dialects.read", "verbs.checking",
+        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},
@@ -174,7 +174,7 @@ def test_a_text_that_only_speaks_of_a_file_is_read(text: str) -> None:
 def test_a_name_of_a_file_in_a_record_is_the_models_answer() -> None:
     report = pe.score(["gold.json", ROME], [[], ROME], metrics=["exact"])
     assert report.states() == {"same": 2}
-    assert pe.read(["gold.json"]).records[0].plan().calls == ()
+    assert pe.parse(pe.read(["gold.json"]).records[0]).calls == ()
 
 
 def test_a_file_of_many_is_no_single_plan() -> None:
@@ -347,7 +347,7 @@ def test_a_diff_repairs_the_plan_it_was_made_from(tmp_path: Path) -> None:
     patches = tmp_path / "patches.jsonl"
     patches.write_text(planeval("diff", str(PREDS), str(GOLDS), "--patch").stdout, encoding="utf-8")
     done = list(pe.apply(patches, PREDS))
-    golds = {record.id: record.plan() for record in pe.read(str(GOLDS), role="gold").records}
+    golds = {record.id: pe.parse(record) for record in pe.read(str(GOLDS), role="gold").records}
     assert sum(one.plan is not None and pe.same(one.plan, golds[one.id]) for one in done) == 12
     assert pe.same(pe.apply(patches, PREDS, id="trip-value"), golds["trip-value"])
     with pytest.raises(pe.PlanevalError, match="no patch's id is a plan's id"):

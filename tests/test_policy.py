@@ -347,9 +347,9 @@ def test_gold_record_with_terms_and_alternatives() -> None:
     )
     assert [len(p) for p, _ in gold.plans] == [2, 1, 1]
     roma = plan([{"id": "a", "name": "f", "arguments": {"city": "Roma"}}])
-    assert diff_any(roma, gold.plans)[0].same
-    assert diff_any(plan([{"id": "a", "name": "h", "arguments": {}}]), gold.plans)[1] == 1
-    assert diff_any(Plan(), gold.plans)[1] == 2
+    assert diff_any(roma, gold.plans).diff.same
+    assert diff_any(plan([{"id": "a", "name": "h", "arguments": {}}]), gold.plans).number == 1
+    assert diff_any(Plan(), gold.plans).number == 2
     assert terms_of({}, Plan()) is NO_TERMS
 
 
@@ -462,11 +462,11 @@ def test_a_project_keeps_its_policy(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.planeval]\nextends = "lenient"\n[project]\nname = "x"\n')
     found = find_policy(tmp_path)
     assert found is not None
-    assert found[0].inline
+    assert found.policy.inline
     (tmp_path / "planeval.toml").write_text('order = "free"\n')
     found = find_policy(tmp_path)
     assert found is not None
-    assert found[0].order == "free"
+    assert found.policy.order == "free"
 
 
 def test_command_line(tmp_path: Path) -> None:

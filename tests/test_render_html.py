@@ -62,7 +62,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     pred, gold = read_file(str(ROOT / PRED)), read_file(str(ROOT / GOLD), role="gold")
-    return list(evaluate(pair(pred, gold)))
+    return list(evaluate(pair(pred, gold).pairs))
 
 
 def test_every_pair_every_edit_and_every_drawing_is_there(rows: list[Row]) -> None:

@@ -7,9 +7,22 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_eval.plan.model import Ref, Template, Unresolved, references
+from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects.nestful import REFERENCE, to_reference
+from planner_eval.plan.canonical import producers_of, value_key
+from planner_eval.plan.link import link
+from planner_eval.plan.model import (
+    RawCall,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Ref,
+    Template,
+    Unresolved,
+    references,
+)
 from planner_eval.plan.rewire import moved
-from planner_eval.plan.walk import fold, leaves, map_leaves
+from planner_eval.plan.walk import fold, holds, leaves, map_leaves
 
 STEPS = st.lists(st.one_of(st.text(max_size=3), st.integers(0, 9)), max_size=2).map(tuple)
 REFERENCES = st.one_of(
@@ -26,6 +39,24 @@ VALUES = st.recursive(
     ),
     max_leaves=12,
 )
+
+RAW = st.recursive(
+    st.one_of(SCALARS, st.lists(st.sampled_from(["$a$", "$b.x y[1]$", "$", "at "]), max_size=3).map("".join)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        st.tuples(inner, inner).map(lambda pair: Repeated([("k", pair[0]), ("k", pair[1])])),
+    ),
+    max_leaves=12,
+)
+
+
+def pairs(value: Any) -> Any:
+    """A value in which objects are told apart by their keys' order and repetition too."""
+    if isinstance(value, dict):
+        found = value.pairs if isinstance(value, Repeated) else value.items()
+        return (type(value), [(key, pairs(item)) for key, item in found])
+    return [pairs(item) for item in value] if isinstance(value, list) else (type(value), value)
 
 
 def at(value: Any, way: tuple[str | int, ...]) -> Any:
@@ -56,13 +87,67 @@ def test_unchanged_leaves_give_the_same_value(value: Any) -> None:
 
 
 @given(VALUES)
-def test_moving_references_is_a_change_of_leaves(value: Any) -> None:
+def test_moved_references_stand_where_they_stood(value: Any) -> None:
     place = {0: 3, 1: 0, 4: 1}
+    after = dict(leaves(moved(value, place, {2: "lost"})))
+    for way, leaf in leaves(value):
+        if not isinstance(leaf, Ref):
+            assert after[way] == leaf
+        elif leaf.call in place:
+            assert after[way] == Ref(place[leaf.call], leaf.path)
+        else:
+            assert after[way] == Unresolved({2: "lost"}.get(leaf.call, f"c{leaf.call + 1}"), leaf.path)
 
-    def change(leaf: Any) -> Any:
-        return moved(leaf, place)
 
-    assert moved(value, place) == map_leaves(change, value)
+@given(VALUES)
+def test_a_value_holds_what_its_leaves_are(value: Any) -> None:
+    kinds = {type(leaf) for _, leaf in leaves(value)}
+    for kind in (Ref, Unresolved, str, bool, type(None)):
+        assert holds(value, kind) == (kind in kinds)
+    assert holds(value, (Ref, Unresolved)) == bool(kinds & {Ref, Unresolved})
+    texts = fold(value, lambda _: 0, items=sum, fields=lambda made: sum(made.values()), text=lambda _: 1)
+    assert holds(value, Template) == (texts > 0)
+
+
+@given(VALUES)
+def test_producers_are_the_references_by_name(value: Any) -> None:
+    by_name = sorted(leaves(value), key=lambda found: found[0])
+    assert list(producers_of(value)) == [leaf.call for _, leaf in by_name if isinstance(leaf, Ref)]
+
+
+@given(VALUES)
+def test_a_key_is_a_fold(value: Any) -> None:
+    numbers = [7, 3, 3, 9, 0, 1]
+
+    def leaf(found: Any) -> Any:
+        return value_key(found, numbers)
+
+    folded = fold(
+        value,
+        leaf,
+        items=lambda made: ("list", *made),
+        fields=lambda made: ("dict", *sorted(made.items())),
+        text=lambda parts: ("text", *map(leaf, parts)),
+    )
+    assert value_key(value, numbers) == folded
+
+
+@given(VALUES)
+def test_linking_keeps_each_leaf_in_its_place(value: Any) -> None:
+    def written(leaf: Any) -> Any:
+        if isinstance(leaf, Ref):
+            return RawRef(f"call {leaf.call}", leaf.path)
+        return RawRef(f"? {leaf.name}", leaf.path) if isinstance(leaf, Unresolved) else leaf
+
+    def meant(leaf: Any) -> Any:
+        return Unresolved(f"? {leaf.name}", leaf.path) if isinstance(leaf, Unresolved) else leaf
+
+    raw = fold(value, written, text=lambda parts: RawTemplate(tuple(map(written, parts))))
+    producers = [RawCall("f", binds=((f"call {call}", ()),)) for call in range(6)]
+    plan = link(RawPlan((*producers, RawCall("g", (("x", raw),)))))
+    assert plan.calls[6].arguments == (("x", map_leaves(meant, value)),)
+    wanted = [(leaf.call, way, leaf.path) for way, leaf in leaves(value) if isinstance(leaf, Ref)]
+    assert [(edge.producer, edge.at, edge.path) for edge in plan.edges] == wanted
 
 
 @given(VALUES)
@@ -75,3 +160,18 @@ def test_a_fold_sees_each_leaf_once(value: Any) -> None:
         text=len,
     )
     assert counted == sum(1 for _ in leaves(value))
+
+
+@given(RAW)
+def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
+    def leaf(item: Any) -> Any:
+        return to_reference(item) if isinstance(item, str) else item
+
+    assert pairs(to_reference(value)) == pairs(map_leaves(leaf, value))
+    written = sum(len(REFERENCE.findall(item)) for _, item in leaves(value) if isinstance(item, str))
+    assert sum(isinstance(item, RawRef) for _, item in leaves(to_reference(value))) == written
+
+
+@given(RAW)
+def test_repeated_keys_stay_repeated(value: Any) -> None:
+    assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)

@@ -17,6 +17,7 @@ import pytest
 from planner_eval.execution import execute, execute_many
 from planner_eval.plan.model import Call, Plan, Ref, references
 from planner_eval.records.files import read_file
+from planner_eval.records.plans import read_plan
 from planner_eval.worlds import CallError, World, facts_of, load, world_source
 from planner_eval.worlds.database import quoted
 from planner_eval.worlds.definition import Api
@@ -42,7 +43,7 @@ def gold(reference: Path) -> dict[tuple[str, int], Plan]:
         part: read_file(str(reference / f"datasets/appbench/test_{part}.json"), role="gold") for part in PARTS
     }
     return {
-        (part, position): record.plan()
+        (part, position): read_plan(record)
         for part, file in files.items()
         for position, record in enumerate(file.records)
     }

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span, refuse_integer
@@ -27,14 +28,35 @@ class Repeated(dict[str, Any]):
         self.pairs = pairs
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some pairs; one with a repeated key keeps them all.
+
+    >>> as_object([("a", 1), ("a", 2)]).pairs
+    [('a', 1), ('a', 2)]
+    """
     data = dict(pairs)
     return data if len(data) == len(pairs) else Repeated(pairs)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def rebuilt(data: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """An object with changed values; repeated keys stay repeated.
+
+    >>> rebuilt(Repeated([("a", 1), ("a", 2)]), str).pairs
+    [('a', '1'), ('a', '2')]
+    """
+    if type(data) is Repeated:
+        return Repeated([(key, change(value)) for key, value in data.pairs])
+    return {key: change(value) for key, value in data.items()}
 
 
+class Decoded(NamedTuple):
+    """A text and the JSON values that it is, for those who would decode it again."""
+
+    text: str
+    values: list[Any]
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=as_object)
 _BLANK = " \t\r\n"
 
 
@@ -54,13 +76,12 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     [[{'a': 1}]]
     """
     values: list[Any] = []
-    at, end = len(text) - len(text.lstrip(_BLANK)), len(text.rstrip(_BLANK))
+    at, end = blank_end(text, 0), len(text.rstrip(_BLANK))
     try:
         while at < end or not values:
             value, at = _DECODER.raw_decode(text, at)
             values.append(value)
-            while at < end and text[at] in _BLANK:
-                at += 1
+            at = blank_end(text, at)
         return values
     except json.JSONDecodeError as error:
         check_depth(text, limits)
@@ -87,6 +108,30 @@ def decode(text: str, at: int) -> tuple[Any, int]:
     ({'a': 1}, 10)
     """
     return _DECODER.raw_decode(text, at)
+
+
+def refusal(error: Exception, what: str, start: int) -> ParseError:
+    """The error of a piece of JSON that begins at a place of its line.
+
+    Args:
+        error: What decoding raised.
+        what: What was read.
+        start: The place of the line's beginning.
+    """
+    if isinstance(error, RecursionError):
+        return LimitError(f"{what}: it nests too deeply")
+    position = getattr(error, "pos", None)
+    if position is None:  # an integer of more digits than Python converts
+        return LimitError(f"{what}: a number has too many digits")
+    message = str(error.msg)  # type: ignore[attr-defined]
+    return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
+
+
+def blank_end(text: str, at: int) -> int:
+    """The place after the white space of JSON at a place."""
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def transformer() -> Any:
@@ -178,7 +223,7 @@ class Places:
 
     def _plain(self, item: Located) -> Any:
         if item.is_object:
-            data = _object([(key, self._plain(value)) for key, value in item.data])
+            data = as_object([(key, self._plain(value)) for key, value in item.data])
             self._by_id[id(data)] = item
             return data
         if isinstance(item.data, list):

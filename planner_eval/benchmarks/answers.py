@@ -32,6 +32,13 @@ class Answer:
     error: str = ""
 
 
+class Answered(NamedTuple):
+    """A sample, and the text that a model answered."""
+
+    sample: Sample
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Matched:
     """Answers and samples brought together; every answer and every sample is in here.
@@ -47,7 +54,7 @@ class Matched:
         broken: Answers whose record cannot be read, with the reason; they count as nothing.
     """
 
-    records: tuple[tuple[Sample, str], ...]
+    records: tuple[Answered, ...]
     by: str
     answers: int
     missing: tuple[str, ...] = ()
@@ -185,7 +192,7 @@ def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: 
             "answer the id of its sample, or exactly one answer a sample"
         )
     pairs = zip(samples, answers, strict=True)
-    records = tuple((s, nothing if a.text is None else a.text) for s, a in pairs)
+    records = tuple(Answered(s, nothing if a.text is None else a.text) for s, a in pairs)
     return Matched(records, "position", len(answers), broken=_broken(answers))
 
 
@@ -205,7 +212,7 @@ def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: boo
             seen.add(key)
             texts[key].append(nothing if answer.text is None else answer.text)
     missing = tuple(key for key, given in texts.items() if not given)
-    records = tuple((sample, text) for sample in samples for text in texts[sample.id] or [nothing])
+    records = tuple(Answered(sample, text) for sample in samples for text in texts[sample.id] or [nothing])
     return Matched(records, "id", len(answers), missing, tuple(unknown), tuple(repeated), _broken(answers))
 
 

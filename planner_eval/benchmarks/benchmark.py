@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
 VARIANTS = ("official", "corrected")
 """As the published code computes it; as the paper defines it."""
 
-Details: TypeAlias = "Iterator[tuple[str, Sequence[Mapping[str, Any]]]]"
-"""Further tables, each with its title."""
+
+class Table(NamedTuple):
+    """A further table: its title and its rows, cells by column."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]
+
+
+Details: TypeAlias = Iterator[Table]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,29 +10,30 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.answers import Answered
+    from planner_eval.benchmarks.benchmark import Table
     from planner_eval.benchmarks.report import Run
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.datasets.sample import Sample
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def details(scored: Scored, *, run: Run | None = None) -> list[tuple[str, Rows]]:
-    """Further tables of a score, each with its title; none where the benchmark has none.
+def details(scored: Scored, *, run: Run | None = None) -> list[Table]:
+    """Further tables of a score; none where the benchmark has none.
 
     Args:
         scored: The score.
         run: Runs answers, where it was scored with them run.
     """
     maker = scored.benchmark.details
-    return [(title, rows) for title, rows in maker(scored, run) if rows] if maker else []
+    return [made for made in maker(scored, run) if made.rows] if maker else []
 
 
-def parts(scored: Scored) -> dict[str, list[tuple[Sample, str]]]:
+def parts(scored: Scored) -> dict[str, list[Answered]]:
     """The scored records by part of the data."""
-    found: dict[str, list[tuple[Sample, str]]] = {}
-    for sample, text in scored.matched.records:
-        found.setdefault(sample.category, []).append((sample, text))
+    found: dict[str, list[Answered]] = {}
+    for record in scored.matched.records:
+        found.setdefault(record.sample.category, []).append(record)
     return found
 
 

@@ -85,7 +85,7 @@ def _hint(name: str, catalog: Catalog) -> str:
 def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:
     """What is wrong with the arguments as far as the call alone can say."""
     known = {each.name: each for each in tool.parameters}
-    for name, value, span in placed(call):
+    for name, value, span in _placed(call):
         parameter = known.get(name)
         if parameter is None:
             if not tool.open:
@@ -142,7 +142,7 @@ def _outputs(
     """What is wrong with the references of one call, given what their producers return."""
     tool = chosen[position]
     known = {each.name: each.type for each in tool.parameters} if tool else {}
-    for name, value, span in placed(call):
+    for name, value, span in _placed(call):
         for at, ref in references(value):
             if isinstance(ref, Unresolved):
                 continue
@@ -205,7 +205,7 @@ def _unused(plan: Plan, chosen: list[Tool | None], catalog: Catalog) -> Iterator
         yield Diagnostic("check.unused_result", text, severity, position, span=call.span)
 
 
-def placed(call: Call) -> Iterator[tuple[str, Value, tuple[int, int] | None]]:
+def _placed(call: Call) -> Iterator[tuple[str, Value, tuple[int, int] | None]]:
     """Name, value and place of each argument."""
     known = len(call.spans) == len(call.arguments)
     for number, (name, value) in enumerate(call.arguments):

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
@@ -88,7 +88,12 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Tool:
         known = default is not None and _is_json(value) and not (value is None and not _is_none(default))
         parameters.append(
             Parameter(
-                each.arg, kind, default is None, described.get(each.arg, ""), value if known else None, known
+                each.arg,
+                kind,
+                default is None,
+                described.get(each.arg, ""),
+                value if known else None,
+                known,
             )
         )
     returns = type_of_annotation(ast.unparse(node.returns)) if node.returns else ANY
@@ -96,11 +101,18 @@ def _parsed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Tool:
     return Tool(node.name, description=summary, parameters=tuple(parameters), open=extra, returns=returns)
 
 
-def documented(text: str) -> tuple[str, dict[str, str]]:
-    """The summary of a docstring and what it says of each argument (Google, NumPy or reST style).
+class Documented(NamedTuple):
+    """What a docstring says: its summary, and the words on each argument."""
+
+    summary: str
+    arguments: dict[str, str]
+
+
+def documented(text: str) -> Documented:
+    """What a docstring in Google, NumPy or reST style says.
 
     >>> documented(chr(10).join(["Find a room.", "", "Args:", "    city (str): Where to look."]))
-    ('Find a room.', {'city': 'Where to look.'})
+    Documented(summary='Find a room.', arguments={'city': 'Where to look.'})
     """
     summary = " ".join(line.strip() for line in text.split("\n\n", 1)[0].splitlines())
     found = {
@@ -111,7 +123,7 @@ def documented(text: str) -> tuple[str, dict[str, str]]:
     )
     for name, words in _entries(section[1]) if section else ():
         found.setdefault(name, words)
-    return summary, found
+    return Documented(summary, found)
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:

@@ -179,7 +179,7 @@ def _run(plans: PlanFile, spec: str, options: dict[str, Any]) -> Iterator[Ran]:
         arguments=options["trace"],
         state=options["state"],
     )
-    return pe.execute(
+    found: Iterator[Ran] = pe.execute(
         plans,
         tools,
         isolation=options["isolation"],
@@ -189,6 +189,7 @@ def _run(plans: PlanFile, spec: str, options: dict[str, Any]) -> Iterator[Ran]:
         record=options["record"],
         dialect=options["dialect"],
     )
+    return found
 
 
 # ---------------------------------------------------------------- writing

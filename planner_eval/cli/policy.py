@@ -41,8 +41,8 @@ def chosen_policy(name: str | None) -> Policy:
     found = find_policy(Path())
     if found is None:
         return DEFAULT_POLICY
-    note(f"policy of {found[1]}")
-    return found[0]
+    note(f"policy of {found.path}")
+    return found.policy
 
 
 def _speaks_of_us(project: str) -> bool:

@@ -31,6 +31,13 @@ class CallRole(NamedTuple):
     gold: int | None
 
 
+class Divergence(NamedTuple):
+    """The call at which two plans part: its plan (gold where it has it) and its position there."""
+
+    plan: Plan
+    position: int
+
+
 class EdgeRole(NamedTuple):
     """One reference of the two plans laid over one another.
 
@@ -80,12 +87,12 @@ class Diff:
         return tuple(edit for edit in self.edits if edit.cause is None)
 
     @property
-    def first(self) -> tuple[Plan, int] | None:
-        """The first divergent call in topological order: its plan (gold where it has it) and position."""
+    def first(self) -> Divergence | None:
+        """The first divergent call in topological order."""
         for edit in self.roots:
             for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
                 if place is not None and place.call is not None:
-                    return plan, place.call
+                    return Divergence(plan, place.call)
         return None
 
     @property
@@ -168,9 +175,14 @@ def explain(matching: Matching) -> Diff:
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 
-def diff_any(
-    pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT_POLICY
-) -> tuple[Diff, int]:
+class Nearest(NamedTuple):
+    """The difference from the nearest of several gold plans, and which one it is, from 0."""
+
+    diff: Diff
+    number: int
+
+
+def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = DEFAULT_POLICY) -> Nearest:
     """Compare a plan with several acceptable gold plans, and take the one it is nearest to.
 
     Args:
@@ -179,19 +191,17 @@ def diff_any(
         policy: How values compare.
 
     Returns:
-        The difference from the nearest (fewest root causes, then fewest edits, then the first), and
-        which one it is.
+        The nearest: fewest root causes, then fewest edits, then the first.
     """
-    best: Diff | None = None
-    chosen = 0
+    best: Nearest | None = None
     for number, (gold, terms) in enumerate(golds):
         found = diff(pred, gold, policy, terms)
-        if best is None or _size(found) < _size(best):
-            best, chosen = found, number
-        if best.same:
+        if best is None or _size(found) < _size(best.diff):
+            best = Nearest(found, number)
+        if best.diff.same:
             break
     assert best is not None, "there is no gold plan to compare with"
-    return best, chosen
+    return best
 
 
 def _size(found: Diff) -> tuple[int, int]:

@@ -10,8 +10,9 @@ from planner_eval.comparison.edits import Edit, Place
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.sentences import call_name, output_name, place_name, value_name
-from planner_eval.plan.canonical import producers_of, value_key
+from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.walk import holds
 
 
 def find_edits(matching: Matching) -> list[Edit]:
@@ -214,8 +215,8 @@ class _Finder:
                 return "reference.producer"
             return None if ours.path == theirs.path else "reference.output"
         if type(theirs) is Ref:
-            return "argument.value" if _refers(ours) else "reference.literal"
-        return "argument.value" if _refers(theirs) else "reference.unwanted"
+            return "argument.value" if holds(ours, Ref) else "reference.literal"
+        return "argument.value" if holds(theirs, Ref) else "reference.unwanted"
 
     def contrast(self, code: str, ours: Value, theirs: Value) -> str:
         """The second half of a sentence: what the prediction says and what gold says."""
@@ -283,10 +284,6 @@ def _of_types(ours: Value, theirs: Value) -> str:
     """The code for two values of different Python types: numbers are one type, and null fits any."""
     one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
     return "argument.type" if one and other and one != other else "argument.value"
-
-
-def _refers(value: Value) -> bool:
-    return next(producers_of(value), None) is not None
 
 
 def _same_texts(ours: Template, theirs: Template) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from planner_eval.base.text import shown
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import fold
 
 WIDTH = 80
 """The longest value that a sentence shows in full."""
@@ -40,7 +41,7 @@ def value_name(value: Value, plan: Plan) -> str:
     >>> value_name({"x": [Ref(2, ("id",)), True]}, Plan())
     '{"x": [‹call 3: id›, true]}'
     """
-    return _mark(shown(_plain(value), WIDTH))
+    return _mark(shown(fold(value, _plain, text=lambda parts: "".join(map(str, map(_plain, parts)))), WIDTH))
 
 
 def place_name(plan: Plan, position: int | None, argument: Any, at: Path = ()) -> str:
@@ -51,18 +52,10 @@ def place_name(plan: Plan, position: int | None, argument: Any, at: Path = ()) -
     return f"{call_name(plan, position)}: {kind} {name!r}{within}"
 
 
-def _plain(value: Value) -> Any:
-    if isinstance(value, Ref):
-        return _quote(f"call {value.call + 1}", value.path)
-    if isinstance(value, Unresolved):
-        return _quote(f"{value.name}?", value.path)
-    if isinstance(value, Template):
-        return "".join(part if isinstance(part, str) else _plain(part) for part in value.parts)
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return value
+def _plain(leaf: Value) -> Any:
+    if isinstance(leaf, Ref):
+        return _quote(f"call {leaf.call + 1}", leaf.path)
+    return _quote(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
 
 
 def _quote(name: str, path: Path) -> str:

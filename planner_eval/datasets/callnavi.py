@@ -15,6 +15,7 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.files import load_json
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Diagnostic
+from planner_eval.plan.walk import leaves
 
 DOMAINS = (
     "bank",
@@ -175,8 +176,4 @@ def holds_placeholder(value: Any) -> bool:
     >>> holds_placeholder({"size": ["$$$", 1]})
     True
     """
-    if isinstance(value, dict):
-        return any(map(holds_placeholder, value.values()))
-    if isinstance(value, list):
-        return any(map(holds_placeholder, value))
-    return bool(value == PLACEHOLDER)
+    return any(leaf == PLACEHOLDER for _, leaf in leaves(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
 
@@ -25,8 +25,15 @@ def load_json(path: Path) -> Any:
         raise DatasetError(f"{path}: not JSON that can be read: {problem}") from None
 
 
-def load_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
-    """Line number (from 1) and data of each line of a JSON lines file; empty lines are passed over.
+class Line(NamedTuple):
+    """The data of one line of a file; lines are counted from 1."""
+
+    number: int
+    data: Any
+
+
+def load_jsonl(path: Path) -> Iterator[Line]:
+    """The lines of a JSON lines file; empty ones are passed over.
 
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
@@ -35,7 +42,7 @@ def load_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line)
+            yield Line(number, json.loads(line))
         except (ValueError, RecursionError) as problem:
             raise DatasetError(f"{path}: line {number}: not JSON: {problem}") from None
 

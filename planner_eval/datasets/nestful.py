@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
 from planner_eval.catalogs.catalog import Catalog
@@ -26,7 +26,8 @@ from planner_eval.datasets.files import load_json, load_jsonl
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from planner_eval.plan.model import Diagnostic, Plan, Template, Unresolved
+from planner_eval.plan.model import Diagnostic, Plan, Template
+from planner_eval.plan.walk import fold, holds, leaves
 
 FIRST = {
     "executable": "executable/executable",
@@ -83,7 +84,7 @@ def _place(folder: Path, part: str) -> Path | None:
 
 def _records(path: Path) -> Iterator[Any]:
     if path.suffix == ".jsonl":
-        yield from (record for _, record in load_jsonl(path))
+        yield from (line.data for line in load_jsonl(path))
         return
     records = load_json(path)
     if not isinstance(records, list):
@@ -160,39 +161,47 @@ def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]
     answer = extra.get("gold_answer")
     if isinstance(answer, str) and isinstance(fields.get("output"), str):
         extra["gold_answer_text"] = answer
-        extra["gold_answer"], is_json = decode_answer(answer)
-        if not is_json:
+        decoded = decode_answer(answer)
+        extra["gold_answer"] = decoded.value
+        if not decoded.is_json:
             text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
             found.append(Diagnostic("dataset.answer", text))
     return extra
 
 
-def decode_answer(text: str) -> tuple[Any, bool]:
-    """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
+class Decoded(NamedTuple):
+    """A gold answer's value, and whether its text is JSON; others are Python literals, or plain text."""
 
-    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)"), decode_answer("002")
-    (([1, 2.5], True), (['a', True], False), ('002', False))
+    value: Any
+    is_json: bool
+
+
+def decode_answer(text: str) -> Decoded:
+    """What a gold answer's text says.
+
+    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)").value, decode_answer("002").value
+    (Decoded(value=[1, 2.5], is_json=True), ['a', True], '002')
     """
     try:
-        return json.loads(text), True
+        return Decoded(json.loads(text), True)
     except (ValueError, RecursionError):
         pass
     if len(text) > MAX_ANSWER_CHARS:
-        return text, False
+        return Decoded(text, False)
     try:
-        return _as_json(ast.literal_eval(text)), False
+        return Decoded(fold(ast.literal_eval(text), _as_json, fields=_with_text_keys), False)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text, False
+        return Decoded(text, False)
 
 
-def _as_json(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _as_json(item) for key, item in value.items()}
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise ValueError(f"{type(value).__name__} is no JSON data")
+def _as_json(leaf: Any) -> Any:
+    if leaf is None or isinstance(leaf, str | int | float):
+        return leaf
+    raise ValueError(f"{type(leaf).__name__} is no JSON data")
+
+
+def _with_text_keys(made: dict[Any, Any]) -> dict[str, Any]:
+    return {str(key): item for key, item in made.items()}
 
 
 def _domain(gold: Any) -> str:
@@ -258,22 +267,10 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
     """References inside longer texts, and dollar signs that are money."""
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
-            parts = list(_leaves(value))
-            if any(isinstance(part, Template) for part in parts):
+            if holds(value, Template):
                 text = f"{name} holds a reference inside a longer text, which the published code does not see"
                 yield Diagnostic("dataset.embedded_reference", text, "info", position, name)
-            money = [part for part in parts if isinstance(part, str) and re.match(r"\$\d", part)]
+            money = [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and re.match(r"\$\d", leaf)]
             if money:
                 text = f"{name} is {money[0]!r}, which the published scorer changes in predictions alone"
                 yield Diagnostic("dataset.dollar", text, "info", position, name)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif not isinstance(value, Unresolved):
-        yield value

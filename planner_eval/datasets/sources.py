@@ -14,6 +14,7 @@ from planner_eval.datasets.published import Dataset, find, published
 from planner_eval.datasets.published import read as read_samples
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, read_file
+from planner_eval.records.plans import read_plan
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
@@ -70,7 +71,7 @@ class Source:
             for record in self.file.records:
                 name = record.id if record.id is not None else record.position + 1
                 try:
-                    yield Read(name, record.where, record.plan(dialect=dialect))
+                    yield Read(name, record.where, read_plan(record, dialect=dialect))
                 except ParseError as error:
                     yield Read(name, record.where, error=str(error))
             return

@@ -14,6 +14,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
+from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.pieces import (
     CALLISH,
     Block,
@@ -34,6 +35,8 @@ from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.talks import Talk, talk_of
+from planner_eval.dialects.turns import Source, Words, read_checked
 from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -48,11 +51,13 @@ class PieceReader:
         limits: Bounds on size and nesting.
         repair: Apply repairs where strict reading fails.
         located: Take the places of JSON calls too.
+        words: Reads what an assistant says in a conversation that stands in the source.
     """
 
-    def __init__(self, source: str, limits: Limits, *, repair: bool, located: bool) -> None:
+    def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
         self.source = source
         self.limits = limits
+        self.words = words
         self.repair = repair
         self.located = located
         self.defined: set[str] = set()
@@ -94,22 +99,26 @@ class PieceReader:
             ParseError: something is not the call that it should be.
         """
         value = values[0] if len(values) == 1 else values
-        if isinstance(value, (str, list)) and not value:
-            return Nothing("an empty list or text")
+        empty = _is_empty(value)
+        if empty is not None:
+            return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
-        if value == {}:
-            return Nothing("an empty object")
-        if is_schema(value):
-            return Nothing("a schema of tools or parameters")
+        talk = talk_of(value)
+        if talk is not None:
+            return self.talk(talk, view)
         refuse_pairs(value, view.text)
-        candidate = detect_data(value, view.text)
-        reader = dialects.get(candidate.dialect).read_data
-        assert reader is not None
         places = None
         if self.located and len(view.text) <= LARK_CHARS:
             places = Places(parse_located(view.text))
             value = places.values[0] if len(places.values) == 1 else places.values
+        value, notes = calls_among(value)
+        if value == []:
+            self.notes += notes
+            return Nothing("a list without calls")
+        candidate = detect_data(value, view.text)
+        reader = dialects.get(candidate.dialect).read_data
+        assert reader is not None
         try:
             raw = reader(value, self.limits, places)
         except ParseError as error:
@@ -122,7 +131,20 @@ class PieceReader:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
         if not raw.calls:
             return Nothing("a message without calls")
+        if notes:
+            raw = replace(raw, notes=(*raw.notes, *notes))
         return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
+
+    def talk(self, talk: Talk, view: View) -> Read | Nothing:
+        """The calls of a conversation or an API's answer that stands in a text, or was mended.
+
+        Raises:
+            ParseError: it is no whole answer, or something in it is not the call that it should be.
+        """
+        name, raw = read_checked(Source(talk, view.text), None, None, self.limits, self.words)
+        if not raw.calls:
+            return Nothing("a message without calls")
+        return Read(name, raw, "a conversation", span_of(view))
 
     def texts(self, texts: list[str], view: View) -> Read | Nothing:
         """The calls of quoted texts: calls themselves, or a model's prose with calls in it."""
@@ -131,8 +153,8 @@ class PieceReader:
             return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
         refuse_pairs(texts, view.text)
         read: list[Read] = []
-        for match in re.finditer(r'"((?:[^"\\]++|\\.)*+)"', view.text, re.S):
-            inner = unescaped(view.cut(*match.span(1)))
+        for match in _QUOTED.finditer(view.text):
+            inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
             try:
                 lines = appbench_prose.find(inner, self.limits)
             except ParseError as error:
@@ -178,11 +200,7 @@ class PieceReader:
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
-                raw = python_calls.read_texts(texts, self.limits)
-                if raw is not None:
-                    return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
-                refuse_pairs(texts, view.text)
-                return Nothing("a list of texts")
+                return self.texts(texts, view)
             refuse_loose(tree, view.text)
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
@@ -272,7 +290,7 @@ class PieceReader:
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                break
+                raise placed(first, view, self.source) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
@@ -324,6 +342,7 @@ class _NoJson(Exception):
         self.reason = reason
 
 
+_QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
@@ -349,10 +368,24 @@ def _values(text: str, limits: Limits) -> list[Any]:
     return values
 
 
+def _is_empty(value: Any) -> Nothing | None:
+    """Why a value holds no call that could be looked for; None where it may hold one."""
+    if isinstance(value, (str, list)) and not value:
+        return Nothing("an empty list or text")
+    if value == {}:
+        return Nothing("an empty object")
+    return Nothing("a schema of tools or parameters") if is_schema(value) else None
+
+
 def _may_be_json(text: str) -> bool:
     return text.lstrip()[:1] in ("[", "{", '"')
 
 
 def _named_at(text: str, error: ParseError) -> int:
-    match = re.search(r"'([^']+)'", error.reason)
-    return max(text.find(f'"{match[1]}"'), 0) if match else 0
+    """Where what an error quotes stands in a text: as a text of its own, else inside one."""
+    for quoted in re.findall(r"'([^']+)'", error.reason):
+        for shown in (f'"{quoted}"', quoted.removesuffix("…")):
+            at = text.find(shown)
+            if at >= 0:
+                return at
+    return 0

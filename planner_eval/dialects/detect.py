@@ -243,10 +243,24 @@ def is_schema(data: Any) -> bool:
         return False
     if is_definition(data):
         return True
-    described = [v for v in data.values() if isinstance(v, dict) and "type" in v]
-    rest = [
-        v
-        for k, v in data.items()
-        if not (isinstance(v, dict) and "type" in v) and k not in ("required", "type")
-    ]
-    return bool(described) and not rest
+    rest = data.keys() - {"required", "type"}
+    return bool(rest) and all(_describes(data[key]) for key in rest)
+
+
+_TYPES = frozenset({
+    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array", "list",
+    "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
+})  # fmt: skip
+_WORDS = frozenset({
+    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum", "maximum",
+    "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name", "value",
+})  # fmt: skip
+
+
+def _describes(value: Any) -> bool:
+    """Whether a value describes a parameter: its type is a type's name, and nothing else is an argument."""
+    if not isinstance(value, dict) or "type" not in value:
+        return False
+    kinds = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    named = all(isinstance(k, str) and re.split(r"\W", k, maxsplit=1)[0].lower() in _TYPES for k in kinds)
+    return named and ("description" in value or value.keys() <= _WORDS)

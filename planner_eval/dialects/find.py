@@ -23,6 +23,7 @@ from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.repair import repairs
+from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -38,7 +39,7 @@ THOUGHT = re.compile(
 TOKEN = re.compile(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
     r"start_header_id|end_header_id|end)\|>"
-    r"|</?s>|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
+    r"|(?<![\w'\"])</?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
 )
 """Chat tokens, which mean nothing for the plan."""
 
@@ -51,8 +52,10 @@ TURN = re.compile(
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
 _MARK = re.compile(
-    r"<{0,3}(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
+    r"(?:(?<!['\"])<{2,3}|(?:^|(?<=\n))[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
+    r"|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
 )
+"""Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
 
 
 @dataclass(slots=True)
@@ -95,7 +98,7 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
-    search = _Search(Reader(source, limits, repair=repair, located=located))
+    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
         whole = search.reader.json(View(source).strip(), whole=True)
@@ -106,6 +109,16 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
         _tokens(text, search) or _sections(text, search) or _appbench(text, search) or _shaped(text, search)
     )
     return _finish(search, read if read is not None else _blocks(View(text), search))
+
+
+def _words(limits: Limits, *, repair: bool) -> Words:
+    """Reads what an assistant says in a conversation."""
+
+    def read(text: str) -> tuple[str | None, RawPlan]:
+        found = find(text, limits, repair=repair)
+        return found.dialect, found.raw
+
+    return read
 
 
 def _blanked(source: str, search: _Search) -> str:
@@ -347,7 +360,7 @@ def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
-    search = _Search(Reader(source, limits, repair=repair, located=False))
+    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
     text = _blanked(source, search)
     if dialect.name == "appbench":
         lines = _in_prose(text, search)

@@ -16,6 +16,7 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.table import Wrapper, literal
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Plan, RawCall, RawPlan
+from planner_eval.plan.walk import fold
 
 WORDS = {
     "OPEN": "the opening token",
@@ -134,12 +135,15 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
 
 
 def _written(row: Wrapper, value: Any) -> str:
-    if isinstance(value, str):
+    def leaf(value: Any) -> str:
+        if not isinstance(value, str):
+            return json.dumps(value)
         if row.quote in value:
             raise WriteError(f"the text {value[:40]!r} holds the quote token {row.quote!r}")
         return row.quote + value + row.quote
-    if isinstance(value, list):
-        return f"[{','.join(_written(row, item) for item in value)}]"
-    if isinstance(value, dict):
-        return f"{{{','.join(f'{key}:{_written(row, item)}' for key, item in value.items())}}}"
-    return json.dumps(value)
+
+    def fields(made: dict[str, str]) -> str:
+        return f"{{{','.join(f'{key}:{text}' for key, text in made.items())}}}"
+
+    written: str = fold(value, leaf, items=lambda made: f"[{','.join(made)}]", fields=fields)
+    return written

@@ -16,7 +16,8 @@ from planner_eval.dialects.dialect import AFTER, Dialect
 from planner_eval.dialects.program import CallNode, FieldNode, Machine, NameNode, OtherNode, TextNode
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.writing import refuse_rest
-from planner_eval.plan.model import Plan, RawPlan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value
+from planner_eval.plan.walk import fold
 
 WORDS = {
     "TARGET": "a variable with '='",
@@ -244,19 +245,22 @@ def _key(key: str) -> str:
 
 
 def _written(value: Value, names: list[str], i: int) -> str:
-    if isinstance(value, (Ref, Unresolved)):
-        return _reference(value, names, i)
-    if isinstance(value, Template):
-        parts = (
-            re.sub(r"([`\\$])", r"\\\1", p) if isinstance(p, str) else f"${{{_reference(p, names, i)}}}"
-            for p in value.parts
-        )
-        return f"`{''.join(parts)}`"
-    if isinstance(value, list):
-        return f"[{', '.join(_written(item, names, i) for item in value)}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_key(k)}: {_written(v, names, i)}' for k, v in value.items())}}}"
-    return json.dumps(value, ensure_ascii=False)
+    def leaf(value: Value) -> str:
+        refers = isinstance(value, (Ref, Unresolved))
+        return _reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
+
+    def text(parts: tuple[Any, ...]) -> str:
+        made = (re.sub(r"([`\\$])", r"\\\1", p) if isinstance(p, str) else f"${{{leaf(p)}}}" for p in parts)
+        return f"`{''.join(made)}`"
+
+    written: str = fold(
+        value,
+        leaf,
+        items=lambda made: f"[{', '.join(made)}]",
+        fields=lambda made: f"{{{', '.join(f'{_key(key)}: {item}' for key, item in made.items())}}}",
+        text=text,
+    )
+    return written
 
 
 def _reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:

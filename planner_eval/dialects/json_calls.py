@@ -92,9 +92,8 @@ def read_call(
             break
     name_key = key_of_name(inner)
     if name_key is None or not is_call(item):
-        keys = ", ".join(repr(k) for k in list(inner)[:6]) or "no keys"
         raise ParseError(
-            f"item {position + 1} is no call: it has {keys}; expected 'name' and 'arguments'",
+            f"item {position + 1} is no call: {_wanting(inner, name_key)}",
             text=text,
             offset=_guess(text, inner),
             code="parse.shape",
@@ -136,6 +135,15 @@ def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
     """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
     beside = item.get("type") == "mcp_call" or argument_key in ("input_parameters", "inputParameters")
     return "output" if beside and item.get("output") is not None else "result"
+
+
+def _wanting(item: dict[str, Any], name_key: str | None) -> str:
+    """What an object has, and lacks for a call."""
+    keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
+    beside = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
+    if name_key is not None and beside and not any(key in item for key in ARGUMENT_KEYS):
+        return f"{', '.join(beside[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
+    return f"it has {keys}; expected 'name' and 'arguments'"
 
 
 def _label(item: dict[str, Any]) -> str | None:

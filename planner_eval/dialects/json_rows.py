@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -21,7 +22,8 @@ from planner_eval.dialects.notations import NOTATIONS, uri_value
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef
+from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef
+from planner_eval.plan.walk import map_leaves
 
 Reader = Callable[[Any, Limits, "Places | None"], RawPlan]
 
@@ -98,18 +100,14 @@ def _nestools(row: Wrapper) -> Pair:
         check_calls(len(items), limits)
         named = {r for item in items for r in _responses(item)}
 
-        def convert(value: Any) -> Any:
-            if isinstance(value, str) and value in named:
-                return RawRef(value)
-            if isinstance(value, list):
-                return [convert(v) for v in value]
-            if isinstance(value, dict):
-                return {k: convert(v) for k, v in value.items()}
-            return notation.value(value) if isinstance(value, str) else value
+        def leaf(value: Any) -> Any:
+            if not isinstance(value, str):
+                return value
+            return RawRef(value) if value in named else notation.text(value)
 
         calls = []
         for i, item in enumerate(items):
-            call = read_call(item, i, notes, places=places, convert=convert)
+            call = read_call(item, i, notes, places=places, convert=partial(map_leaves, leaf))
             responses = _responses(item)
             paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
             calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))
@@ -161,7 +159,7 @@ def _keyed(row: Wrapper) -> Pair:
             ((name, given),) = item.items()
             spans = places.members(given) if places and isinstance(given, dict) else ()
             span = places.span(item) if places else None
-            calls.append(RawCall(name, arguments_of(given, i, ""), span=span, spans=spans))
+            calls.append(RawCall(name, _given(name, given, i), span=span, spans=spans))
         return RawPlan(tuple(calls))
 
     def write(plan: Plan) -> str:
@@ -180,6 +178,16 @@ _KINDS: dict[str, Callable[[Wrapper], Pair]] = {
 }
 
 
+def _given(name: str, given: Any, position: int) -> Arguments:
+    """The arguments that stand under a tool's name."""
+    try:
+        return arguments_of(given, position, "")
+    except ParseError as error:
+        reason = error.reason.replace(f"call {position + 1}", repr(name), 1)
+        key = "the key of each object names a tool, its value holds the arguments"
+        raise ParseError(f"{reason} ({key})", code=error.code, dialect="keyed") from None
+
+
 def _has_responses(data: Data) -> str | None:
     named = any(isinstance(item.get("responses"), list) for item in call_items(data.value))
     return "responses name the results" if named else None
@@ -192,7 +200,11 @@ def _has_observations(data: Data) -> str | None:
 
 
 def _is_keyed(data: Data) -> str | None:
-    return "objects of one key, the tool's name" if is_keyed(data.value) else None
+    value = data.value
+    if not is_keyed(value) and isinstance(value, list):  # what is wrong with one of them, its reader says
+        named = all(isinstance(v, dict) and len(v) == 1 and _TAKEN.isdisjoint(v) for v in value)
+        value = [item for item in value if is_keyed([item])] if named and not data.calls else None
+    return "objects of one key, the tool's name" if is_keyed(value) else None
 
 
 _FITS: dict[str, Callable[[Data], str | None]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import decode, loads
@@ -12,7 +13,7 @@ from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.messages import is_call
+from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call, key_of_name
 from planner_eval.dialects.pieces import (
     NAME,
     Block,
@@ -35,7 +36,7 @@ _START = re.compile(
     rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:)"
     rf"|(['\"]){NAME}\1\("
 )
-_NAMED = re.compile(rf"({NAME})[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
+_NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
@@ -45,6 +46,29 @@ _SCRIPT = frozenset(
     {"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"}
 )
 _PYTHON = frozenset({"python", "py", "python3", "tool_code"})
+
+
+_ASSIGNED = re.compile(
+    r"(?m)^[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])"
+)
+_ARGUED = re.compile(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
+_HEADINGS = frozenset({
+    "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action", "text",
+})  # fmt: skip
+
+
+def _are_arguments(name: str, value: dict[str, Any]) -> bool:
+    """Whether an object below a name is that tool's arguments, though it looks like a call of its own.
+
+    >>> _are_arguments("get_birthdate", {"name": "Nikola Tesla"})
+    True
+    >>> _are_arguments("Output", {"name": "f"}), _are_arguments("get", {"name": "f", "arguments": {}})
+    (False, False)
+    """
+    if any(isinstance(value.get(key), dict) for key in (*ARGUMENT_KEYS, *WRAPPERS)):
+        return False
+    own = value.get(key_of_name(value) or "")
+    return name.lower() not in _HEADINGS and own != name
 
 
 class Reader(PieceReader):
@@ -65,21 +89,68 @@ class Reader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         if block.label in _SCRIPT or (block.label not in _PYTHON and SCRIPT_START.match(view.text)):
-            try:
-                return self._kept(self.script(view))
-            except ParseError as error:
-                raise placed(error, view, self.source) from None
+            return self._scripted(view)
         if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
         tree = syntax(dedented(view).text)
         if isinstance(tree, ast.Module) or block.label in _PYTHON:
             try:
-                return self._kept(self.mended(view))
+                return self._kept(self.mended(view)) or self._assigned(view)
             except ParseError:
                 if isinstance(tree, ast.Module) and not any(k.keyed for k in calls_in(tree, self.defined)):
                     return []
                 raise
         return self.prose(block)
+
+    def _scripted(self, view: View) -> list[Read]:
+        """The calls of a fence that says it is JavaScript, or looks so: JSON calls, else those of a program."""
+        broken: ParseError | None = None
+        if view.text[:1] in "[{":
+            try:
+                found = self.mended(view)
+            except ParseError as error:
+                broken = error
+            else:
+                if isinstance(found, Read):
+                    return [found]
+        try:
+            read = self._kept(self.script(view))
+        except ParseError as error:
+            raise broken or placed(error, view, self.source) from None
+        read = read or self._assigned(view)
+        if broken is not None and not read:
+            raise broken
+        return read
+
+    def _assigned(self, view: View) -> list[Read]:
+        """The calls in data that a program only assigns: `data = {"name": …, "arguments": …}`.
+
+        Raises:
+            ParseError: such data cannot be read strictly; mended, it holds calls.
+        """
+        read: list[Read] = []
+        end = 0
+        for match in _ASSIGNED.finditer(view.text):
+            if match.start() < end:
+                continue
+            piece = extent(view.text, match.end())
+            end = piece.end
+            if not piece.closed or not _ARGUED.search(view.text, match.end(), end):
+                continue
+            inside = view.cut(match.end(), end)
+            try:
+                read += self._kept(self.mended(inside))
+            except ParseError:
+                if not self.repair and self._mendable(inside):
+                    raise
+        return read
+
+    def _mendable(self, view: View) -> bool:
+        mending = Reader(self.source, self.limits, self.words, repair=True, located=False)
+        try:
+            return isinstance(mending.mended(view), Read)
+        except ParseError:
+            return False
 
     def prose(self, block: Block) -> list[Read]:
         """The calls that stand on lines of their own in some text.
@@ -94,14 +165,11 @@ class Reader(PieceReader):
         whole = view.strip()
         if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
             if SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
-                try:
-                    return self._kept(self.script(whole))
-                except ParseError as error:
-                    raise placed(error, whole, self.source) from None
+                return self._scripted(whole)
             tree = syntax(dedented(whole).text)
             if isinstance(tree, ast.Module):
                 return self._program(whole)
-        return list(self._lines(view))
+        return list(self._lines(view)) or self._assigned(view)
 
     def _program(self, view: View) -> list[Read]:
         """A text that is Python as a whole; calls of bare names only are signatures."""
@@ -111,7 +179,7 @@ class Reader(PieceReader):
             raise placed(error, view, self.source) from None
         if isinstance(found, Read) and all(is_signature(c, self.source) for c in found.raw.calls):
             return []
-        return self._kept(found)
+        return self._kept(found) or self._assigned(view)
 
     def _lines(self, view: View) -> Iterator[Read]:
         text = view.text
@@ -206,7 +274,7 @@ class Reader(PieceReader):
             except ParseError as error:
                 raise placed(error, view.cut(match.end(), end), self.source) from None
             return Nothing("a text"), end
-        if is_call(value) or is_schema(value):
+        if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
             return self.mended(view.cut(match.end(), end)), end
         call = RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))
         raw = view.place(RawPlan((call,)))

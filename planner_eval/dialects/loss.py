@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from planner_eval.base.errors import WriteError
 from planner_eval.dialects.dialect import AFTER
-from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.walk import fold
 
 
 class Simplified(NamedTuple):
@@ -108,14 +109,11 @@ def _references(plan: Plan) -> _Step:
 
 
 def _plain(value: Value, plan: Plan) -> Value:
-    if isinstance(value, (Ref, Unresolved)):
+    def leaf(value: Value) -> Value:
+        if not isinstance(value, (Ref, Unresolved)):
+            return value
         name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
         way = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in value.path)
         return f"${name}{way}$"
-    if isinstance(value, Template):
-        return "".join(part if isinstance(part, str) else str(_plain(part, plan)) for part in value.parts)
-    if isinstance(value, list):
-        return [_plain(item, plan) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item, plan) for key, item in value.items()}
-    return value
+
+    return fold(value, leaf, text=lambda parts: "".join(map(leaf, parts)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated
 from planner_eval.base.text import shortened
-from planner_eval.plan.model import RawCall
+from planner_eval.plan.model import Diagnostic, RawCall
 
 NAME_KEYS = (
     "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
@@ -26,7 +27,7 @@ SIDE_KEYS = frozenset({
     "caller", "responses", "thought", "namespace", "cache_control", "output",
 })  # fmt: skip
 
-CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses")
+CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses", "tools_call")
 """Keys under which a message lists its calls."""
 INSIDE = (
     "choices", "candidates", "messages", "conversations", "turns", "message", "content", "parts", "output",
@@ -91,8 +92,8 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
         for items in lists:
             yield from call_items(items, text)
         return
-    if "step" in data and data.get("tool", "?") in ("", None):
-        return  # a step that needs no tool
+    if "step" in data and calls_no_tool(data):
+        return
     if is_call(data):
         yield data
         return
@@ -110,6 +111,62 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
 def _is_other(kind: Any) -> bool:
     """Whether the type of a part says that it is no call."""
     return isinstance(kind, str) and (kind in _NO_CALL_TYPES or kind.endswith("_tool_result"))
+
+
+def calls_no_tool(data: dict[str, Any]) -> bool:
+    """Whether an object is a step without a tool: its tool is missing, empty, or a flag such as "0".
+
+    >>> calls_no_tool({"step": "1 ask", "tool": "0"}), calls_no_tool({"step": "1 ask", "tool": "ask"})
+    (True, False)
+    """
+    if "step" not in data:
+        return False
+    if "tool" in data:
+        return data["tool"] in ("", None) or _is_flag(data["tool"])
+    return key_of_name(data) is None and data.keys().isdisjoint(_CALLING)
+
+
+_CALLING = frozenset({*ARGUMENT_KEYS, *WRAPPERS, *CALLS, *INSIDE})
+_FLAG = re.compile(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
+
+
+def _is_flag(tool: Any) -> bool:
+    """Whether what stands for a tool's name only says whether there is one: a number, yes or no."""
+    return isinstance(tool, int) or (isinstance(tool, str) and _FLAG.fullmatch(tool) is not None)
+
+
+def calls_among(data: Any) -> tuple[Any, list[Diagnostic]]:
+    """What of a list may be calls, and notes on what is not: words between them, steps that name no tool.
+
+    >>> calls_among(["Let me see.", {"name": "f"}])[0]
+    [{'name': 'f'}]
+    """
+    if not isinstance(data, list) or not any(isinstance(item, dict) for item in data):
+        return data, []
+    words = [item for item in data if isinstance(item, str) and not _OPENS.search(item)]
+    steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
+    flags = [step["tool"] for step in steps if step.get("tool") not in ("", None)]
+    bare = [step["step"] for step in steps if "tool" not in step]
+    notes = [
+        Diagnostic("shape.ignored", f"{said}, not read: {_first(found)}", "info")
+        for said, found in (("words between the calls of a list", words), ("steps without a tool", bare))
+        if found
+    ]
+    if flags:
+        message = f"for a tool's name stands a flag that says whether there is one: {_first(flags)}"
+        notes.append(Diagnostic("shape.flag", message))
+    if not (words or bare or flags):
+        return data, []
+    passed = {id(item) for item in (*words, *steps)}
+    return [item for item in data if id(item) not in passed], notes
+
+
+_OPENS = re.compile(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")
+"""A line of a text that is a call: it is not passed over."""
+
+
+def _first(values: list[Any]) -> str:
+    return ", ".join(map(shown, values[:3])) + (f" and {len(values) - 3:,} more" if len(values) > 3 else "")
 
 
 def _one_of(value: Any, known: frozenset[str]) -> bool:
@@ -235,15 +292,17 @@ def is_call(item: Any) -> bool:
     """
     if not isinstance(item, dict):
         return False
-    if any(isinstance(item.get(key), dict) and key_of_name(item[key]) for key in WRAPPERS):
-        return True
+    for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
+        if key in item and isinstance(item[key], dict) and key_of_name(item[key]):
+            return True
     name = key_of_name(item)
-    if name is None:
-        return _is_own(item)
-    if any(_holds_arguments(item[key]) for key in ARGUMENT_KEYS if key in item and key != name):
-        return not is_definition(item)
+    for key in ARGUMENT_KEYS if name is not None else ():
+        if key in item and key != name and _holds_arguments(item[key]):
+            return not is_definition(item)
     if _own_forms and _is_own(item):
         return True
+    if name is None:
+        return False
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
 
 
@@ -278,7 +337,7 @@ def is_definition(item: dict[str, Any]) -> bool:
 def key_of_name(item: dict[str, Any]) -> str | None:
     """The key under which an object has its tool's name; None where it has none."""
     for key in NAME_KEYS:
-        if isinstance(item.get(key), str):
+        if key in item and isinstance(item[key], str):
             return key
     return None
 

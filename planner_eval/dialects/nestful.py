@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.jsontext import Places, loads, parse_located
+from planner_eval.base.jsontext import Places, loads, parse_located, rebuilt
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
@@ -29,11 +29,11 @@ from planner_eval.plan.model import (
     RawRef,
     RawTemplate,
     Ref,
-    Template,
     Unresolved,
     Value,
     references,
 )
+from planner_eval.plan.walk import fold, leaves
 
 ANSWER = "var_result"
 """The pseudo call whose arguments name what the user gets; it is no tool."""
@@ -155,9 +155,7 @@ def to_reference(value: Value) -> Value:
         return _from_text(value) if "$" in value else value
     if kind is list:
         return [to_reference(item) for item in value]
-    if isinstance(value, dict):
-        return {key: to_reference(item) for key, item in value.items()}
-    return value
+    return rebuilt(value, to_reference) if isinstance(value, dict) else value
 
 
 def _from_text(text: str) -> str | RawRef | RawTemplate:
@@ -235,17 +233,17 @@ def _written(arguments: Arguments, labels: list[str]) -> Any:
 
 
 def _to_text(value: Value, labels: list[str]) -> Value:
-    if isinstance(value, (Ref, Unresolved)):
-        return _reference(value, labels)
-    if isinstance(value, Template):
-        return "".join(p if isinstance(p, str) else _reference(p, labels) for p in value.parts)
-    if isinstance(value, str) and "$" in value and not isinstance(_from_text(value), str):
-        raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
-    if isinstance(value, list):
-        return [_to_text(item, labels) for item in value]
-    if isinstance(value, dict):
-        return {key: _to_text(item, labels) for key, item in value.items()}
-    return value
+    def leaf(value: Value) -> Value:
+        if isinstance(value, (Ref, Unresolved)):
+            return _reference(value, labels)
+        if isinstance(value, str) and "$" in value and not isinstance(_from_text(value), str):
+            raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
+        return value
+
+    def text(parts: tuple[Any, ...]) -> str:
+        return "".join(part if isinstance(part, str) else _reference(part, labels) for part in parts)
+
+    return fold(value, leaf, text=text)
 
 
 def _reference(ref: Ref | Unresolved, labels: list[str]) -> str:
@@ -272,11 +270,8 @@ def fits(data: Data) -> str | None:
 
 
 def _has_dollar(value: Any) -> bool:
-    if isinstance(value, str):
-        return "$" in value and _MARK.search(value) is not None
-    if isinstance(value, dict):
-        return any(_has_dollar(item) for item in value.values())
-    return isinstance(value, list) and any(_has_dollar(item) for item in value)
+    texts = (leaf for _, leaf in leaves(value) if isinstance(leaf, str) and "$" in leaf)
+    return any(map(_MARK.search, texts))
 
 
 DIALECT = Dialect(

@@ -12,10 +12,11 @@ from typing import Any
 from lark import Token, Transformer
 
 from planner_eval.base import grammar
-from planner_eval.base.jsontext import Located
+from planner_eval.base.jsontext import Located, as_object
 from planner_eval.base.limits import Span
 from planner_eval.dialects.views import Edit, View, unescaped
 from planner_eval.plan.model import Arguments, RawCall, RawRef, RawTemplate, Value
+from planner_eval.plan.walk import map_leaves
 
 WORDS = {"HEAD": "a reference", "TEXT": "text"}
 
@@ -104,13 +105,7 @@ def value(text: str) -> str | RawRef | RawTemplate:
 
 def values(data: Value) -> Value:
     """A value with its texts read, at any depth; of one whose places are not known."""
-    if isinstance(data, str):
-        return _moved(value(data), None)
-    if isinstance(data, list):
-        return [values(item) for item in data]
-    if isinstance(data, dict):
-        return {key: values(item) for key, item in data.items()}
-    return data
+    return map_leaves(lambda leaf: _moved(value(leaf), None) if isinstance(leaf, str) else leaf, data)
 
 
 def arguments(call: RawCall, text: str, known: dict[Span, Located]) -> Arguments:
@@ -144,7 +139,7 @@ def by_place(located: list[Located]) -> dict[Span, Located]:
 
 def _placed(item: Located, text: str) -> Value:
     if item.is_object:
-        return {key: _placed(member, text) for key, member in item.data}
+        return as_object([(key, _placed(member, text)) for key, member in item.data])
     if isinstance(item.data, list):
         return [_placed(member, text) for member in item.data]
     if not isinstance(item.data, str):

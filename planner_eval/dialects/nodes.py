@@ -27,11 +27,12 @@ from planner_eval.plan.model import (
     Value,
     references,
 )
+from planner_eval.plan.walk import leaves, map_leaves
 
 NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
 _NAMES = ("task", "tool", "name", "id")
-_NODE = re.compile(r"<node-(\d{1,6}+)>((?:\.\w++)*+)")
+_NODE = re.compile(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
 
 
 def dialect(row: Wrapper) -> Dialect:
@@ -84,7 +85,7 @@ def read_graph(data: Any, limits: Limits, places: Places | None = None) -> RawPl
     notes: list[Diagnostic] = []
     given = [_node(node, i, places) for i, node in enumerate(nodes)]
     base = _base([value for call in given for _, value in call.arguments], len(given), given, notes)
-    calls = [_referring(call, i, base, len(given)) for i, call in enumerate(given)]
+    calls = [_referring(call, base) for call in given]
     links: list[Any] = next((data[key] for key in LINKS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
     for source, target in _links(links):
@@ -122,25 +123,16 @@ def _node(node: Any, position: int, places: Places | None) -> RawCall:
     return RawCall(name, arguments, binds=((str(position), ()),), span=places.span(node) if places else None)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-
-
 def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
     found = [
         (i, int(match[1]))
         for i, call in enumerate(calls)
         for _, value in call.arguments
-        for text in _texts(value)
+        for _, text in leaves(value)
+        if isinstance(text, str)
         for match in _NODE.finditer(text)
+        if match[1].isdecimal()
     ]
     if not found or any(number == 0 for _, number in found):
         return 0
@@ -151,29 +143,23 @@ def _base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagno
     return base
 
 
-def _referring(call: RawCall, position: int, base: int, size: int) -> RawCall:
-    """The call with its <node-k> texts as references; one to its own node stays text."""
+def _referring(call: RawCall, base: int) -> RawCall:
+    """The call with its <node-k> texts as references, to its own node and to none included."""
 
-    def convert(value: Value) -> Value:
-        if isinstance(value, list):
-            return [convert(item) for item in value]
-        if isinstance(value, dict):
-            return {key: convert(item) for key, item in value.items()}
-        return _text(value, position, base) if isinstance(value, str) else value
+    def leaf(value: Value) -> Value:
+        return _text(value, base) if isinstance(value, str) else value
 
-    return replace(call, arguments=tuple((key, convert(value)) for key, value in call.arguments))
+    return replace(call, arguments=tuple((key, map_leaves(leaf, value)) for key, value in call.arguments))
 
 
-def _text(text: str, position: int, base: int) -> Value:
+def _text(text: str, base: int) -> Value:
     parts: list[str | RawRef] = []
     end = 0
     for match in _NODE.finditer(text):
-        number = int(match[1]) - base
-        if number == position:
-            continue
+        name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
         if match.start() > end:
             parts.append(text[end : match.start()])
-        parts.append(RawRef(str(number), tuple(match[2].split(".")[1:])))
+        parts.append(RawRef(name, tuple(match[2].split(".")[1:])))
         end = match.end()
     if not parts:
         return text
@@ -206,7 +192,7 @@ def _link(
         message = f"the link from {source!r} to {target!r} has an end that is no node"
         notes.append(Diagnostic("link.dangling", message, "warning"))
         return
-    if any(_uses(calls[c], p) or p in after.get(c, {}) for p, c in pairs):
+    if any(_uses(calls[c], str(p)) or p in after.get(c, {}) for p, c in pairs):
         return
     earlier = [(p, c) for p, c in pairs if p < c]
     consumer = earlier[0][1] if earlier else pairs[0][1]
@@ -214,18 +200,9 @@ def _link(
     after.setdefault(consumer, {})[producer] = None
 
 
-def _uses(call: RawCall, producer: int) -> bool:
-    return any(_holds(value, str(producer)) for _, value in call.arguments)
-
-
-def _holds(value: Value, name: str) -> bool:
-    if isinstance(value, RawRef):
-        return value.name == name
-    if isinstance(value, RawTemplate):
-        return any(_holds(part, name) for part in value.parts)
-    if isinstance(value, (list, dict)):
-        return any(_holds(item, name) for item in (value.values() if isinstance(value, dict) else value))
-    return False
+def _uses(call: RawCall, producer: str) -> bool:
+    found = (leaf for _, value in call.arguments for _, leaf in leaves(value))
+    return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in found)
 
 
 def _after(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
@@ -295,9 +272,7 @@ def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPl
         rest = [
             RawRef(str(d))
             for d in (depends if isinstance(depends, list) else [depends])
-            if type(d) in (int, str)
-            and str(d) != "-1"
-            and not any(_holds(v, str(d)) for _, v in call.arguments)
+            if type(d) in (int, str) and str(d) != "-1" and not _uses(call, str(d))
         ]
         if rest:
             call = replace(call, arguments=(*call.arguments, (AFTER, rest[0] if len(rest) == 1 else rest)))

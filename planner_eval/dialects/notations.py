@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from planner_eval.base.jsontext import rebuilt
 from planner_eval.plan.model import Path, RawCall, RawRef, RawTemplate, Value
+from planner_eval.plan.walk import map_leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,7 @@ class Notation:
         >>> NOTATIONS["dollar"].value(["$1 * 2"])
         [RawTemplate(parts=(RawRef(name='1', path=()), ' * 2'))]
         """
-        kind = type(value)
-        if kind is str:
-            return self.text(value)
-        if kind is list:
-            return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
-        return value
+        return map_leaves(lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf, value)
 
     def text(self, text: str) -> str | RawRef | RawTemplate:
         """One text as itself, a reference, or text around references."""
@@ -163,7 +158,7 @@ def uri_value(value: Any) -> Value:
         if value.keys() == {"$ref"} and isinstance(value["$ref"], str):
             found = NOTATIONS["uri"].text(value["$ref"])
             return found if isinstance(found, RawRef) else value
-        return {key: uri_value(item) for key, item in value.items()}
+        return rebuilt(value, uri_value)
     if isinstance(value, list):
         return [uri_value(item) for item in value]
     return value

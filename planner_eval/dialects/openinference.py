@@ -65,6 +65,8 @@ def write_tools(plan: Plan) -> str:
             "input.mime_type": "application/json",
         }
         if plan.calls[i].has_result:
-            attributes["output.value"] = json.dumps(plan.calls[i].result, ensure_ascii=False)
+            result = plan.calls[i].result
+            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            attributes["output.value"] = text
         lines.append(json.dumps({"name": call.name, "attributes": attributes}, ensure_ascii=False))
     return "\n".join(lines)

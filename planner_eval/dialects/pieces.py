@@ -10,6 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
+from planner_eval.dialects.messages import is_call
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
@@ -157,6 +158,10 @@ def _identifier(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d]\w*(?:[._]\w+)+|[a-z]+[A-Z]\w*", value))
 
 
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d][\w.\-]*", value))
+
+
 def refuse_pairs(value: Any, text: str) -> None:
     """Refuse a list in which a tool's name and its arguments are items of their own.
 
@@ -168,7 +173,9 @@ def refuse_pairs(value: Any, text: str) -> None:
     for item in value:
         if isinstance(item, list):
             refuse_pairs(item, text)
-    names = [item for item in value if _identifier(item)]
+    pairs = zip(value, value[1:], strict=False)
+    named = {name for name, item in pairs if _is_name(name) and isinstance(item, dict) and not is_call(item)}
+    names = [item for item in value if _identifier(item) or (isinstance(item, str) and item in named)]
     rest = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value
     )

@@ -18,7 +18,7 @@ import json
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places, Repeated, loads, rebuilt
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect, by_places
 from planner_eval.dialects.json_calls import arguments_data, read_call
@@ -32,10 +32,10 @@ from planner_eval.plan.model import (
     RawRef,
     RawTemplate,
     Ref,
-    Template,
     Unresolved,
     Value,
 )
+from planner_eval.plan.walk import fold
 
 SCHEMA = "planeval.plan/1"
 _MARKS = ("$ref", "$template", "$literal")
@@ -91,6 +91,8 @@ def _labelled(call: RawCall, position: int) -> RawCall:
 
 def _to_raw(value: Value) -> Value:
     if isinstance(value, dict):
+        if type(value) is Repeated:  # none of our marks: which of the values is meant, nobody knows
+            return rebuilt(value, _to_raw)
         if "$ref" in value and value.keys() <= {"$ref", "path"}:
             path = value.get("path", [])
             if not isinstance(path, list) or not all(type(s) in (str, int) for s in path):
@@ -113,7 +115,7 @@ def _to_raw(value: Value) -> Value:
         if "$literal" in value and len(value) == 1:
             inner = value["$literal"]
             if isinstance(inner, dict):
-                return {key: _to_raw(item) for key, item in inner.items()}
+                return rebuilt(inner, _to_raw)
         return {key: _to_raw(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_to_raw(item) for item in value]
@@ -164,20 +166,21 @@ def _answer(plan: Plan) -> dict[str, Any]:
 def value_data(value: Value, plan: Plan) -> Any:
     """A linked value as interchange JSON.
 
+    >>> from planner_eval.plan.model import Template
     >>> value_data(Template(("at ", Unresolved("v9"))), Plan())
     {'$template': ['at ', {'$ref': 'v9'}]}
     """
-    if isinstance(value, (Ref, Unresolved)):
+
+    def leaf(value: Value) -> Any:
+        if not isinstance(value, (Ref, Unresolved)):
+            return value
         name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
         return {"$ref": name, "path": list(value.path)} if value.path else {"$ref": name}
-    if isinstance(value, Template):
-        return {"$template": [p if isinstance(p, str) else value_data(p, plan) for p in value.parts]}
-    if isinstance(value, list):
-        return [value_data(item, plan) for item in value]
-    if isinstance(value, dict):
-        data = {key: value_data(item, plan) for key, item in value.items()}
+
+    def fields(data: dict[str, Any]) -> dict[str, Any]:
         return {"$literal": data} if any(mark in data for mark in _MARKS) else data
-    return value
+
+    return fold(value, leaf, fields=fields, text=lambda parts: {"$template": [leaf(part) for part in parts]})
 
 
 # ---------------------------------------------------------------- recognition
@@ -193,9 +196,13 @@ def fits(data: Data) -> str | None:
 
 
 def _has_ref(value: Any) -> bool:
-    if isinstance(value, dict):
-        return "$ref" in value or any(_has_ref(item) for item in value.values())
-    return isinstance(value, list) and any(_has_ref(item) for item in value)
+    found: bool = fold(
+        value,
+        lambda leaf: False,
+        items=any,
+        fields=lambda made: "$ref" in made or any(made.values()),
+    )
+    return found
 
 
 DIALECT = Dialect(

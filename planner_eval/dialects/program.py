@@ -14,7 +14,17 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, RawRef, RawTemplate, Value
+from planner_eval.plan.model import (
+    Diagnostic,
+    Path,
+    RawCall,
+    RawComputed,
+    RawPlan,
+    RawRef,
+    RawTemplate,
+    Value,
+)
+from planner_eval.plan.walk import map_leaves
 
 SHOWING = frozenset({
     "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
@@ -33,6 +43,10 @@ BUILTINS = frozenset({
     "Boolean",
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
+
+
+OWN = frozenset({"self", "cls", "this", "super"})
+"""What a class calls itself: a method of one is no tool."""
 
 
 @dataclass(slots=True)
@@ -76,7 +90,7 @@ class TextNode:
 class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
-    `pure` says that it holds literals only: its value is its source text. `at` is the place that a
+    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the place that a
     message points to.
     """
 
@@ -201,7 +215,7 @@ class Machine:
             return self.template(node)
         if kind is OtherNode:
             if node.pure and not any(self.knows(item) for item in node.inside):
-                return node.text
+                return RawComputed(node.text)
             raise _CannotKnow(node.reason, node.at)
         return node
 
@@ -237,6 +251,8 @@ class Machine:
             item = self.value(part)
             if isinstance(item, RawTemplate):
                 parts += item.parts
+            elif isinstance(item, RawComputed):
+                parts.append(item.text)
             elif isinstance(item, (str, RawRef)):
                 parts.append(item)
             else:
@@ -257,7 +273,7 @@ class Machine:
     def is_tool(self, node: CallNode) -> bool:
         """Whether a call is of a tool: not of the program's own functions, variables and libraries."""
         root = node.name.split(".", 1)[0]
-        if node.name in self.defined or root in self.defined or root in self.held:
+        if node.name in self.defined or root in self.defined or root in self.held or root in OWN:
             return False
         named = any(key is not None for key, _, _ in node.arguments)
         return not (node.name in BUILTINS and self.is_program and not named)
@@ -334,21 +350,15 @@ def _made(position: int) -> str:
 def shift_names(calls: tuple[RawCall, ...], by: int) -> tuple[RawCall, ...]:
     """The calls with their made-up result names counted on from `by`."""
 
-    def value(item: Value) -> Value:
+    def leaf(item: Value) -> Value:
         if isinstance(item, RawRef) and item.name[:1] == "@":
             return RawRef(_made(int(item.name[1:]) + by), item.path)
-        if isinstance(item, RawTemplate):
-            return RawTemplate(tuple(value(part) for part in item.parts))
-        if isinstance(item, list):
-            return [value(part) for part in item]
-        if isinstance(item, dict):
-            return {key: value(part) for key, part in item.items()}
         return item
 
     return tuple(
         replace(
             call,
-            arguments=tuple((key, value(item)) for key, item in call.arguments),
+            arguments=tuple((key, map_leaves(leaf, item)) for key, item in call.arguments),
             binds=tuple(
                 (_made(int(name[1:]) + by) if name[:1] == "@" else name, path) for name, path in call.binds
             ),

@@ -227,14 +227,15 @@ def _call_texts(row: Wrapper) -> Dialect:
 
 
 def string_list(tree: Any) -> list[str] | None:
-    """The texts of a Python list that holds nothing but texts."""
+    """The texts of a Python text, or of a list, that holds nothing but texts."""
     if not isinstance(tree, ast.Module) or not tree.body:
         return None
     found: list[str] = []
     for statement in tree.body:
-        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.List):
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(value, (ast.List, ast.Constant)):
             return None
-        for item in statement.value.elts:
+        for item in value.elts if isinstance(value, ast.List) else [value]:
             if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
                 return None
             found.append(item.value)

@@ -8,13 +8,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from planner_eval.base.errors import WriteError
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.dialects.program import BUILTINS, SHOWING
 from planner_eval.dialects.writing import refuse_rest
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Path, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import fold
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _WORDS = {"true", "false", "null", "await"}
@@ -127,33 +127,28 @@ def written(value: Value, reference: Callable[[Ref], str]) -> str:
     Raises:
         WriteError: an unresolved reference, or a number that Python has no literal for.
     """
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\x7f")
-    if value is None or isinstance(value, (bool, int)):
-        return repr(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
+
+    def leaf(value: Value) -> str:
+        if isinstance(value, str):
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\x7f")
+        if isinstance(value, Ref):
+            return reference(value)
+        if isinstance(value, Unresolved):
+            raise WriteError(
+                f"the reference to {value.name!r}, which no call returns, cannot be said in Python"
+            )
+        if isinstance(value, float) and not math.isfinite(value):
             raise WriteError(f"{value!r} cannot be written as a literal of Python")
         return repr(value)
-    if isinstance(value, list):
-        return f"[{', '.join(written(item, reference) for item in value)}]"
-    if isinstance(value, dict):
-        inner = ", ".join(
-            f"{json.dumps(k, ensure_ascii=False)}: {written(v, reference)}" for k, v in value.items()
-        )
-        return f"{{{inner}}}"
-    if isinstance(value, Ref):
-        return reference(value)
-    if isinstance(value, Template):
-        return " + ".join(_part(part, reference) for part in value.parts)
-    if isinstance(value, Unresolved):
-        raise WriteError(f"the reference to {value.name!r}, which no call returns, cannot be said in Python")
-    raise TypeError(f"{type(value).__name__} is no value of a call")
 
+    def fields(made: dict[str, str]) -> str:
+        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {text}' for k, text in made.items())}}}"
 
-def _part(part: Any, reference: Callable[[Ref], str]) -> str:
-    if isinstance(part, str):
-        return json.dumps(part, ensure_ascii=False)
-    if isinstance(part, Unresolved):
-        raise WriteError(f"the reference to {part.name!r}, which no call returns, cannot be said in Python")
-    return reference(part)
+    text: str = fold(
+        value,
+        leaf,
+        items=lambda made: f"[{', '.join(made)}]",
+        fields=fields,
+        text=lambda parts: " + ".join(map(leaf, parts)),
+    )
+    return text

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS
+from planner_eval.base.jsontext import LARK_CHARS, Decoded
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
+from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
-from planner_eval.plan.model import Diagnostic, Plan, RawPlan
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 
 if TYPE_CHECKING:
     from planner_eval.dialects.turns import Source
@@ -29,6 +32,7 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
     repair: bool = False,
     tools: ToolTypes | None = None,
     infer: bool = False,
+    compute: str | None = None,
     reader: str = "fast",
     turn: Which = None,
 ) -> Plan:
@@ -36,12 +40,15 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
 
     Args:
         source: The text, structure that is JSON already (lists, dicts), objects of other packages that give
-            it (``model_dump()``, ``to_dict()``, ``to_json()``), or a plan, which is given back.
+            it (``model_dump()``, ``to_dict()``, ``to_json()``), a text that was decoded on the way here, or a
+            plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: Tool → parameter → JSON type, for notations that write values without types.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
         turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
@@ -53,7 +60,7 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
         AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
-        InputError: there is no dialect of that name, or no grammar for it.
+        InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -63,7 +70,10 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
     """
     if isinstance(source, Plan):
         return source
-    if not isinstance(source, str):
+    values = None
+    if isinstance(source, Decoded):
+        source, values = source
+    elif not isinstance(source, str):
         source = data_of(source)
     text = source if isinstance(source, str) else None
     name: str | None
@@ -71,19 +81,32 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
     if reader != "fast":
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, repair=repair, located=False, turn=turn)
+        name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
+    if any("<|" in call.name for call in raw.calls):
+        raw = _without_tokens(raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    plan = link(raw, dialect=name, text=text, depth=limits.depth)
+    plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
         from planner_eval.dialects.inferred import infer_edges
 
         return infer_edges(plan)
     return plan
+
+
+def _computing(name: str | None) -> Callable[[str], Value] | None:
+    """What computes the expressions that stand where values should."""
+    if name is None:
+        return None
+    if name != "arithmetic":
+        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+    from planner_eval.plan.arithmetic import compute
+
+    return compute
 
 
 def _by_grammar(
@@ -118,6 +141,7 @@ def _read(
     source: str,
     dialect: str | None,
     limits: Limits,
+    values: list[Any] | None = None,
     *,
     repair: bool,
     located: bool,
@@ -126,30 +150,37 @@ def _read(
     _refuse_size(source, dialect, limits)
     try:
         if not located and dialect is None:
-            whole = read_whole(source, limits)
+            whole = read_whole(source, limits, values)
             if whole is not None:
                 return whole
-        if source.lstrip()[:1] in ("[", "{"):
-            from planner_eval.dialects.wrappings import HINT
-
-            if HINT.search(source):
-                from planner_eval.dialects.turns import in_text
-
-                found = in_text(source, limits, located=located)
-                if found is not None:
-                    return _read_turns(found, dialect, limits, repair=repair, turn=turn)
+        talk = _talk(source, limits, values, located=located)
+        if talk is not None:
+            return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
         if dialect is not None:
             return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         from planner_eval.dialects.find import find
 
-        search = find(source, limits, repair=repair, located=located)
+        found = find(source, limits, repair=repair, located=located)
     except AnswerError:
         raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return search.dialect, search.raw
+    return found.dialect, found.raw
+
+
+def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
+    """The conversation or answer that a text is as a whole; None where it is none."""
+    if source.lstrip()[:1] not in ("[", "{"):
+        return None
+    from planner_eval.dialects.wrappings import HINT
+
+    if not HINT.search(source):
+        return None
+    from planner_eval.dialects.turns import in_text
+
+    return in_text(source, limits, values, located=located)
 
 
 def _read_turns(
@@ -193,9 +224,21 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
     return dialect.read
 
 
+def _without_tokens(raw: RawPlan) -> RawPlan:
+    """The calls without the chat tokens that a server left in tools' names: ``get_rate<|channel|>commentary``."""
+    notes = [
+        Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
+        for i, call in enumerate(raw.calls)
+        if "<|" in call.name.lstrip("<|")
+    ]
+    calls = (replace(c, name=c.name.partition("<|")[0] or c.name) for c in raw.calls)
+    return RawPlan(tuple(calls), raw.answer, (*raw.notes, *notes))
+
+
 def _read_data(
     data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
-) -> tuple[str, RawPlan]:
+) -> tuple[str | None, RawPlan]:
+    """Read structure; where repairs are wanted and it is refused, by its text."""
     from planner_eval.dialects.talks import talk_of
 
     talk = talk_of(data)
@@ -203,12 +246,35 @@ def _read_data(
         from planner_eval.dialects.turns import Source
 
         return _read_turns(Source(talk), dialect, limits, repair=repair, turn=turn)
+    try:
+        return _read_structure(data, dialect, limits)
+    except LimitError:
+        raise
+    except ParseError as error:
+        if not repair:
+            raise
+        first = error
+    from planner_eval.dialects.reference import written
+
+    try:
+        name, raw = _read(written(data), dialect, limits, repair=True, located=False)
+    except (ParseError, TypeError, RecursionError):
+        raise first from None
+    return name, unplaced(raw)
+
+
+def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
+    notes: list[Diagnostic] = []
     if dialect is None:
         from planner_eval.dialects.detect import detect_data, is_schema
 
+        if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
+            return _read_texts(data, limits)
         if data in ([], {}) or is_schema(data):
-            note = Diagnostic("plan.no_call", "no call: an empty list, or a schema", "info")
-            return "json", RawPlan((), None, (note,))
+            return "json", _no_call("an empty list, or a schema")
+        data, notes = calls_among(data)
+        if data == []:
+            return "json", _no_call("a list without calls", *notes)
         try:
             dialect = detect_data(data).dialect
         except RecursionError:
@@ -221,9 +287,22 @@ def _read_data(
             dialect=dialect,
         )
     try:
-        return dialect, reader(data, limits, None)
+        raw = reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    return dialect, replace(raw, notes=(*raw.notes, *notes)) if notes else raw
+
+
+def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:
+    """A list of texts as its JSON text is read: AppBench's results, calls, or a model's words."""
+    from planner_eval.dialects.find import find
+
+    found = find(json.dumps(texts, ensure_ascii=False), limits)
+    return found.dialect, unplaced(found.raw)
+
+
+def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
+    return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

@@ -20,7 +20,8 @@ from planner_eval.dialects.pieces import split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.views import View
 from planner_eval.dialects.whole import read_whole
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, RawTemplate, Value
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value
+from planner_eval.plan.walk import map_leaves
 
 READERS = ("fast", "grammar")
 
@@ -166,15 +167,12 @@ def _later(call: RawCall, by: int) -> RawCall:
 
 def _moved(value: Value, by: int) -> Value:
     """A value with its references' places moved."""
-    if isinstance(value, RawRef):
-        return value if value.span is None else replace(value, span=_plus(value.span, by))
-    if isinstance(value, RawTemplate):
-        return RawTemplate(tuple(_moved(part, by) for part in value.parts))
-    if isinstance(value, list):
-        return [_moved(item, by) for item in value]
-    if isinstance(value, dict):
-        return {key: _moved(item, by) for key, item in value.items()}
-    return value
+
+    def leaf(value: Value) -> Value:
+        known = isinstance(value, RawRef) and value.span is not None
+        return replace(value, span=_plus(value.span, by)) if known else value
+
+    return map_leaves(leaf, value)
 
 
 def written(value: Any) -> str:

@@ -7,7 +7,8 @@ from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.plan.model import Diagnostic, RawPlan, RawRef, RawTemplate
+from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef
+from planner_eval.plan.walk import fold
 
 
 def _digest(text: str) -> str:
@@ -51,12 +52,16 @@ def note(count: int, span: Span) -> Diagnostic:
 
 
 def _shown(value: Any, made: dict[str, str]) -> str:
-    if isinstance(value, RawRef):
-        return f"<{made.get(value.name, value.name)}{value.path}>"
-    if isinstance(value, RawTemplate):
-        return "+".join(_shown(part, made) for part in value.parts)
-    if isinstance(value, list):
-        return f"[{','.join(_shown(item, made) for item in value)}]"
-    if isinstance(value, dict):
-        return f"{{{','.join(f'{key!r}:{_shown(item, made)}' for key, item in sorted(value.items()))}}}"
-    return repr(value)
+    def leaf(value: Any) -> str:
+        if isinstance(value, RawRef):
+            return f"<{made.get(value.name, value.name)}{value.path}>"
+        return repr(value.text if isinstance(value, RawComputed) else value)
+
+    text: str = fold(
+        value,
+        leaf,
+        items=lambda parts: f"[{','.join(parts)}]",
+        fields=lambda parts: f"{{{','.join(f'{key!r}:{part}' for key, part in sorted(parts.items()))}}}",
+        text=lambda parts: "+".join(map(leaf, parts)),
+    )
+    return text

@@ -21,6 +21,7 @@ from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, shown
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import RawPlan
+from planner_eval.plan.walk import map_leaves
 
 USUAL = '{"name": "$name", "arguments": "$arguments"}'
 _READ = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPERS})
@@ -46,11 +47,7 @@ def item_of(row: Wrapper, call: Any) -> dict[str, Any]:
 
 
 def _filled(template: Any, values: dict[str, Any]) -> Any:
-    if isinstance(template, dict):
-        return {key: _filled(value, values) for key, value in template.items()}
-    if isinstance(template, list):
-        return [_filled(value, values) for value in template]
-    return values.get(template, template) if isinstance(template, str) else template
+    return map_leaves(lambda leaf: values.get(leaf, leaf) if isinstance(leaf, str) else leaf, template)
 
 
 def fill_all(row: Wrapper, items: list[dict[str, Any]]) -> str:

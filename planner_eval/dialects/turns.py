@@ -14,6 +14,7 @@ from planner_eval.dialects.detect import detect_data
 from planner_eval.dialects.messages import call_items, with_results
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.talks import Talk, Turn, talk_of
+from planner_eval.dialects.views import unplaced
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -38,12 +39,15 @@ class Source(NamedTuple):
     places: Places | None = None
 
 
-def in_text(text: str, limits: Limits, *, located: bool = False) -> Source | None:
+def in_text(
+    text: str, limits: Limits, values: list[Any] | None = None, *, located: bool = False
+) -> Source | None:
     """The conversation or answer that a text is as a whole; None where it is none.
 
     Args:
         text: The text.
         limits: Bounds on nesting.
+        values: The JSON values of the text, where they are known already.
         located: Keep the places of its objects.
 
     Raises:
@@ -54,7 +58,7 @@ def in_text(text: str, limits: Limits, *, located: bool = False) -> Source | Non
     'f(a=1)'
     """
     try:
-        values = loads(text, limits)
+        values = loads(text, limits) if values is None else values
     except LimitError:
         raise
     except ParseError:
@@ -196,7 +200,8 @@ def _with_words(
         dialect, found = words(turn.words)
         if found.calls:
             name, said, answer = name or dialect, said + 1, answer or found.answer
-        here = _placeless(shift_names(found.calls, len(calls)) if calls else found.calls)
+        found = unplaced(found)  # places are those of the words, not of the text around them
+        here = shift_names(found.calls, len(calls)) if calls else found.calls
         here = tuple(replace(call, turn=number + 1) if len(turns) > 1 else call for call in here)
         notes += [_moved(note, len(calls)) for note in found.notes if found.calls or len(turns) == 1]
         calls += with_results(here, list(turn.answers))
@@ -206,10 +211,5 @@ def _with_words(
     return name, RawPlan(tuple(calls), answer, tuple(notes))
 
 
-def _placeless(calls: tuple[RawCall, ...]) -> tuple[RawCall, ...]:
-    """Places are those of the words, not of the text around them."""
-    return tuple(replace(call, span=None, spans=()) for call in calls)
-
-
 def _moved(note: Diagnostic, by: int) -> Diagnostic:
-    return note._replace(span=None, call=note.call + by if note.call is not None else None)
+    return note._replace(call=note.call + by if note.call is not None else None)

@@ -20,8 +20,13 @@ _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
-def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
+def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> tuple[str, RawPlan] | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
+
+    Args:
+        source: The text.
+        limits: Bounds on nesting and the number of calls.
+        values: The JSON values of the text, where they are known already.
 
     Raises:
         LimitError: it nests too deeply, or holds too long a number.
@@ -32,7 +37,7 @@ def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     """
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{"):
-        return _json(source, limits)
+        return _json(source, limits, values)
     if "#" in source and "<" not in source and "```" not in source:
         from planner_eval.dialects.appbench import read_fast
 
@@ -43,9 +48,9 @@ def read_whole(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
     return None
 
 
-def _json(source: str, limits: Limits) -> tuple[str, RawPlan] | None:
+def _json(source: str, limits: Limits, values: list[Any] | None) -> tuple[str, RawPlan] | None:
     try:
-        values = loads(source, limits)
+        values = loads(source, limits) if values is None else values
     except LimitError:
         raise
     except ParseError:

@@ -9,7 +9,8 @@ from typing import Any
 from planner_eval.base.errors import WriteError
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.dialects.notations import Notation
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.walk import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,17 @@ class Written:
 
     def value(self, value: Value) -> Any:
         """A linked value as the target's plain data."""
-        if isinstance(value, (Ref, Unresolved)):
+
+        def leaf(value: Value) -> Any:
+            if not isinstance(value, (Ref, Unresolved)):
+                return value
             text = self.reference(value)
             return {"$ref": text} if self.as_object else text
-        if isinstance(value, Template):
-            return "".join(p if isinstance(p, str) else self.reference(p) for p in value.parts)
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
-        return value
+
+        def text(parts: tuple[Any, ...]) -> str:
+            return "".join(part if isinstance(part, str) else self.reference(part) for part in parts)
+
+        return fold(value, leaf, text=text)
 
     def reference(self, ref: Ref | Unresolved) -> str:
         """A reference as the target's text."""

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 
 from planner_eval.base.text import printable
-from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Path, Ref, Unresolved, Value
+from planner_eval.plan.walk import fold
 
 _ALSO_UNSAFE = re.compile("[\t\n\u061c\ufffe\uffff\U000e0000-\U000e0fff]")
 _SCALARS = (str, int, float, bool, type(None))
@@ -66,29 +67,23 @@ def value_text(value: Value, name_of: Callable[[int], str]) -> str:
     >>> value_text({"to": [Ref(0, ("city",)), "x"]}, ["search"].__getitem__)
     '{"to": [← search.city, "x"]}'
     """
-    return visible(_text(value, name_of))
 
+    def leaf(value: Value) -> str:
+        if isinstance(value, Ref):
+            return f"← {reference(name_of(value.call), value.path)}"
+        if isinstance(value, Unresolved):
+            return f"← ?{reference(value.name, value.path)}"
+        return _scalar(value) if isinstance(value, _SCALARS) else repr(value)
 
-def _text(value: Value, name_of: Callable[[int], str]) -> str:
-    kind = type(value)
-    if kind in _SCALARS:
-        return _scalar(value)
-    if kind is Ref:
-        return f"← {reference(name_of(value.call), value.path)}"
-    if kind is Unresolved:
-        return f"← ?{reference(value.name, value.path)}"
-    if kind is Template:
-        parts = (
-            _scalar(part)[1:-1] if isinstance(part, str) else f"{{{_text(part, name_of)}}}"
-            for part in value.parts
-        )
-        return f'"{"".join(parts)}"'
-    if kind is list:
-        return f"[{', '.join(_text(item, name_of) for item in value)}]"
-    if kind is dict:
-        pairs = (f"{_scalar(key)}: {_text(item, name_of)}" for key, item in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    return repr(value)
+    def text(parts: tuple[Value, ...]) -> str:
+        shown = (_scalar(part)[1:-1] if isinstance(part, str) else f"{{{leaf(part)}}}" for part in parts)
+        return f'"{"".join(shown)}"'
+
+    def fields(made: dict[str, str]) -> str:
+        return f"{{{', '.join(f'{_scalar(key)}: {item}' for key, item in made.items())}}}"
+
+    made: str = fold(value, leaf, items=lambda made: f"[{', '.join(made)}]", fields=fields, text=text)
+    return visible(made)
 
 
 def _scalar(value: Value) -> str:

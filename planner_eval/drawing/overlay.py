@@ -20,6 +20,7 @@ from planner_eval.plan.model import (
     Value,
     references,
 )
+from planner_eval.plan.walk import holds
 
 DIFF_ROLES = ("kept", "missing", "extra", "changed", "wrong")
 """The five roles of a diff, in the legend's order."""
@@ -139,7 +140,7 @@ class _Overlay:
                 rows.append(ArgumentLine("extra", text))
             else:
                 wanted = value_text(there[name, nth], self.gold_name)
-                wrong = (at[0], name) in self.wrong or _unresolved(value)
+                wrong = (at[0], name) in self.wrong or holds(value, Unresolved)
                 rows.append(ArgumentLine("wrong" if wrong else "changed", text, wanted))
         taken = {theirs for (call, _), theirs in self.renamed.items() if call == at[0]}
         for (name, nth), value in there.items():
@@ -180,10 +181,6 @@ class _Overlay:
                 yield _arrow(self.diff.pred, edge, "extra" if other is None else "wrong", tail, head)
         for edge in gold.values():
             yield _arrow(self.diff.gold, edge, "missing", self.of_gold[edge.producer], head)
-
-
-def _unresolved(value: Value) -> bool:
-    return any(isinstance(ref, Unresolved) for _, ref in references(value))
 
 
 def _titles(calls: Iterable[Call]) -> list[str]:

@@ -14,7 +14,7 @@ import os
 import signal
 import struct
 import sys
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 ORPHAN_SECONDS = 30.0
 """Beyond its deadline a layout whose parent has died is ended after this time."""
@@ -43,6 +43,13 @@ def scratch() -> int:
     return os.dup(tempfile.TemporaryFile().fileno())
 
 
+class Picture(NamedTuple):
+    """A picture, or nothing and why."""
+
+    data: bytes
+    fault: str = ""
+
+
 class Painter:
     """One Graphviz context, and the files that Graphviz reads from and complains to."""
 
@@ -61,8 +68,8 @@ class Painter:
         """The file that pygraphviz reads."""
         return self.source
 
-    def draw(self, source: bytes, form: bytes) -> tuple[bytes, str]:
-        """One graph: the picture, or nothing and why."""
+    def draw(self, source: bytes, form: bytes) -> Picture:
+        """One graph as a picture."""
         os.lseek(self.source, 0, os.SEEK_SET)
         os.ftruncate(self.source, 0)
         written = 0
@@ -74,12 +81,12 @@ class Painter:
         try:
             graph = self.gv.agread(self, None)
         except ValueError:
-            return b"", "the graph cannot be read"
+            return Picture(b"", "the graph cannot be read")
         try:
             if self.gv.gvLayout(self.context, graph, b"dot"):
-                return b"", "the layout failed"
+                return Picture(b"", "the layout failed")
             failed, data = self.gv.gvRenderData(self.context, graph, form)
-            return (b"", f"{form.decode()} cannot be drawn") if failed else (data, "")
+            return Picture(b"", f"{form.decode()} cannot be drawn") if failed else Picture(data)
         finally:
             self.gv.gvFreeLayout(self.context, graph)
             self.gv.agclose(graph)
@@ -119,9 +126,10 @@ def serve(deadline: float) -> None:
     while header := sys.stdin.buffer.read(8):
         form_size, source_size = struct.unpack(">II", header)
         form = sys.stdin.buffer.read(form_size)
-        data, reason = painter.draw(sys.stdin.buffer.read(source_size), form)
+        picture = painter.draw(sys.stdin.buffer.read(source_size), form)
         said = painter.complaints()
-        answer(out, data, f"{reason}\n".encode() + said if reason else said, failed=bool(reason))
+        why = picture.fault
+        answer(out, picture.data, f"{why}\n".encode() + said if why else said, failed=bool(why))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from planner_eval.comparison.align import Matching
 from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.walk import holds
 
 _Value = TypeVar("_Value")
 
@@ -179,11 +180,4 @@ def _add(figure: list[int], arguments: Arguments) -> None:
 
 def dependent(value: Value) -> bool:
     """Whether a value is or holds a reference, resolved or not."""
-    kind = type(value)
-    if kind is str:
-        return False
-    if kind is Ref or kind is Unresolved or kind is Template:
-        return True
-    if isinstance(value, list):
-        return any(map(dependent, value))
-    return kind is dict and any(map(dependent, value.values()))
+    return holds(value, (Ref, Unresolved, Template))

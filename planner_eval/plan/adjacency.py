@@ -7,8 +7,10 @@ them needs, as if the circle were one call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
+
+from planner_eval.plan.topological import circles
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Plan
@@ -81,50 +83,6 @@ def _levels(needs: Needs) -> list[int]:
         for call in group:
             found[call] = level
     return found
-
-
-def circles(needs: Needs) -> list[list[int]]:
-    """The calls of each circle together, in ascending order, and each other call alone; producers first.
-
-    Source: Tarjan, Depth-first search and linear graph algorithms (SIAM J. Comput. 1, 1972).
-
-    >>> circles([[1], [], [0, 3], [2]])
-    [[1], [0], [2, 3]]
-    """
-    seen = [0] * len(needs)  # which call was come upon first, second, …; 0 for not yet
-    low = [0] * len(needs)  # the first of those that can be come back to
-    path: list[int] = []
-    found: list[list[int]] = []
-    count = 0
-    for start in range(len(needs)):
-        work: list[tuple[int, Iterator[int]]] = [] if seen[start] else [(start, iter(needs[start]))]
-        while work:
-            call, rest = work[-1]
-            if not seen[call]:
-                count += 1
-                seen[call] = low[call] = count
-                path.append(call)
-            for producer in rest:
-                if not seen[producer]:
-                    work.append((producer, iter(needs[producer])))
-                    break
-                low[call] = min(low[call], low[producer])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[call])
-                if low[call] == seen[call]:
-                    found.append(_cut(path, call, low, len(needs) + 1))
-    return found
-
-
-def _cut(path: list[int], first: int, low: list[int], done: int) -> list[int]:
-    """Take a circle off the end of the path; nothing comes back to its calls any more."""
-    group: list[int] = []
-    while not group or group[-1] != first:
-        group.append(path.pop())
-        low[group[-1]] = done
-    return sorted(group)
 
 
 def longest_chain(needs: Needs) -> list[int]:

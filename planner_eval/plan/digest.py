@@ -7,7 +7,8 @@ from typing import Any
 
 from planner_eval.plan.canonical import Key, Numbered
 from planner_eval.plan.isomorphism import consumers
-from planner_eval.plan.model import Arguments, Plan, Ref, Template, Value
+from planner_eval.plan.model import Arguments, Plan, Ref, Value
+from planner_eval.plan.walk import fold
 
 
 def digest(plan: Plan, *, values: bool = True) -> str:
@@ -51,15 +52,14 @@ def _blank(_plan: Plan, _position: int, arguments: Arguments) -> Arguments:
 
 def _blanked(value: Value) -> Value:
     """A value whose literals are all alike: references and the containers that hold them remain."""
-    kind = type(value)
-    if kind is Ref:
-        return value
-    if kind is list:
-        kept = [_blanked(item) for item in value]
-        return kept if any(item is not None for item in kept) else None
-    if kind is dict:
-        kept_fields = {name: _blanked(item) for name, item in value.items()}
-        return kept_fields if any(item is not None for item in kept_fields.values()) else None
-    if kind is Template:
-        return [_blanked(part) for part in value.parts]
-    return None
+    return fold(
+        value,
+        _reference,
+        items=lambda made: made if any(item is not None for item in made) else None,
+        fields=lambda made: made if any(item is not None for item in made.values()) else None,
+        text=lambda parts: [_reference(part) for part in parts],
+    )
+
+
+def _reference(leaf: Value) -> Ref | None:
+    return leaf if type(leaf) is Ref else None

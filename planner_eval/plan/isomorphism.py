@@ -29,7 +29,19 @@ class Coloured(NamedTuple):
     producers: list[list[int]]
 
 
-def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> tuple[list[int] | None, bool]:
+class Found(NamedTuple):
+    """What a search for a mapping came to.
+
+    Args:
+        image: For each call of the one plan its call of the other; None where there is no mapping.
+        proved: False when the budget ran out.
+    """
+
+    image: list[int] | None
+    proved: bool = True
+
+
+def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Found:
     """Map each call of `left` to one of `right`, keeping colours and references.
 
     Args:
@@ -37,17 +49,13 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> tuple[list[
         right: The other, coloured from the same table.
         budget: How many pairs of calls to try.
 
-    Returns:
-        For each call of `left` its image, or None where there is none; and whether that is proved
-        (False when the budget ran out).
-
     >>> dice = Coloured([0, 0, 1], [[], [], [0, 1]])
     >>> find_mapping(dice, Coloured([0, 1, 0], [[], [2, 0], []]), budget=100)
-    ([2, 0, 1], True)
+    Found(image=[2, 0, 1], proved=True)
     """
     refine(left, right, rounds=min(ROUNDS, 1 + budget // (1 + len(left.colours))))
     if sorted(left.colours) != sorted(right.colours):
-        return None, True
+        return Found(None)
     search = _Search(left, right, budget)
     partners: dict[tuple[int, ...], list[list[int]]] = {}
     for part in _parts(right):
@@ -59,10 +67,10 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> tuple[list[
                 del candidates[index]
                 break
             if search.budget <= 0:
-                return None, False
+                return Found(None, proved=False)
         else:
-            return None, True
-    return search.image, True
+            return Found(None)
+    return Found(search.image)
 
 
 def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:

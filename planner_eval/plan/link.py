@@ -8,9 +8,11 @@ data flow; where only the call itself does, likewise (`reference.self`).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span
+from planner_eval.base.text import shortened
 from planner_eval.plan.model import (
     Arguments,
     Call,
@@ -19,6 +21,7 @@ from planner_eval.plan.model import (
     Path,
     Plan,
     RawCall,
+    RawComputed,
     RawPlan,
     RawRef,
     RawTemplate,
@@ -37,7 +40,12 @@ _LEAVES = frozenset({str, float, bool, type(None)})
 
 
 def link(
-    raw: RawPlan, *, dialect: str | None = None, text: str | None = None, depth: int = MAX_DEPTH
+    raw: RawPlan,
+    *,
+    dialect: str | None = None,
+    text: str | None = None,
+    depth: int = MAX_DEPTH,
+    compute: Callable[[str], Value] | None = None,
 ) -> Plan:
     """Resolve every reference of raw calls and give the plan.
 
@@ -46,6 +54,7 @@ def link(
         dialect: The dialect's name, kept on the plan.
         text: The text they were read from, kept on the plan.
         depth: How deep lists and objects in an argument may nest.
+        compute: Gives the value of an expression of literals, or None; without it its source text stands.
 
     Returns:
         The plan; everything doubtful is one of its diagnostics, never an exception.
@@ -57,7 +66,7 @@ def link(
     >>> link(RawPlan((producer, RawCall("book", (("id", RawRef("v1", ("id",))),))))).edges
     (Edge(producer=0, consumer=1, argument='id', at=(), path=('id',), inferred=False),)
     """
-    linker = _Linker(raw, depth)
+    linker = _Linker(raw, depth, compute)
     ids = _ids(raw.calls, linker.notes)
     calls = tuple(linker.call(i, call, ids[i]) for i, call in enumerate(raw.calls))
     answer = None
@@ -95,11 +104,12 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
 class _Linker:
     """The state of one link(): who binds what, and what has been found so far."""
 
-    __slots__ = ("backward_only", "bound", "calls", "depth", "edges", "notes")
+    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "notes")
 
-    def __init__(self, raw: RawPlan, depth: int) -> None:
+    def __init__(self, raw: RawPlan, depth: int, compute: Callable[[str], Value] | None) -> None:
         self.calls = raw.calls
         self.depth = depth
+        self.compute = compute
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
@@ -152,11 +162,24 @@ class _Linker:
                     for k, part in enumerate(value.parts)
                 )
             )
+        if kind is RawComputed:
+            return self.computed(value.text, i, argument, span)
         if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
             message = f"an object in {argument!r} of call {i + 1} gives a key twice; the last value counts"
             self.notes.append(Diagnostic("value.duplicate", message, "error", i, argument, span))
             return self.value(dict(value), i, argument, at, span)
         raise TypeError(f"{kind.__name__} is no value of a call")
+
+    def computed(self, text: str, i: int, argument: str, span: Span | None) -> Value:
+        """The value of an expression, or its source text, and a note that says which."""
+        value = self.compute(text) if self.compute is not None else None
+        shown = f"{argument!r} of call {i + 1} is the expression {shortened(text, 60)}"
+        said = "; its text stands for it" if value is None else f", computed as {value!r}"
+        severity = "warning" if value is None else "info"
+        self.notes.append(
+            Diagnostic("value.computed", shown + said, severity, self._place(i), argument, span)
+        )
+        return text if value is None else value
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
         binders = self.bound.get(ref.name)

@@ -4,7 +4,7 @@
 Nothing here reads or writes, and importing it costs little more than dataclasses.
 
 A *value* is JSON data (None, bool, int, float, str, list, dict with string keys) whose leaves may
-also be references: ``RawRef`` and ``RawTemplate`` before linking, ``Ref``, ``Unresolved`` and
+also be references: ``RawRef`` and ``RawTemplate`` (and ``RawComputed``) before linking, ``Ref``, ``Unresolved`` and
 ``Template`` after it. Lists and dicts inside values belong to the plan: treat them as read-only.
 """
 
@@ -52,6 +52,13 @@ class RawTemplate:
     """Text around references: strings and RawRefs in written order."""
 
     parts: tuple[str | RawRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawComputed:
+    """An expression of literals that stands where a value should, as `1/6` in a Python call: its source text."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from planner_eval.plan.model import Arguments, Call, Edge, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Arguments, Call, Edge, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.walk import map_leaves
 
 
 def moved(value: Value, place: Mapping[int, int], lost: Mapping[int, str] | None = None) -> Value:
@@ -18,18 +19,15 @@ def moved(value: Value, place: Mapping[int, int], lost: Mapping[int, str] | None
     >>> moved([Ref(3), "text"], {3: 0})
     [Ref(call=0, path=()), 'text']
     """
-    kind = type(value)
-    if kind is Ref:
-        if value.call in place:
-            return Ref(place[value.call], value.path)
-        return Unresolved((lost or {}).get(value.call, f"c{value.call + 1}"), value.path)
-    if kind is list:
-        return [moved(item, place, lost) for item in value]
-    if kind is dict:
-        return {key: moved(item, place, lost) for key, item in value.items()}
-    if kind is Template:
-        return Template(tuple(p if isinstance(p, str) else moved(p, place, lost) for p in value.parts))
-    return value
+
+    def change(leaf: Value) -> Value:
+        if type(leaf) is not Ref:
+            return leaf
+        if leaf.call in place:
+            return Ref(place[leaf.call], leaf.path)
+        return Unresolved((lost or {}).get(leaf.call, f"c{leaf.call + 1}"), leaf.path)
+
+    return map_leaves(change, value)
 
 
 def plan_of(calls: Iterable[Call], answer: Arguments | None = None) -> Plan:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from planner_eval.plan.adjacency import leaders, levels, longest_chain, producers
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.walk import holds
 
 
 def consumers(plan: Plan) -> list[list[int]]:
@@ -189,11 +190,11 @@ def _kind(value: Value) -> str:
     kind = type(value)
     if kind in _JSON:
         return _JSON[kind]
-    inside = [reference for _, reference in references(value)]
-    if any(type(reference) is Unresolved for reference in inside):
+    if holds(value, Unresolved):
         return "unresolved"
     if kind is Ref:
         return "reference"
+    inside = holds(value, Ref)
     if kind is Template:
         return "ref in text" if inside else "string"
     return "ref in values" if inside else "array" if kind is list else "object"

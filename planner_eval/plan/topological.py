@@ -1,4 +1,8 @@
-"""The one topological sort: positions so that each comes after those that it needs."""
+"""Topological order in one place: positions so that each comes after those that it needs.
+
+:func:`generations` lets the caller choose among those that can come next, and where to enter a circle;
+:func:`circles` takes a circle for one position.
+"""
 
 from __future__ import annotations
 
@@ -61,3 +65,47 @@ def stuck(needs: Sequence[Collection[int]]) -> list[int]:
     """
     free = {position for generation in generations(needs) for position in generation}
     return [position for position in range(len(needs)) if position not in free]
+
+
+def circles(needs: Sequence[Collection[int]]) -> list[list[int]]:
+    """The positions of each circle together, in ascending order, and each other one alone; needed ones first.
+
+    Source: Tarjan, Depth-first search and linear graph algorithms (SIAM J. Comput. 1, 1972).
+
+    >>> circles([[1], [], [0, 3], [2]])
+    [[1], [0], [2, 3]]
+    """
+    seen = [0] * len(needs)  # which position was come upon first, second, …; 0 for not yet
+    low = [0] * len(needs)  # the first of those that can be come back to
+    path: list[int] = []
+    found: list[list[int]] = []
+    count = 0
+    for start in range(len(needs)):
+        work: list[tuple[int, Iterator[int]]] = [] if seen[start] else [(start, iter(needs[start]))]
+        while work:
+            call, rest = work[-1]
+            if not seen[call]:
+                count += 1
+                seen[call] = low[call] = count
+                path.append(call)
+            for producer in rest:
+                if not seen[producer]:
+                    work.append((producer, iter(needs[producer])))
+                    break
+                low[call] = min(low[call], low[producer])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[call])
+                if low[call] == seen[call]:
+                    found.append(_cut(path, call, low, len(needs) + 1))
+    return found
+
+
+def _cut(path: list[int], first: int, low: list[int], done: int) -> list[int]:
+    """Take a circle off the end of the path; nothing comes back to it any more."""
+    group: list[int] = []
+    while not group or group[-1] != first:
+        group.append(path.pop())
+        low[group[-1]] = done
+    return sorted(group)

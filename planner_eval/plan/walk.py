@@ -3,16 +3,40 @@
 A value is JSON data with references in it (:mod:`planner_eval.plan.model`): lists, objects and texts
 around references hold values, everything else is a leaf. What only looks, asks :func:`leaves`; what
 changes leaves and keeps the rest, :func:`map_leaves`; what makes something else of a value,
-:func:`fold`. Loops measured to be hot keep a walk of their own, and ``tests/test_walk.py`` holds them
-equal to these.
+:func:`fold`; what only wants to know whether some kind is in it, :func:`holds`. Loops measured to be
+hot keep a walk of their own, and ``tests/test_walk.py`` holds them equal to these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from planner_eval.base.jsontext import rebuilt
 from planner_eval.plan.model import Path, RawTemplate, Template, Value
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+"""What nearly every value is; asked first, for that is the quickest."""
+
+
+def holds(value: Value, kinds: type | tuple[type, ...]) -> bool:
+    """Whether a value, or anything in it, is of one of some kinds.
+
+    Args:
+        value: The value.
+        kinds: The kinds: of references, of texts around references, of scalars, ``list`` or ``dict``.
+
+    >>> holds({"to": ["Rome", 7]}, int), holds({"to": ["Rome", 7]}, Template)
+    (True, False)
+    """
+    if isinstance(value, kinds):
+        return True
+    if isinstance(value, dict):
+        return any(holds(item, kinds) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(holds(item, kinds) for item in value)
+    return isinstance(value, (Template, RawTemplate)) and any(isinstance(part, kinds) for part in value.parts)
 
 
 def leaves(value: Value, at: Path = ()) -> Iterator[tuple[Path, Value]]:
@@ -29,7 +53,9 @@ def leaves(value: Value, at: Path = ()) -> Iterator[tuple[Path, Value]]:
     >>> list(leaves({"to": ["Rome", 7]}))
     [(('to', 0), 'Rome'), (('to', 1), 7)]
     """
-    if isinstance(value, dict):
+    if type(value) in _SCALARS:
+        yield at, value
+    elif isinstance(value, dict):
         for key, item in value.items():
             yield from leaves(item, (*at, key))
     elif isinstance(value, (list, tuple)):
@@ -53,8 +79,13 @@ def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
     >>> map_leaves(lambda leaf: leaf.upper() if isinstance(leaf, str) else leaf, {"to": ["Rome", 7]})
     {'to': ['ROME', 7]}
     """
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind in _SCALARS:
+        return change(value)
+    if kind is dict:
         return {key: map_leaves(change, item) for key, item in value.items()}
+    if isinstance(value, dict):  # keys that a text repeats are link()'s to report
+        return rebuilt(value, partial(map_leaves, change))
     if isinstance(value, (list, tuple)):
         return [map_leaves(change, item) for item in value]
     if isinstance(value, (Template, RawTemplate)):
@@ -83,6 +114,8 @@ def fold(
     >>> fold({"to": ["Rome", 7]}, repr, items=" ".join, fields=lambda made: f"<{made['to']}>")
     "<'Rome' 7>"
     """
+    if type(value) in _SCALARS:
+        return leaf(value)
     if isinstance(value, dict):
         return fields(
             {key: fold(item, leaf, items=items, fields=fields, text=text) for key, item in value.items()}

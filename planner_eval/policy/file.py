@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.registry import service
@@ -66,8 +66,15 @@ def load_policy(name: str) -> Policy:
     return read_policy(path)
 
 
-def find_policy(place: Path) -> tuple[Policy, Path] | None:
-    """The policy that a project keeps in a folder, and its file; None where there is none."""
+class Kept(NamedTuple):
+    """A policy that a project keeps, and its file."""
+
+    policy: Policy
+    path: Path
+
+
+def find_policy(place: Path) -> Kept | None:
+    """The policy that a project keeps in a folder; None where there is none."""
     for name in FILES:
         path = place / name
         if path.is_file():
@@ -75,7 +82,7 @@ def find_policy(place: Path) -> tuple[Policy, Path] | None:
             if name == "pyproject.toml":
                 data = data.get("tool", {}).get("planeval")
             if data is not None:
-                return policy_of(data, str(path), path.parent), path
+                return Kept(policy_of(data, str(path), path.parent), path)
     return None
 
 

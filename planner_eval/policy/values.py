@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 from planner_eval.plan.bag import Bag
-from planner_eval.plan.model import Ref, Template, Value
+from planner_eval.plan.model import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +21,6 @@ class Typed:
     """A number that equals only numbers of its own type."""
 
     value: float
-
-
-def leaves(change: Callable[[Value], Value], value: Value) -> Value:
-    """Apply a change to every leaf of a value, in lists, objects and the texts of templates."""
-    kind = type(value)
-    if kind is list:
-        return [leaves(change, item) for item in value]
-    if kind is dict:
-        return {key: leaves(change, item) for key, item in value.items()}
-    if kind is Template:
-        return Template(tuple(change(p) if isinstance(p, str) else p for p in value.parts))
-    return change(value)
 
 
 def casefold(value: Value) -> Value:
@@ -201,12 +189,3 @@ def split(value: Value) -> list[Value] | None:
     if isinstance(value, list):
         return value
     return [part.strip() for part in value.split(",") if part.strip()] if type(value) is str else None
-
-
-def holds_reference(value: Value) -> bool:
-    """Whether a value is or holds a reference to a call."""
-    if isinstance(value, list):
-        return any(holds_reference(item) for item in value)
-    if isinstance(value, dict):
-        return any(holds_reference(item) for item in value.values())
-    return isinstance(value, (Ref, Template))

@@ -7,10 +7,10 @@ as the others do and can be read; without one, the next comma of the array aroun
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import decode
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import blank_end, decode, refusal
+from planner_eval.records.shapes import Item, shape_of
 
 _MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
 _FIRST_KEY = re.compile(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
@@ -18,67 +18,18 @@ _TRIES = 200
 """How many places may turn out not to be the start of the next record, over a whole file."""
 
 
-class Item(NamedTuple):
-    """A value out of a file, or why there is none.
-
-    Args:
-        data: The value.
-        line: The line it starts on, counted from 1, where it is known.
-        error: Why there is no value.
-        text: What could not be read.
-        key: The id that the value stands under.
-    """
-
-    data: Any
-    line: int | None = None
-    error: ParseError | None = None
-    text: str = ""
-    key: str | None = None
-
-
-def line_item(number: int, text: str) -> Item:
-    """The value of one line.
-
-    >>> line_item(3, '{"id": 1,').error.reason
-    'the line is no JSON: column 10: expecting property name enclosed in double quotes'
-    """
-    start = blank_end(text, 0)
-    try:
-        data, end = decode(text, start)
-    except (ValueError, RecursionError) as error:
-        return Item(None, number, _refusal(error, "the line is no JSON", 0), text)
-    end = blank_end(text, end)
-    if text[end : end + 1] == ",":  # as in an array; the record is there all the same
-        end = blank_end(text, end + 1)
-    if end < len(text):
-        shown = text[end : end + 20]
-        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {shown!r}"
-        return Item(None, number, ParseError(reason), text)
-    return Item(data, number)
-
-
-def _refusal(error: Exception, what: str, start: int) -> ParseError:
-    """The error of a piece of JSON that begins at a place of its line."""
-    if isinstance(error, RecursionError):
-        return LimitError(f"{what}: it nests too deeply")
-    position = getattr(error, "pos", None)
-    if position is None:  # an integer of more digits than Python converts
-        return LimitError(f"{what}: a number has too many digits")
-    message = str(error.msg)  # type: ignore[attr-defined]
-    return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
-
-
-def elements(text: str, start: int) -> list[Item] | None:
+def elements(text: str, start: int, text_field: str | None = None) -> list[Item] | None:
     """The elements of an array of which some are broken; None where text follows the array.
 
     Args:
         text: The text.
         start: The place of the array's bracket.
+        text_field: The field that holds a record's plan, where the user named it.
 
     >>> [item.data for item in elements('[{"id": 1}, {"id": "x}, {"id": 3}]', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text, in_array=True)
+    pieces = _Pieces(text, text_field, in_array=True)
     at = start + 1
     while True:
         at = blank_end(text, at)
@@ -96,13 +47,13 @@ def elements(text: str, start: int) -> list[Item] | None:
     return pieces.items
 
 
-def sequence(text: str, start: int) -> list[Item]:
+def sequence(text: str, start: int, text_field: str | None = None) -> list[Item]:
     r"""The values of a text in which JSON values follow one another, over several lines or on one.
 
     >>> [item.data for item in sequence('{"id":\n 1}\n{"id": "x}\n{"id":\n 3}', 0)]
     [{'id': 1}, None, {'id': 3}]
     """
-    pieces = _Pieces(text, in_array=False)
+    pieces = _Pieces(text, text_field, in_array=False)
     at = start
     while at < len(text):
         at = blank_end(text, pieces.take(at))
@@ -114,8 +65,8 @@ def sequence(text: str, start: int) -> list[Item]:
 class _Pieces:
     """Values taken out of a text one after another."""
 
-    def __init__(self, text: str, *, in_array: bool) -> None:
-        self.text, self.in_array = text, in_array
+    def __init__(self, text: str, text_field: str | None, *, in_array: bool) -> None:
+        self.text, self.text_field, self.in_array = text, text_field, in_array
         self.items: list[Item] = []
         self.tries = 0
         self.line, self.counted = 1, 0
@@ -131,11 +82,11 @@ class _Pieces:
             self.key = self.key or (first[1] if first else None)
             end = self._next(at)
             column = self.text.rfind("\n", 0, at) + 1
-            self.fail(at, _refusal(error, "the record is no JSON", column), end)
+            self.fail(at, refusal(error, "the record is no JSON", column), end)
             return end
         if first:
             self.key = first[1]
-        self.items.append(Item(data))
+        self.items.append(Item(data, shape_of(data, self.text_field)))
         return end
 
     def skip(self, at: int) -> int:
@@ -149,7 +100,7 @@ class _Pieces:
         """Keep what cannot be read, with its line."""
         self.line += self.text.count("\n", self.counted, at)
         self.counted = at
-        self.items.append(Item(None, self.line, error, self.text[at:end]))
+        self.items.append(Item(None, line=self.line, error=error, text=self.text[at:end]))
 
     def _next(self, at: int) -> int:
         """Where the next record starts after a broken one, or where the broken one ends."""
@@ -187,13 +138,6 @@ class _Pieces:
             elif mark in "]}":
                 depth -= 1
         return len(self.text)
-
-
-def blank_end(text: str, at: int) -> int:
-    """The place after the white space of JSON at a place."""
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
 
 
 def id_in(text: str, key: str | None) -> str | None:

@@ -38,6 +38,9 @@ TALKS = ("messages", "conversations", "gen_convs", "outputs")
 GOLD_FIELDS = ("gold", "ground_truth", "reference", "expected", "possible_answer")
 """Fields that hold a gold plan, and never an answer."""
 
+KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
+"""All fields that may hold a plan."""
+
 LISTS = ("calls", "tool_calls")
 """Fields that list calls themselves: null there says that no call was made."""
 

@@ -11,35 +11,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.jsontext import Repeated, decode
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits
-from planner_eval.dialects.messages import is_call
-from planner_eval.dialects.read import parse
-from planner_eval.plan.model import Plan
-from planner_eval.records.broken import Item, id_in
-from planner_eval.records.fields import (
-    ID_FIELDS,
-    LISTS,
-    OPTION,
-    TALKS,
-    WANTED,
-    Role,
-    choose_content,
-    choose_id,
-    is_id,
-)
-from planner_eval.records.items import calls_nothing, is_record, may_have_id, split_items, structured
+from planner_eval.records.fields import ID_FIELDS, OPTION, WANTED, Role, choose_content, choose_id, is_id
+from planner_eval.records.items import Contents, calls_nothing, split_items, structured
+from planner_eval.records.shapes import Chosen, Item
 
 FILE_LIMIT = 4_000_000_000
 """Bytes of one file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a file: where it stands, and its plan as text or structure.
 
     Args:
@@ -50,6 +33,7 @@ class Record:
         line: The line it starts on, counted from 1, when known.
         error: Why its source could not be taken out of the file.
         fields: The record's other fields.
+        values: The JSON values of a text, where it was decoded on the way.
     """
 
     file: str
@@ -58,7 +42,8 @@ class Record:
     source: Any
     line: int | None = None
     error: ParseError | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = {}
+    values: list[Any] | None = None
 
     @property
     def where(self) -> str:
@@ -66,16 +51,6 @@ class Record:
         named = f" (id {self.id})" if self.id is not None else ""
         line = f", line {self.line}" if self.line is not None else ""
         return f"{self.file}{line}, record {self.position + 1}{named}"
-
-    def plan(self, *, dialect: str | None = None, limits: Limits = DEFAULT_LIMITS, **options: Any) -> Plan:
-        """Parse the record's plan.
-
-        Raises:
-            ParseError: the record holds no readable plan.
-        """
-        if self.error is not None:
-            raise self.error
-        return parse(self.source, dialect=dialect, limits=limits, **options)
 
 
 class PlanFile(NamedTuple):
@@ -142,10 +117,10 @@ def read_file(
         )
         broken = ParseError(reason, code="parse.encoding")
         return PlanFile(name, (Record(name, 0, None, "", error=broken),), False)
-    items = split_items(text, name)
-    if items is None:
-        return _single(name, text)
-    return _file(name, items, (id_field, text_field), role, never, spare)
+    found = split_items(text, name, text_field)
+    if not found.many:
+        return _alone(name, found, text)
+    return _file(name, found.items, (id_field, text_field), role, never, spare)
 
 
 def read_data(
@@ -174,10 +149,10 @@ def read_data(
     >>> read_data(["f()", "g()"], "answers").records[1].where
     'answers, record 2'
     """
-    items = structured(data)
-    if items is None:
-        return PlanFile(name, (_alone(name, data, data),), False)
-    return _file(name, items, (id_field, text_field), role, None, spare)
+    found = structured(data, text_field)
+    if not found.many:
+        return _alone(name, found, data)
+    return _file(name, found.items, (id_field, text_field), role, None, spare)
 
 
 def _file(
@@ -189,7 +164,7 @@ def _file(
     spare: tuple[str | None, str | None],
 ) -> PlanFile:
     id_field, text_field = named
-    records = [item.data for item in items if is_record(item.data, text_field)]
+    records = [item.data for item in items if item.shape.holds]
     if id_field and not any(isinstance(i.data, dict) and id_field in i.data for i in items):
         raise InputError(f"{name}: no record has the id field {id_field!r}")
     if text_field and not any(text_field in record for record in records):
@@ -203,9 +178,10 @@ def _file(
             f"{name}: none of {len(records):,} records has a field that is known to hold "
             f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
         )
-    holders = [item.data for item in items if may_have_id(item.data, text_field)]
-    key = id_field or (spare[0] if any(spare[0] in one for one in holders) else choose_id(holders))
-    made = tuple(_record(name, at, item, (key, content), text_field) for at, item in enumerate(items))
+    named_by = [item.data for item in items if item.shape.named]
+    key = id_field or (spare[0] if any(spare[0] in one for one in named_by) else choose_id(named_by))
+    chosen = Chosen(key, content, text_field is not None)
+    made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
     return PlanFile(name, made, True, content, key)
 
 
@@ -228,67 +204,31 @@ def _text(path: str) -> str:
 
 
 # ---------------------------------------------------------------- from items to records
-def _single(name: str, text: str) -> PlanFile:
+def _alone(name: str, found: Contents, source: Any) -> PlanFile:
     """A plan in a file of its own, with the fields beside its calls."""
-    start = len(text) - len(text.lstrip())
-    data: Any = None
-    if text[start : start + 1] == "{":
-        try:
-            data, _ = decode(text, start)
-        except (ValueError, RecursionError):
-            data = None
-    return PlanFile(name, (_alone(name, data, text),), False)
+    (item,) = found.items
+    values = [item.data] if found.whole and isinstance(source, str) else None
+    record = Record(name, 0, None, source, values=values)
+    if item.shape.named:
+        own = next((str(item.data[key]) for key in ID_FIELDS if is_id(item.data.get(key))), None)
+        record = record._replace(id=own, fields=item.data)
+        if calls_nothing(item.data):
+            record = record._replace(source=[], values=None)
+    return PlanFile(name, (record,), False)
 
 
-def _alone(name: str, data: Any, source: Any) -> Record:
-    if not isinstance(data, dict) or is_call(data):
-        return Record(name, 0, None, source)
-    own = next((str(data[key]) for key in ID_FIELDS if is_id(data.get(key))), None)
-    return Record(name, 0, own, [] if calls_nothing(data) else source, fields=data)
-
-
-def _record(
-    name: str, position: int, item: Item, taken: tuple[str | None, str | None], text_field: str | None
-) -> Record:
-    data, line, (key, content) = item.data, item.line, taken
+def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
+    data, line = item.data, item.line
     if data is None and item.key is not None:
         reason = f"there is no plan: {item.key!r} is null"
         return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
     if item.error is not None:
-        return Record(name, position, id_in(item.text, key), None, line, item.error)
-    if not isinstance(data, dict) or not may_have_id(data, text_field):
-        return Record(name, position, item.key, data, line)
-    own = data.get(key) if key is not None else None
+        from planner_eval.records.broken import id_in
+
+        return Record(name, position, id_in(item.text, chosen.id), None, line, item.error)
+    taken = item.shape.take(data, chosen)
+    if not item.shape.named:
+        return Record(name, position, item.key, taken.source, line, taken.error)
+    own = data.get(chosen.id) if chosen.id is not None else None
     named = item.key or (str(own) if is_id(own) else None)
-    if not is_record(data, text_field):
-        return Record(name, position, named, data, line, None, data)
-    source, error = _taken(data, content, text_field is not None)
-    return Record(name, position, named, source, line, error, data)
-
-
-def _taken(data: dict[str, Any], content: str | None, by_user: bool) -> tuple[Any, ParseError | None]:
-    """A record's plan, or why it has none."""
-    listed = next((key for key in LISTS if isinstance(data.get(key), list)), None)
-    if content is None or (content not in data and not by_user and listed):
-        if listed:
-            return data, None
-        shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
-        reason = f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"
-        return None, ParseError(reason, code="parse.shape")
-    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
-        return None, ParseError(f"the record has the field {content!r} more than once", code="parse.shape")
-    value = data.get(content)
-    if value is None and content in LISTS and content in data:
-        return [], None
-    if value is None:
-        what = f"{content!r} is null" if content in data else f"the record has no {content!r}"
-        return None, ParseError(
-            f"there is no plan: {what}, the field of this file's plans", code="parse.empty"
-        )
-    if value == {} or (value == [] and content in TALKS):
-        return None, ParseError(f"there is no plan: {content!r} is empty", code="parse.empty")
-    if not isinstance(value, (str, list, dict)):
-        return None, ParseError(
-            f"the record's {content!r} is {value!r}, expected a plan as text or as JSON", code="parse.shape"
-        )
-    return (data if content in LISTS and not by_user else value), None
+    return Record(name, position, named, taken.source, line, taken.error, data)

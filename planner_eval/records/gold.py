@@ -20,6 +20,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content
 from planner_eval.records.files import Record
+from planner_eval.records.plans import read_plan
 
 FIELDS = ("optional", "before", "unordered", "accepted")
 
@@ -46,7 +47,7 @@ def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
         ParseError: the record's own plan, or an alternative, cannot be read.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
-    plan = record.plan(dialect=dialect)
+    plan = read_plan(record, dialect=dialect)
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.records.files import PlanFile, Record
@@ -12,8 +12,7 @@ WAYS = ("id", "position")
 """How records can be paired."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """Which prediction belongs to which gold plan.
 
     Args:
@@ -26,9 +25,6 @@ class Pairing:
     by: str
     pairs: tuple[tuple[Record | None, Record | None], ...]
     repeated: tuple[Record, ...] = ()
-
-    def __iter__(self) -> Iterator[tuple[Record | None, Record | None]]:
-        return iter(self.pairs)
 
 
 def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
@@ -44,7 +40,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
 
     >>> one = PlanFile("a", (Record("a", 0, "x", "f()"), Record("a", 1, "y", "g()")), True)
     >>> two = PlanFile("b", (Record("b", 0, "y", "g()"),), True)
-    >>> [(p and p.id, g and g.id) for p, g in pair(one, two)]
+    >>> [(p and p.id, g and g.id) for p, g in pair(one, two).pairs]
     [('y', 'y'), ('x', None)]
     """
     if by is None and not pred.many and not gold.many:

@@ -15,6 +15,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.comparison.patch import SCHEMA, apply_patch
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
+from planner_eval.records.plans import read_plan
 
 
 class Patches(NamedTuple):
@@ -140,7 +141,7 @@ def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -
     Args:
         records: The plans.
         patches: The patches, by id.
-        reading: How the plans are read, as for :meth:`planner_eval.records.files.Record.plan`.
+        reading: How the plans are read, as for :func:`planner_eval.records.plans.read_plan`.
 
     Returns:
         One entry a record, in order.
@@ -159,7 +160,7 @@ def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -
 def _patched(record: Record, name: str, patches: Patches, reading: dict[str, Any]) -> Patched:
     patch = patches.by_id.get(name)
     try:
-        plan = record.plan(**reading)
+        plan = read_plan(record, **reading)
         if patch is None and patches.broken:
             lost = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
             return Patched(name, error=f"{record.where}: there is no patch of this id, but {lost}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Span
@@ -15,6 +15,9 @@ from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.files import Record
 from planner_eval.records.gold import Gold, read_gold
+from planner_eval.records.plans import read_plan
+
+T = TypeVar("T")
 
 STATES = {
     "same": "the plans mean the same",
@@ -30,8 +33,7 @@ JUDGED = ("same", "different", "unreadable", "absent")
 """The states that count in every denominator: there was a readable gold plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What became of one pair of records.
 
     Args:
@@ -50,7 +52,7 @@ class Row:
     pred: Plan | None = None
     gold: Plan | None = None
     error: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = {}
 
 
 def evaluate(
@@ -78,29 +80,51 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        row = _row(name, _read(pred, pred_dialect, repair=repair), pred, (gold, gold_dialect), policy)
+        plan = _tried(read_plan, pred, ParseError, dialect=pred_dialect, repair=repair)
+        wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect)
+        row = _row(name, plan, pred, wanted, gold, policy)
         yield _located(row) if located else row
 
 
-Source = tuple[Record | None, str | None]
+class _Tried(NamedTuple, Generic[T]):
+    """What was read of a record, or why nothing was; neither where there is no record."""
+
+    found: T | None = None
+    problem: str | None = None
+
+
+def _tried(
+    read: Callable[..., T],
+    record: Record | None,
+    kept: type[Exception] | tuple[type[Exception], ...],
+    **how: Any,
+) -> _Tried[T]:
+    if record is None:
+        return _Tried()
+    try:
+        return _Tried(read(record, **how))
+    except kept as error:  # what stands beside a gold plan names its place itself
+        return _Tried(problem=f"{record.where}: {error}" if isinstance(error, ParseError) else str(error))
 
 
 def _row(
-    name: str, read: tuple[Plan | None, str | None], pred: Record | None, gold: Source, policy: Policy
+    name: str,
+    plan: _Tried[Plan],
+    pred: Record | None,
+    wanted: _Tried[Gold],
+    gold: Record | None,
+    policy: Policy,
 ) -> Row:
-    plan, problem = read
-    wanted, wrong = _read_gold(*gold)
-    if wanted is None and pred is not None and gold[0] is None:
-        return Row(name, "gold_absent", pred=plan, error=f"{pred.where}: {STATES['gold_absent']}")
-    if wanted is None:
-        return Row(name, "gold_unreadable", pred=plan, error=wrong)
-    fields = gold[0].fields if gold[0] is not None else {}
-    if plan is None:
+    if gold is None and pred is not None:
+        return Row(name, "gold_absent", pred=plan.found, error=f"{pred.where}: {STATES['gold_absent']}")
+    if gold is None or wanted.found is None:
+        return Row(name, "gold_unreadable", pred=plan.found, error=wanted.problem)
+    if plan.found is None:
         state = "absent" if pred is None else "unreadable"
-        return Row(name, state, gold=wanted.plan, error=problem, fields=fields)
-    found, chosen = diff_any(plan, wanted.plans, policy)
+        return Row(name, state, gold=wanted.found.plan, error=plan.problem, fields=gold.fields)
+    found, chosen = diff_any(plan.found, wanted.found.plans, policy)
     state = "same" if found.same else "different"
-    return Row(name, state, found, plan, wanted.plans[chosen][0], fields=fields)
+    return Row(name, state, found, plan.found, wanted.found.plans[chosen][0], fields=gold.fields)
 
 
 def _located(row: Row) -> Row:
@@ -113,27 +137,7 @@ def _located(row: Row) -> Row:
             gold if found.gold is row.gold else found.gold,
         )
         found = replace(found, pred=sides[0], gold=sides[1])
-    return replace(row, diff=found, pred=pred, gold=gold)
-
-
-def _read(record: Record | None, dialect: str | None, *, repair: bool) -> tuple[Plan | None, str | None]:
-    if record is None:
-        return None, None
-    try:
-        return record.plan(dialect=dialect, repair=repair), None
-    except ParseError as error:
-        return None, f"{record.where}: {error}"
-
-
-def _read_gold(record: Record | None, dialect: str | None) -> tuple[Gold | None, str | None]:
-    if record is None:
-        return None, None
-    try:
-        return read_gold(record, dialect=dialect), None
-    except ParseError as error:
-        return None, f"{record.where}: {error}"
-    except InputError as error:  # what stands beside the plan: it names its place itself
-        return None, str(error)
+    return row._replace(diff=found, pred=pred, gold=gold)
 
 
 def span_of(plan: Plan, place: Place) -> Span | None:

@@ -100,10 +100,8 @@ def _headline(diff: Diff) -> str:
         text += f", {roots} cause{'s' * (roots != 1)}"
     first = diff.first
     if first is not None:
-        plan, position = first
-        text += (
-            f"; first at {'gold' if plan is diff.gold else 'the prediction'}'s {call_name(plan, position)}"
-        )
+        whose = "gold" if first.plan is diff.gold else "the prediction"
+        text += f"; first at {whose}'s {call_name(*first)}"
     return text + bounded
 
 

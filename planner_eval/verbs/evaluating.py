@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -15,6 +14,7 @@ from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import pairing, rows
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import read_gold
+from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
@@ -47,9 +47,9 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
     chosen = policy_of(policy)
-    plan = parse(pred) if not isinstance(pred, os.PathLike) else only_record(pred, "answer").plan()
+    plan = parse(pred) if not isinstance(pred, os.PathLike) else read_plan(only_record(pred, "answer"))
     if terms is NO_TERMS and isinstance(gold, (Record, PlanFile, os.PathLike)):
-        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen)[0]
+        return diff_any(plan, read_gold(only_record(gold, "gold")).plans, chosen).diff
     return diff_plans(plan, parse(gold), chosen, terms)
 
 
@@ -152,7 +152,7 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     """
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
     if id is not None and not left.many and right.many:
-        left = left._replace(records=(replace(left.records[0], id=id),))
+        left = left._replace(records=(left.records[0]._replace(id=id),))
     found = pairing.pair(left, right, by=reading.by)
     pairing.refuse_repeated_gold(found, right.records)
     pairs = found.pairs

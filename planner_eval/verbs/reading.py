@@ -13,6 +13,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_data, read_file
 from planner_eval.records.items import structured
+from planner_eval.records.plans import read_plan
 
 Source: TypeAlias = Any
 """A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
@@ -33,14 +34,14 @@ def read(
         text_field: The field that holds its plan; recognised when left out.
 
     Returns:
-        The records, none left out; each gives its plan with ``record.plan()``, or the reason why not.
+        The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
 
     Raises:
         InputError: the file is missing or a directory, a field named is in no record, or two fields may
             hold the plan.
 
     >>> found = read([{"id": "q1", "output": "f(#x='1')"}, {"id": "q2", "output": "f(#x="}])
-    >>> [record.id for record in found.records], found.records[0].plan().calls[0].name
+    >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
     (['q1', 'q2'], 'f')
     """
     return read_as(source, role, id_field, text_field)
@@ -122,7 +123,7 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     if isinstance(source, str):
         refuse_file_name(source)
     elif isinstance(source, (Record, PlanFile, os.PathLike)):
-        return only_record(source).plan(**options)
+        return read_plan(only_record(source), **options)
     return door.parse(source, **options)
 
 
@@ -130,7 +131,7 @@ def is_one(source: Source) -> bool:
     """Whether a source is one plan, and neither a file nor a list of records."""
     if isinstance(source, (str, Plan)):
         return True
-    return isinstance(source, (list, dict)) and structured(source) is None
+    return isinstance(source, (list, dict)) and not structured(source).many
 
 
 def only_record(source: Source, role: Role = "plan") -> Record:
@@ -144,7 +145,7 @@ def only_record(source: Source, role: Role = "plan") -> Record:
         return file.records[0]
     raise InputError(
         f"{file.name} holds {len(file.records):,} records, expected one plan: pe.read gives them all, and "
-        "each has its plan with .plan()"
+        "pe.parse takes each of .records"
     )
 
 

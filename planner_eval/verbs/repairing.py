@@ -16,6 +16,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.records import patches as patching
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches, name_of
+from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, is_one, no_text, parse, read
 
 
@@ -85,7 +86,8 @@ def apply(
     file = read(no_text(plan))
     records = _chosen(file, id)
     if id is not None or _single(patches, file):
-        return apply_one(records[0].plan(**reading), _patch_of(patches, records[0], alone=not file.many))  # type: ignore[arg-type]
+        found = _patch_of(patches, records[0], alone=not file.many)
+        return apply_one(read_plan(records[0], **reading), found)
     _refuse_strangers(patches, file)
     return apply_patches(records, patches, **reading)
 

@@ -19,6 +19,7 @@ from planner_eval.execution.source import tool_source as find_tools
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, parse
 
 
@@ -166,7 +167,7 @@ def _read(records: Iterable[Record], dialect: str | None) -> list[Ran]:
     found = []
     for record in records:
         try:
-            found.append(Ran(record, record.plan(dialect=dialect)))
+            found.append(Ran(record, read_plan(record, dialect=dialect)))
         except ParseError as error:
             found.append(Ran(record, error=str(error)))
     return found

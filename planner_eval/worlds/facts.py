@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.topological import generations
+from planner_eval.plan.walk import fold
 from planner_eval.worlds.acting import rows, strangers
 from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
@@ -66,17 +67,16 @@ def _facts(plan: Plan, holes: frozenset[str]) -> list[dict[str, Any]]:
 
 def _data(value: Value, placed: Mapping[int, int], holes: frozenset[str]) -> Any:
     """A linked value as JSON data; what nobody knows is a reference to nothing."""
-    if isinstance(value, Ref):
-        return {_REFERENCE: [placed[value.call], list(value.path)]}
-    if isinstance(value, Unresolved) or (type(value) is str and value in holes):
-        return {_REFERENCE: [-1, []]}
-    if isinstance(value, Template):
-        return {_TEXT: [_data(part, placed, frozenset()) for part in value.parts]}
-    if isinstance(value, list):
-        return [_data(item, placed, holes) for item in value]
-    if isinstance(value, dict):
-        return {key: _data(item, placed, holes) for key, item in value.items()}
-    return value
+
+    def part(leaf: Value) -> Any:
+        if isinstance(leaf, Ref):
+            return {_REFERENCE: [placed[leaf.call], list(leaf.path)]}
+        return {_REFERENCE: [-1, []]} if isinstance(leaf, Unresolved) else leaf
+
+    def whole(leaf: Value) -> Any:
+        return {_REFERENCE: [-1, []]} if type(leaf) is str and leaf in holes else part(leaf)
+
+    return fold(value, whole, text=lambda parts: {_TEXT: list(map(part, parts))})
 
 
 @dataclass(slots=True)
@@ -239,19 +239,19 @@ def _settled(world: World, table: Table, given: Mapping[str, Any]) -> dict[str, 
 
 def _resolved(value: Any, results: Sequence[Any]) -> Any:
     """A fact's value with its references replaced by what the earlier calls gave."""
-    if isinstance(value, list):
-        items = [_resolved(item, results) for item in value]
-        return _MISSING if any(item is _MISSING for item in items) else items
-    if not isinstance(value, Mapping):
-        return value
-    if _TEXT in value:
-        parts = [_resolved(part, results) for part in value[_TEXT]]
-        return _MISSING if any(part is _MISSING for part in parts) else "".join(map(str, parts))
-    if _REFERENCE in value:
-        position, path = value[_REFERENCE]
-        return _followed(results[position] if 0 <= position < len(results) else None, path)
-    fields = {key: _resolved(item, results) for key, item in value.items()}
-    return _MISSING if any(item is _MISSING for item in fields.values()) else fields
+
+    def items(made: list[Any]) -> Any:
+        return _MISSING if any(item is _MISSING for item in made) else made
+
+    def fields(made: dict[str, Any]) -> Any:
+        if _REFERENCE in made:
+            position, path = made[_REFERENCE]
+            return _followed(results[position] if 0 <= position < len(results) else None, path)
+        if items([*made.values()]) is _MISSING:
+            return _MISSING
+        return "".join(map(str, made[_TEXT])) if _TEXT in made else made
+
+    return fold(value, lambda leaf: leaf, items=items, fields=fields)
 
 
 def _followed(found: Any, path: Sequence[Any]) -> Any:

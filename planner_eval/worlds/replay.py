@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.plan.walk import map_leaves
 from planner_eval.worlds.definition import NotFound, UnknownApi
 
 
@@ -106,13 +107,8 @@ def _recorded(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any
 
 
 def _key(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(_plain(arguments), sort_keys=True, ensure_ascii=False, default=str)
+    return json.dumps(map_leaves(_plain, arguments), sort_keys=True, ensure_ascii=False, default=str)
 
 
-def _plain(value: Any) -> Any:
-    """The value with whole floats as integers."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+def _plain(leaf: Any) -> Any:
+    return int(leaf) if isinstance(leaf, float) and leaf.is_integer() else leaf

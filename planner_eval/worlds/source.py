@@ -83,12 +83,13 @@ def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, 
         InputError: the file is missing or unreadable.
     """
     from planner_eval.records.files import read_file
+    from planner_eval.records.plans import read_plan
     from planner_eval.worlds.facts import facts_of
 
     plans = []
     for record in read_file(path, role="gold").records:
         try:
-            plans.append(record.plan(dialect=dialect))
+            plans.append(read_plan(record, dialect=dialect))
         except ParseError:
             continue
     return facts_of(plans)

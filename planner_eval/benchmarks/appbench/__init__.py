@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 from planner_eval.benchmarks.details import by_part, parts
 
 if TYPE_CHECKING:
@@ -86,20 +86,20 @@ def _details(scored: Scored, run: Run | None) -> Details:
     from planner_eval.benchmarks.appbench.counting import outcomes
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
-    yield "By part", by_part(scored, run)
+    yield Table("By part", by_part(scored, run))
     errors: list[dict[str, Any]] = []
     for part, records in parts(scored).items():
         for cell in table4(outcomes(records), part.upper()):
             row = {"part": part.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
-    yield "Table 4: errors in percent", errors
+    yield Table("Table 4: errors in percent", errors)
     grid = figure4(outcomes(scored.matched.records))
     shown = [
         {"parallel": c.parallel, "sequential": c.sequential, "samples": c.n, "exact match": c.value}
         | {"in the figure": "yes" if c.shown else "no: fewer than ten"}
         for c in grid
     ]
-    yield "Figure 4: exact match of arguments by scale", shown
+    yield Table("Figure 4: exact match of arguments by scale", shown)
 
 
 BENCHMARK = Benchmark(

@@ -20,7 +20,8 @@ from planner_eval.benchmarks.paired import Match, matches
 from planner_eval.benchmarks.report import Records
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import same
-from planner_eval.plan.model import Call, Plan, Value, references
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import holds
 
 TIME = frozenset({"date", "time"})
 PLACE = frozenset(
@@ -204,4 +205,4 @@ def _compared(match: Match, gold: Call) -> Iterator[str]:
 
 
 def _dependent(value: Value) -> bool:
-    return type(value) is not str and any(True for _ in references(value))
+    return type(value) is not str and holds(value, (Ref, Unresolved))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 from planner_eval.base.errors import ParseError
 from planner_eval.dialects.appbench import read_fast
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import map_leaves
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")
@@ -111,16 +112,12 @@ def _comparable_call(call: Call) -> Call:
     name = call.name.casefold()
     if app:
         name = name.removeprefix(f"{app}_").removeprefix(f"{app}.")
-    arguments = tuple((key.casefold(), _comparable_value(value)) for key, value in call.arguments)
+    arguments = tuple((key.casefold(), map_leaves(_comparable_leaf, value)) for key, value in call.arguments)
     return Call(call.id, name, arguments, app, call.returns)
 
 
-def _comparable_value(value: Value) -> Any:
-    if isinstance(value, Ref | Unresolved):
-        return value
-    if isinstance(value, list):
-        return [_comparable_value(item) for item in value]
-    return str(value).strip().casefold()
+def _comparable_leaf(leaf: Value) -> Value:
+    return leaf if isinstance(leaf, Ref | Unresolved) else str(leaf).strip().casefold()
 
 
 def without_late_references(plan: Plan) -> Plan:
@@ -134,16 +131,14 @@ def without_late_references(plan: Plan) -> Plan:
     if all(edge.producer < edge.consumer for edge in plan.edges):
         return plan
     calls = tuple(
-        replace(call, arguments=tuple((key, _early(value, at)) for key, value in call.arguments))
+        replace(call, arguments=tuple((key, map_leaves(partial(_early, at), v)) for key, v in call.arguments))
         for at, call in enumerate(plan.calls)
     )
     return replace(plan, calls=calls, edges=tuple(e for e in plan.edges if e.producer < e.consumer))
 
 
-def _early(value: Value, position: int) -> Any:
-    if isinstance(value, Ref) and value.call >= position:
-        name, *path = map(str, value.path)
+def _early(position: int, leaf: Value) -> Value:
+    if isinstance(leaf, Ref) and leaf.call >= position:
+        name, *path = map(str, leaf.path)
         return Unresolved(name, tuple(path))
-    if isinstance(value, list):
-        return [_early(item, position) for item in value]
-    return value
+    return leaf

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.benchmarks.complexfuncbench.calls import (
     FREE_FUNCTIONS,
@@ -164,9 +164,9 @@ def finish(state: State, text: str) -> State:
     if state.runner.keeps_last_errors and state.last_errors:
         return _end(state, state.last_errors, text)
     left = list(state.gold)
-    for pair in left:
-        if _may_be_left(pair[0]):
-            left.remove(pair)
+    for each in left:
+        if _may_be_left(each.call):
+            left.remove(each)
     if state.next < len(state.steps) or left:
         return _end(replace(state, gold=tuple(left)), error("stop_early", "Stop early."), text)
     return _end(replace(state, gold=()), SUCCESS, text)
@@ -179,13 +179,25 @@ Model: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], Turn]
 """Takes the messages so far, gives its next turn."""
 
 
+class Talk(NamedTuple):
+    """A conversation that is over.
+
+    Args:
+        outcome: How it ended.
+        messages: All of it: the model's turns and the observations in the released form.
+    """
+
+    outcome: Outcome
+    messages: list[Mapping[str, Any]]
+
+
 def run(
     model: Model,
     messages: Sequence[Mapping[str, Any]],
     state: State,
     *,
     max_turns: int = MAX_TURNS,
-) -> tuple[Outcome, list[Mapping[str, Any]]]:
+) -> Talk:
     """Talk with a model until the conversation is over.
 
     Args:
@@ -193,9 +205,6 @@ def run(
         messages: What the model sees first, usually the user's query.
         state: A conversation from :func:`start`.
         max_turns: End with ``exceed_max_length`` after so many turns.
-
-    Returns:
-        The outcome, and all messages: the model's turns and the observations in the released form.
 
     Raises:
         OfficialFailure: the published code would end its run here.
@@ -213,7 +222,7 @@ def run(
             state = answer(state, turn)
             if state.outcome is None:
                 said.append({"role": "observation", "content": list(state.replies)})
-    return state.outcome, said
+    return Talk(state.outcome, said)
 
 
 HALLUCINATION = "`self.golden_fcs == []`. Expected to stop. But Model continue to output function call."
@@ -252,7 +261,7 @@ def _open_next(state: State) -> State:
     if state.next >= len(state.steps):
         return state
     step = state.steps[state.next]
-    opened = tuple(zip(step.calls, step.observations, strict=True))
+    opened = tuple(Open(*pair) for pair in zip(step.calls, step.observations, strict=True))
     return replace(state, gold=state.gold + opened, next=state.next + 1)
 
 
@@ -260,9 +269,9 @@ def _without(gold: Sequence[Open], calls: Sequence[FunctionCall]) -> tuple[Open,
     """Gold without the first occurrence of each of the calls, where there is one."""
     left = list(gold)
     for call in calls:
-        for pair in left:
-            if pair[0] == call:
-                left.remove(pair)
+        for each in left:
+            if each.call == call:
+                left.remove(each)
                 break
     return tuple(left)
 

@@ -130,7 +130,7 @@ def talk(
     """
     steps, rules = prepare(sample, settings)
     state = start(steps, rules, runner)
-    outcome, _ = run(replayed(turns), (), state, max_turns=len(turns) + 1)
+    outcome = run(replayed(turns), (), state, max_turns=len(turns) + 1).outcome
     return Written(sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.complexfuncbench.calls import ErrorRecord, FunctionCall, OfficialFailure, error
 
@@ -26,6 +26,13 @@ class Undecodable:
 
     name: str
     arguments: str
+
+
+class Decoded(NamedTuple):
+    """The calls of a turn, or the record that ends the sample."""
+
+    calls: Sequence[FunctionCall]
+    fault: ErrorRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +54,7 @@ class Runner:
     shows_format_errors: bool = True
     raises_on_nothing: bool = False
 
-    def decode(
-        self, calls: Sequence[FunctionCall | Undecodable], functions: Mapping[str, Any]
-    ) -> tuple[list[FunctionCall], ErrorRecord | None]:
+    def decode(self, calls: Sequence[FunctionCall | Undecodable], functions: Mapping[str, Any]) -> Decoded:
         """The turn's calls, or the record that ends the sample.
 
         Args:
@@ -59,11 +64,11 @@ class Runner:
         readable: list[FunctionCall] = []
         for call in calls:
             if isinstance(call, Undecodable):
-                return [], self._refusal(call.name, call.arguments)
+                return Decoded((), self._refusal(call.name, call.arguments))
             if self.unknown_function and call["name"] not in functions:
-                return [], self._refusal(call["name"], json.dumps(call["arguments"]))
+                return Decoded((), self._refusal(call["name"], json.dumps(call["arguments"])))
             readable.append(call)
-        return readable, None
+        return Decoded(readable)
 
     def _refusal(self, name: str, arguments: str) -> ErrorRecord:
         shown = f"namespace(name={name!r}, arguments={arguments!r})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.api import Api, replay
@@ -59,8 +59,15 @@ def domain_of(identifier: str) -> str:
     return identifier.rpartition("-")[0] or identifier
 
 
-def prepare(sample: Sample, settings: Settings) -> tuple[tuple[Step, ...], Rules]:
-    """A sample's annotated steps, and what its turns are judged with.
+class Prepared(NamedTuple):
+    """A sample's annotated steps, and what its turns are judged with."""
+
+    steps: tuple[Step, ...]
+    rules: Rules
+
+
+def prepare(sample: Sample, settings: Settings) -> Prepared:
+    """A sample made ready for judging.
 
     Raises:
         InputError: the sample's record is no ComplexFuncBench conversation.
@@ -75,4 +82,4 @@ def prepare(sample: Sample, settings: Settings) -> tuple[tuple[Step, ...], Rules
     if not calls:
         raise InputError(f"sample {sample.id!r} has no annotated call")
     matcher = Matcher(settings.api(steps), settings.checked_for(sample), same_by(settings.judge, functions))
-    return steps, Rules(functions, free, matcher, settings.embedding)
+    return Prepared(steps, Rules(functions, free, matcher, settings.embedding))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.complexfuncbench.calls import (
     ErrorRecord,
@@ -28,8 +28,12 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     first_difference,
 )
 
-Open = tuple[FunctionCall, Any]
-"""A gold call that is waiting for its prediction, with its observation."""
+
+class Open(NamedTuple):
+    """A gold call that is waiting for its prediction, with its observation."""
+
+    call: FunctionCall
+    observation: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +209,13 @@ def _similar_pairs(
     used = {pair.index for pair in exact}
     rest = [position for position in range(len(mine)) if position not in done]
     left = [index for index in range(len(gold)) if index not in used]
-    theirs = {index: sorted_call(gold[index][0]) for index in left}
+    theirs = {index: sorted_call(gold[index].call) for index in left}
     chosen = assign(
         [call_text(mine[position]) for position in rest],
         [call_text(theirs[index]) for index in left],
         embedding,
     )
     return [
-        _Pair(rest[row], mine[rest[row]], theirs[left[column]], gold[left[column]][1], left[column])
+        _Pair(rest[row], mine[rest[row]], theirs[left[column]], gold[left[column]].observation, left[column])
         for row, column in chosen
     ]

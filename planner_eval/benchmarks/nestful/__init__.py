@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, Table, all_have
 from planner_eval.benchmarks.details import by_part
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def _details(scored: Scored, run: Run | None) -> Details:
     from planner_eval.benchmarks.nestful.corrected import outcomes
     from planner_eval.benchmarks.nestful.tables import figure6
 
-    yield "By part", by_part(scored, run)
+    yield Table("By part", by_part(scored, run))
     if run is not None:
         shares = figure6(outcomes(scored.matched.records, run=run, **scored.options))
         rows = [
             {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.win_rate}
             for s in shares
         ]
-        yield "Figure 6: win rate by structure", rows
+        yield Table("Figure 6: win rate by structure", rows)
 
 
 def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:

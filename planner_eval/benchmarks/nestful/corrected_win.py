@@ -15,7 +15,8 @@ from planner_eval.benchmarks.nestful.reading import usual_layout
 from planner_eval.benchmarks.nestful.win import outcome_of
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.walk import holds
 
 
 def wins(plan: Plan, sample: Sample, run: Run) -> bool:
@@ -89,7 +90,7 @@ def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:
     if isinstance(value, Ref):
         output = outputs[value.call] if value.call < position else ""
         return bool(output) and value.path in ((), (output,))
-    return not isinstance(value, Unresolved) and not any(True for _ in references(value))
+    return not holds(value, (Ref, Unresolved))
 
 
 def answers_match(answer: Any, gold: Any, text: str | None = None) -> bool:

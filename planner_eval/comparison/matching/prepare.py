@@ -8,6 +8,7 @@ from typing import Any
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.plan.rewire import moved, plan_of, with_arguments
+from planner_eval.plan.walk import fold
 from planner_eval.policy import Policy
 
 _ARGUMENTS = ("arguments", "parameters", "args")
@@ -81,13 +82,10 @@ def _outlined(plan: Plan, other: Plan) -> Plan:
 
 
 def _holds_call(value: Value) -> bool:
-    if isinstance(value, list):
-        return any(_holds_call(item) for item in value)
-    if isinstance(value, dict):
-        return ("name" in value and any(key in value for key in _ARGUMENTS)) or any(
-            _holds_call(item) for item in value.values()
-        )
-    return False
+    def fields(made: dict[str, bool]) -> bool:
+        return ("name" in made and any(key in made for key in _ARGUMENTS)) or any(made.values())
+
+    return bool(fold(value, lambda leaf: False, items=any, fields=fields))
 
 
 def _merged(plan: Plan, policy: Policy) -> Plan:

@@ -8,9 +8,10 @@ from typing import Any
 
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Arguments, Call, Plan, Ref, Value
+from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Value
+from planner_eval.plan.walk import holds, map_leaves
 from planner_eval.policy import NO_TERMS, NOTHING, Policy, Rule, Terms
-from planner_eval.policy.values import LEAVES, as_bag, as_set, casefold, holds_reference, leaves, split
+from planner_eval.policy.values import LEAVES, as_bag, as_set, casefold, split
 
 
 class Rules:
@@ -71,7 +72,7 @@ class Rules:
             return "optional" in compare or "extra" in compare
         if "any" in compare or any(_equal(theirs, wild) for wild in self.policy.wildcards):
             return True
-        if holds_reference(ours) or holds_reference(theirs):
+        if holds(ours, _LINKED) or holds(theirs, _LINKED):
             return False
         if call is not None and self._accepted(call, argument, ours, rule):
             return True
@@ -83,6 +84,7 @@ class Rules:
 
 
 _AS_IT_IS = Rule()
+_LINKED = (Ref, Template)
 
 
 class _Own(list[int | None]):
@@ -108,9 +110,9 @@ def normal(rule: Rule, value: Value, plan: Plan) -> Value:
     """
     for name in rule.compare:
         if name in LEAVES:
-            value = leaves(LEAVES[name], value)
+            value = map_leaves(LEAVES[name], value)
     if rule.aliases:
-        value = leaves(_renamer(rule), value)
+        value = map_leaves(_renamer(rule), value)
     if "unordered" in rule.compare:
         return as_bag(value, _order_in(plan))
     return as_set(value, _order_in(plan)) if _SETS.intersection(rule.compare) else value
@@ -128,7 +130,7 @@ def _order_in(plan: Plan) -> Callable[[Value], str]:
     def order(value: Value) -> str:
         if isinstance(value, Ref):
             call = plan.calls[value.call]
-            given = sorted((name, repr(v)) for name, v in call.arguments if not holds_reference(v))
+            given = sorted((name, repr(v)) for name, v in call.arguments if not holds(v, _LINKED))
             return f"ref {call.app} {call.name} {given} {value.path}"
         return repr(value_key(value, _OWN))
 

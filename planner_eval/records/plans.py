@@ -1,0 +1,29 @@
+"""From a record to its plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.base.jsontext import Decoded
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+from planner_eval.records.files import Record
+
+
+def read_plan(record: Record, **options: Any) -> Plan:
+    """The plan of a record.
+
+    Args:
+        record: What :func:`planner_eval.records.files.read_file` gave.
+        options: As for :func:`planner_eval.dialects.read.parse`.
+
+    Raises:
+        ParseError: the record holds no readable plan.
+
+    >>> len(read_plan(Record("p.json", 0, None, "a = f(#x='1')")))
+    1
+    """
+    if record.error is not None:
+        raise record.error
+    source = record.source
+    return parse(source if record.values is None else Decoded(source, record.values), **options)

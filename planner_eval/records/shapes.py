@@ -1,0 +1,161 @@
+"""What a value of a users' file is, learnt once: a call, a plan, or a record that holds one in a field.
+
+A form of record that files have is a row of :data:`SHAPES`: how it is told from the others, and how its plan
+is taken out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
+from planner_eval.records.fields import KNOWN, LISTS, TALKS
+
+Object = dict[str, Any]
+
+
+class Chosen(NamedTuple):
+    """Which fields of a file's records are what; the same for all of them.
+
+    Args:
+        id: The field that names a record.
+        content: The field that holds its plan.
+        by_user: The user named that field.
+    """
+
+    id: str | None = None
+    content: str | None = None
+    by_user: bool = False
+
+
+class Taken(NamedTuple):
+    """The text or structure of a plan, as it stands in a file; or why there is none."""
+
+    source: Any
+    error: ParseError | None = None
+
+
+class Shape(NamedTuple):
+    """A form that a value of a file has.
+
+    Args:
+        what: The form in words.
+        fits: Whether an object has it; is told whether the object reads as a call.
+        take: The plan's text or structure out of a value of this form.
+        call: Among calls it is one.
+        holds: One of its fields holds the plan: the file's :class:`Chosen` says which.
+        named: Its id is the record's; a lone call's id names the call.
+    """
+
+    what: str
+    fits: Callable[[Object, bool], bool]
+    take: Callable[[Any, Chosen], Taken]
+    call: bool = False
+    holds: bool = False
+    named: bool = False
+
+
+def shape_of(value: Any, text_field: str | None = None) -> Shape:
+    """The form of a value out of a file.
+
+    Args:
+        value: The value.
+        text_field: The field that holds the plan, where the user named it.
+
+    >>> [shape_of(value).what for value in ({"name": "f"}, {"id": 1, "plan": "f()"}, "f()")]
+    ['a call', 'a record', 'a text or a list']
+    """
+    if not isinstance(value, dict):
+        return VALUE
+    if text_field is not None and text_field in value:
+        return RECORD
+    call = is_call(value)
+    for shape in SHAPES:
+        if shape.fits(value, call):
+            return shape
+    return RECORD
+
+
+def _answered(data: Object, call: bool) -> bool:
+    """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer."""
+    return (
+        call
+        and not KNOWN.isdisjoint(data)
+        and not any(key in data for key in (*ARGUMENT_KEYS, *WRAPPERS))
+        and not _is_plan(data, call)
+    )
+
+
+def _is_plan(data: Object, _call: bool) -> bool:
+    return "schema" in data or "role" in data or "api_results" in data
+
+
+def _itself(data: Any, _chosen: Chosen) -> Taken:
+    return Taken(data)
+
+
+def _from_field(data: Object, chosen: Chosen) -> Taken:
+    """What stands in the field of the file's plans."""
+    content = chosen.content
+    listed = any(isinstance(data.get(key), list) for key in LISTS)
+    if listed and (content is None or (content not in data and not chosen.by_user)):
+        return Taken(data)
+    if content is None:
+        shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        return _none(
+            f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"
+        )
+    if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
+        return _none(f"the record has the field {content!r} more than once")
+    value = data.get(content)
+    if value is None and content in LISTS and content in data:
+        return Taken([])
+    if value is None:
+        what = f"{content!r} is null" if content in data else f"the record has no {content!r}"
+        return _none(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
+    if value == {} or (value == [] and content in TALKS):
+        return _none(f"there is no plan: {content!r} is empty", "parse.empty")
+    if not isinstance(value, (str, list, dict)):
+        return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
+    return Taken(data if content in LISTS and not chosen.by_user else value)
+
+
+def _none(reason: str, code: str = "parse.shape") -> Taken:
+    return Taken(None, ParseError(reason, code=code))
+
+
+VALUE = Shape("a text or a list", lambda data, call: False, _itself)
+"""What is no object."""
+
+RECORD = Shape("a record", lambda data, call: True, _from_field, holds=True, named=True)
+"""An object that is nothing else."""
+
+SHAPES = (
+    Shape("a name beside an answer", _answered, _from_field, call=True, holds=True, named=True),
+    Shape("a call", lambda data, call: call, _itself, call=True),
+    Shape("a plan or a message", _is_plan, _itself, named=True),
+)
+"""The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD`."""
+
+
+class Item(NamedTuple):
+    """A value out of a file, or why there is none.
+
+    Args:
+        data: The value.
+        shape: What it is.
+        line: The line it starts on, counted from 1, where it is known.
+        error: Why there is no value.
+        text: What could not be read.
+        key: The id that the value stands under.
+    """
+
+    data: Any
+    shape: Shape = VALUE
+    line: int | None = None
+    error: ParseError | None = None
+    text: str = ""
+    key: str | None = None
