@@ -107,15 +107,12 @@ def read_call(
         )
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
-    free = isinstance(given, str) and item.get("type") in _FREE
-    arguments = (("input", given),) if free else arguments_of(given, position, text)
-    answer = _answer_of(inner, argument_key)
-    ignored = [
-        k
-        for k, v in inner.items()
-        if k not in SIDE_KEYS and k not in (name_key, argument_key) and v is not None
-    ]
-    if ignored:
+    if isinstance(given, str) and item.get("type") in _FREE:
+        given = {"input": given}
+    arguments = arguments_of(given, position, text)
+    answer = _answer_of(inner, argument_key) if "output" in inner else "result"
+    ignored = [k for k in inner if k not in SIDE_KEYS and k not in (name_key, argument_key)]
+    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
     return RawCall(
@@ -134,7 +131,7 @@ def read_call(
 def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
     """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
     beside = item.get("type") == "mcp_call" or argument_key in ("input_parameters", "inputParameters")
-    return "output" if beside and item.get("output") is not None else "result"
+    return "output" if beside and item["output"] is not None else "result"
 
 
 def _wanting(item: dict[str, Any], name_key: str | None) -> str:

@@ -326,9 +326,11 @@ def is_definition(item: dict[str, Any]) -> bool:
     """
     wrapped = item.get("function")
     inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
-    schema = next((inner[key] for key in _SCHEMAS if key in inner), None)
-    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
-        return True
+    for key in _SCHEMAS:
+        if key in inner:
+            if isinstance(inner[key], dict) and isinstance(inner[key].get("properties"), dict):
+                return True
+            break
     return "description" in inner and not any(
         key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
     )

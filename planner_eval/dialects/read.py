@@ -193,12 +193,21 @@ def _read_turns(
         try:
             return _read(text, dialect, limits, repair=repair, located=False)
         except ParseError:
-            structured = dialect is not None and dialects.get(dialect).read_data is not None
-            if structured and text.lstrip()[:1] not in ("[", "{"):
-                return dialect, RawPlan(())  # the notation is one of data, which words are not
-            raise
+            if dialect is None or not _mere_words(text, dialect, limits):
+                raise
+            return dialect, RawPlan(())
 
     return read_checked(found, turn, dialect, limits, words)
+
+
+def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
+    """Whether what a turn says is no plan in the dialect that the user named, nor meant to be one."""
+    if dialects.get(dialect).read_data is not None:
+        return text.lstrip()[:1] not in ("[", "{")  # the notation is one of data
+    try:
+        return not _read(text, None, limits, repair=False, located=False)[1].calls
+    except ParseError:
+        return False
 
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:

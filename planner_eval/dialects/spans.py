@@ -97,7 +97,10 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     >>> messages_of([{"attributes": {"gen_ai.output.messages": said}}])
     [{'role': 'assistant', 'parts': []}]
     """
-    if all(item.keys().isdisjoint(_SIGNS) for item in items):
+    for item in items:
+        if not item.keys().isdisjoint(_SIGNS):
+            break
+    else:
         return None
     spans = in_time([span for span in objects(items) if "attributes" in span])
     trees = [tree(span) for span in spans]

@@ -60,9 +60,12 @@ def talk_of(data: Any) -> Talk | None:
     >>> talk_of([{"name": "f", "arguments": {}}])
     """
     items = data if isinstance(data, list) else [data]
-    if not items or not all(isinstance(item, dict) for item in items):
-        return None
-    if not any(opens(item) for item in items):
+    known = False
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        known = known or opens(item) is not None
+    if not known:
         said = messages_of(items)
         if said is None:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval import dialects
@@ -166,20 +167,23 @@ def _listed(
     source: Source, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
 ) -> tuple[str, RawPlan, list[int]]:
     """The dialect of the calls that the turns list, the calls, and how many each turn has."""
-    sizes = [len(list(call_items(list(turn.items), source.text))) for turn in turns]
+    one = len(turns) == 1  # whose calls need not be counted
+    found = (islice(call_items(list(turn.items), source.text), 1 if one else None) for turn in turns)
+    sizes = [sum(1 for _ in items) for items in found]
     if not any(sizes):
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
+    data = data[0] if len(data) == 1 else data
     name = dialect or detect_data(data, source.text).dialect
     reader = dialects.get(name).read_data
     if reader is None:
-        reason = (
-            f"the dialect {name!r} is text, but the answer lists its calls as JSON: leave the dialect out"
-        )
+        reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
         raise ParseError(reason, code="parse.shape", dialect=name)
     raw = reader(data, limits, source.places)
+    if one:
+        return name, raw, [len(raw.calls)]
     owners = [at + 1 for at, size in enumerate(sizes) for _ in range(size)]
-    if len(turns) > 1 and len(owners) == len(raw.calls):
+    if len(owners) == len(raw.calls):
         pairs = zip(raw.calls, owners, strict=True)
         raw = replace(raw, calls=tuple(replace(call, turn=owner) for call, owner in pairs))
     return name, raw, sizes

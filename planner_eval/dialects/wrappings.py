@@ -77,8 +77,10 @@ def _shared(walk: Walk, item: dict[str, Any], depth: int) -> None:
     if who in ("function_call", "tool_call"):
         turn = walk.turn()
         calls = decoded(value) if isinstance(value, str) else value
+        if not isinstance(value, (str, list, dict)):
+            raise wrong(value, "the value of a message: a call, or its text")
         if calls is None:
-            turn.words, turn.spoken = [value], True
+            turn.words, turn.spoken = [str(value)], True
         else:
             turn.items.append(
                 {"role": "assistant", "tool_calls": calls if isinstance(calls, list) else [calls]}
@@ -103,8 +105,12 @@ def _framework(walk: Walk, item: dict[str, Any], depth: int) -> None:
     who, extra, about = item["type"], item.get("additional_kwargs"), item.get("response_metadata")
     if who in ASSISTANT:
         message: dict[str, Any] = {key: item[key] for key in ("content", "tool_calls") if key in item}
-        if item.get("invalid_tool_calls"):
-            message["tool_calls"] = [*(item.get("tool_calls") or ()), *item["invalid_tool_calls"]]
+        unread = item.get("invalid_tool_calls") or []
+        if unread:
+            lists = [message.get("tool_calls") or [], unread]
+            if not all(isinstance(calls, list) for calls in lists):
+                raise wrong(lists, "lists of calls")
+            message["tool_calls"] = [call for calls in lists for call in calls]
         if not message.get("tool_calls") and isinstance(extra, dict):
             message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
         refusal = {"refusal": extra.get("refusal")} if isinstance(extra, dict) else {}
