@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := draw,terminal,plot,judge
+EXTRAS := draw,terminal,plot,judge,zstd,parquet
 
-.PHONY: demo test bench mutants lint clean
+.PHONY: demo test test-long bench mutants lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -28,6 +28,10 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto
+
+# What takes too long for every change: twenty times as many examples of each law, and what is marked long.
+test-long: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto -m long --hypothesis-profile=long
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m tests.performance

@@ -1,4 +1,8 @@
-"""Shared fixtures: where the reference material lies, and a closing line that says whether it was found."""
+"""Shared fixtures: where the reference material lies, and a closing line that says whether it was found.
+
+The profiles of the laws: ``--hypothesis-profile=long`` draws twenty times as many examples as usual and marks
+every law as long; ``mutants`` draws the same examples in every run and does not make a failing one smaller.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,24 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, is_hypothesis_test, settings
 
 VARIABLE = "PLANEVAL_REFERENCE"
 ROOT = Path(__file__).resolve().parent.parent
 SKIP_REASON = f"reference material not found (set {VARIABLE} to its folder)"
+
+LONG = 20
+"""How many times the usual number of examples a long run draws."""
+
+settings.register_profile("long", max_examples=100 * LONG, deadline=None)
+settings.register_profile(
+    "mutants", derandomize=True, database=None, deadline=None, phases=[Phase.explicit, Phase.generate]
+)
+
+
+def examples(count: int) -> settings:
+    """So many examples of a law instead of 100; a long run takes as many times more of them."""
+    return settings(max_examples=count * settings().max_examples // 100, deadline=None)
 
 
 def reference_folder() -> Path | None:
@@ -34,6 +52,15 @@ def reference() -> Path:
 def interruptible() -> None:
     """Let a child take SIGINT as usual: a test run in the background inherits that it is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a long run every law is long: it draws more examples."""
+    if config.getoption("--hypothesis-profile", None) == "long":
+        for item in items:
+            if is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.long)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -367,7 +367,7 @@ def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="line 2: not a dialog record"):
         list(read_functionchat(tmp_path))
     path.write_text("{}\n{\n")
-    with pytest.raises(DatasetError, match=r"line 1: not a dialog record|line 2: not JSON"):
+    with pytest.raises(DatasetError, match=r"line 1: not a dialog record|line 2, column 1: not JSON"):
         list(read_functionchat(tmp_path))
 
 

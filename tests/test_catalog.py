@@ -179,8 +179,8 @@ def test_function_objects_with_rich_annotations() -> None:
         ("empty.json", "", "not JSON"),
         ("number.json", "3", "no catalog that planeval knows"),
         ("broken.json", '[{"name": "a"', "not JSON"),
-        ("half.jsonl", '{"name": "a"}\n{"name"', "line 2: not JSON"),
-        ("deep.json", "[" * 100_000, "nested too deeply"),
+        ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
+        ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
         ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
         ("params.json", '[{"name": "a", "parameters": 3}]', "tool 0 'a': parameters"),
         (

@@ -117,7 +117,7 @@ def test_bad_input_is_refused_in_words_quickly_and_in_little_memory(tmp_path: Pa
         [sys.executable, "-c", code, "diff", str(path), GOLD], capture_output=True, text=True, timeout=60
     )
     seconds = time.monotonic() - before
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == (2 if kind == "binary" else 1), done.stderr
     assert "Traceback" not in done.stderr
     said = done.stdout + done.stderr
     assert str(path) in said or "pred" in said
@@ -165,15 +165,24 @@ def test_two_plans_are_run_and_compared_by_effect(tmp_path: Path) -> None:
     assert "in effect different; c1 (add) gives 4, gold's c1 (add) gives 5" in other.stderr
 
 
-def test_repairs_are_asked_for_and_both_figures_are_shown(tmp_path: Path) -> None:
+def test_score_mends_small_faults_and_says_so_diff_only_says_that_it_could(tmp_path: Path) -> None:
     (tmp_path / "gold.json").write_text('[{"name": "f", "arguments": {"a": true}}]')
     (tmp_path / "pred.txt").write_text("[{'name': 'f', 'arguments': {'a': True}}]")
     files = (str(tmp_path / "pred.txt"), str(tmp_path / "gold.json"))
-    assert planeval("diff", *files).returncode == 1
+    refused = planeval("diff", *files)
+    assert refused.returncode == 1
+    assert refused.stdout.endswith("readable with --repair: f(a=true)\n")
     assert planeval("diff", *files, "--repair").returncode == 0
-    scored = planeval("score", *files, "--repair", "--metric", "calls", "--format", "json")
-    assert json.loads(scored.stdout)["figures"]["calls"]["value"] == 1.0
-    assert "without repairs: calls 0" in scored.stderr
+    shown = planeval("parse", files[0])
+    assert shown.returncode == 3
+    assert shown.stdout.endswith("readable with --repair:\n  c1  f  a=true\n")
+    scored = planeval("score", *files, "--metric", "calls")
+    assert "1 prediction was readable only after repair; read strictly, 0 of 1 are the same" in scored.stdout
+    data = json.loads(planeval("score", *files, "--metric", "calls", "--format", "json").stdout)
+    assert (data["figures"]["calls"]["value"], data["strictly_same"]) == (1.0, 0)
+    assert data["rows"][0]["repaired"] is True
+    strict = json.loads(planeval("score", *files, "--strict", "--metric", "calls", "--format", "json").stdout)
+    assert (strict["figures"]["calls"]["value"], strict["states"]) == (0.0, {"unreadable": 1})
 
 
 def test_a_run_is_drawn(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
             ("fetch", "mathqa", "--source", str(ROOT / "README.md")),
             "README.md/test.json: there is no such file",
         ),
-        (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1: not JSON"),
+        (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1, column 1: not JSON"),
         (("chek",), "No such command"),
     ],
 )

@@ -134,7 +134,7 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_take_no_other_with_them(
     done = planeval("apply", str(patches), many[0])
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "line 4: no JSON" in done.stderr
+    assert "line 4, column 2: not JSON" in done.stderr
     found = {row["id"]: row for row in loaded(done.stdout)}
     assert len(found) == 10
     assert "text" in found["q1"]
@@ -219,7 +219,7 @@ NESTFUL = (*NESTFUL, "--benchmark", "nestful")
         ((*BENCHMARK, "--policy", "/nonexistent.toml"), "--policy applies only without --benchmark"),
         ((*BENCHMARK, "--metric", "nosuch"), "--metric applies only without --benchmark"),
         ((*BENCHMARK, "--by", "calls"), "--by applies only without --benchmark"),
-        ((*BENCHMARK, "--repair"), "--repair applies only without --benchmark"),
+        ((*BENCHMARK, "--strict"), "--strict applies only without --benchmark"),
         ((*BENCHMARK, "--from", "plan"), "--from applies only without --benchmark"),
         ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
         ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
@@ -308,6 +308,7 @@ def runs(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...]) -> None:
+    runs = (*runs, "--strict")
     done = planeval(*runs)
     assert done.returncode == 0
     head = [line.split() for line in done.stdout.split("\n\n")[0].splitlines()]
@@ -317,7 +318,7 @@ def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...
     assert "8 samples judged under both; wrong for being unreadable or absent: 5 of quoted, 1 of wrong" in (
         done.stdout
     )
-    assert "quoted: 5 of 8 predictions cannot be read and count as wrong; --repair" in done.stderr
+    assert "quoted: 5 of 8 predictions cannot be read and count as wrong; without --strict" in done.stderr
     data = json.loads(planeval(*runs, "--format", "json").stdout)
     assert list(data).index("records") < list(data).index("figures")
     assert data["records"]["first"]["unreadable"] == 5
@@ -329,12 +330,14 @@ def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...
 
 
 def test_compare_repairs_and_says_how_many(runs: tuple[str, ...]) -> None:
-    done = planeval(*runs, "--repair", "--format", "json")
-    data = json.loads(done.stdout)
-    assert (data["records"]["first"]["repaired"], data["records"]["first"]["unreadable"]) == (5, 0)
-    assert "repair yes" in data["signature"]
+    data = json.loads(planeval(*runs, "--format", "json").stdout)
+    found = data["records"]["first"]
+    assert (found["repaired"], found["unreadable"], found["same"], found["strictly_same"]) == (5, 0, 8, 3)
+    assert "reading strict, else repaired" in data["signature"]
     assert data["figures"]["exact"]["first"] == 1.0
-    assert json.loads(planeval(*runs, "--format", "json").stdout)["figures"]["exact"]["first"] == 0.375
+    strict = json.loads(planeval(*runs, "--strict", "--format", "json").stdout)
+    assert "reading strict |" in strict["signature"]
+    assert strict["figures"]["exact"]["first"] == 0.375
 
 
 def test_compare_counts_gold_that_cannot_be_read_and_repeated_predictions(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
         ((tmp_path / "nowhere",), 2),
         ((tmp_path,), 2),
         ((broken,), 1),
-        ((binary,), 1),
+        ((binary,), 2),
         ((empty,), 1),
         ((GOLD, "--format", "gif"), 2),
         ((GOLD, "--theme", "loud"), 2),

@@ -598,3 +598,9 @@ def test_an_empty_talk_is_no_answer(tmp_path: Path, empty: dict[str, Any]) -> No
 def test_an_empty_file_of_answers_is_called_empty(tmp_path: Path) -> None:
     done = planeval("score", lines(tmp_path / "p.jsonl", []), str(CALLNAVI), "--benchmark", "callnavi")
     assert (done.returncode, "is empty: there are no answers" in done.stderr) == (2, True)
+
+
+def test_a_field_that_is_named_makes_records_of_what_would_be_calls(tmp_path: Path) -> None:
+    calls = [{"name": "f", "arguments": {}, "mine": "g(#x='1')"}, {"name": "f", "mine": "g(#x='2')"}]
+    done = planeval("parse", array(tmp_path / "p.json", calls), "--text-field", "mine")
+    assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr

@@ -547,11 +547,14 @@ def test_a_call_recorded_twice_answers_in_order(tmp_path: Path) -> None:
     assert [trace.result for trace in again] == [1, 1]
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"tool": "x"}', '{"tool": "x", "arguments": 5, "value": 1}'])
+@pytest.mark.parametrize("line", ["[]", '{"tool": "x"}', '{"tool": "x", "arguments": 5, "value": 1}'])
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
     with pytest.raises(ExecutionError, match=r"answers\.jsonl, line 3: no recorded call"):
+        tool_source(f"recorded:{path}")
+    path.write_text("\n\n" + '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}')
+    with pytest.raises(ExecutionError, match=r'line 3, column 37: an object gives the key "a" twice'):
         tool_source(f"recorded:{path}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import dialects
@@ -23,7 +22,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, references
 from planner_eval.records.files import read_file
-from tests.conftest import ROOT, reference_folder
+from tests.conftest import ROOT, examples, reference_folder
 
 LIMITS = Limits()
 NAMED = ("json", "appbench", "nestful")
@@ -146,16 +145,13 @@ def mutated(draw: st.DrawFn, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_mutated_text_reads_alike(name: str) -> None:
-    @settings(max_examples=int(os.environ.get("PLANEVAL_EXAMPLES", "250")), deadline=None)
-    @given(mutated(name))
-    def holds(text: str) -> None:
-        alike(name, text)
-
-    holds()
+@examples(250)
+@given(data=st.data())
+def test_mutated_text_reads_alike(name: str, data: st.DataObject) -> None:
+    alike(name, data.draw(mutated(name)))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=8).map("".join))
 def test_a_nestful_text_reads_alike_by_regex_and_by_the_grammar(text: str) -> None:
     from planner_eval.dialects import nestful_tree as tree

@@ -56,6 +56,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.templates",
     ),
+    "an answer without a call in it has its words searched: 0.1 ms": ("dialects.said",),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
@@ -126,6 +127,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "drawing.mermaid",
     ),
     "a worker starts from here, and starts often: 1 to 27 ms each": (
+        "base.jsonfile",
         "execution.awaiting",
         "execution.bind",
         "execution.server",
@@ -155,9 +157,13 @@ LATE_PACKAGES = {
     "pygraphviz": 15,
     "rich": 7,
     "scipy": 220,
+    "pyarrow": 70,
     "sentence_transformers": 1000,
     "yaml": 7,
+    "zstandard": 5,
     # of the standard library
+    "bz2": 0.6,
+    "compression": 2,  # since Python 3.14
     "concurrent": 2,
     "csv": 0.3,
     "difflib": 0.6,
@@ -170,6 +176,8 @@ LATE_PACKAGES = {
     "urllib": 2,  # request alone takes 15
     "xml": 1,
     "fcntl": 0.1,  # not on every platform
+    "gzip": 0.6,
+    "lzma": 0.9,
 }
 """Packages that may be imported inside a function, and about how many ms each takes."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import ROOT
-from tests.mutants import TESTS, modules, mutants_of
+from tests.mutants import REST, TESTS, modules, mutants_of, path
 
 SOURCE = '''"""A module."""
 
@@ -51,7 +51,7 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
 def test_the_table_names_modules_and_tests_that_exist() -> None:
     for file, tests in modules([]).items():
         assert (ROOT / file).is_file()
-        assert [name for name in tests if not (ROOT / "tests" / f"test_{name}.py").is_file()] == []
+        assert [name for name in (*tests, *REST) if not (ROOT / path(name)).is_file()] == []
     assert {file.rpartition("/")[0] for file in modules(["matching"])} == {"planner_eval/comparison/matching"}
     assert len(modules([])) > len(TESTS)
     assert modules(["nothing"]) == {}

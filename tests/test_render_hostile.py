@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.drawing import Drawable, render, render_many
@@ -14,6 +14,7 @@ from planner_eval.drawing.dot import MAX_BYTES, fit
 from planner_eval.drawing.labels import visible
 from planner_eval.drawing.mermaid import WIDE, escaped
 from planner_eval.plan.model import Plan
+from tests.conftest import examples
 from tests.render_plans import HOSTILE, hostile_plan
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -84,7 +85,7 @@ def test_a_terminal_gets_no_control_characters(text: str, form: str) -> None:
         assert found.count(visible(text)) >= 4
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.text(alphabet=st.characters(), max_size=40), min_size=1, max_size=4))
 def test_any_text_can_be_drawn(texts: list[str]) -> None:
     pytest.importorskip("pygraphviz")

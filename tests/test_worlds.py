@@ -11,14 +11,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.dialects.read import parse
 from planner_eval.execution import execute
 from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
 from planner_eval.worlds.definition import NotFound, Refused, UnknownApi, WrongType
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 from tests.world_calls import table
 
 BASE = {name: World(load(name), seed=5) for name in ("appbench", "bank")}
@@ -361,7 +361,7 @@ ARGUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(st.lists(ARGUMENTS, min_size=1, max_size=5), st.integers(0, 3))
 def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], seed: int) -> None:
     facts = [[{"app": None, "name": "find", "arguments": query}] for query in queries]
@@ -385,7 +385,7 @@ def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], se
             assert twin.dump() == world.dump()
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(ARGUMENTS, st.integers(0, 3))
 def test_nothing_is_invented(query: dict[str, Any], seed: int) -> None:
     with World(SMALL, seed=seed) as world:
@@ -397,7 +397,7 @@ def test_nothing_is_invented(query: dict[str, Any], seed: int) -> None:
         assert world.dump() == before
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(st.tuples(st.sampled_from(["Oslo", "Lyon"]), st.integers(1, 3)), max_size=6).flatmap(
     lambda calls: st.tuples(st.just(calls), st.permutations(calls))
 ))  # fmt: skip

@@ -165,7 +165,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert load(tmp_path / "good.json").name == "good"
     for name, text, said in (
         ("a.toml", "a = ", "Invalid value"),
-        ("a.json", "{", "Expecting"),
+        ("a.json", "{", "line 1, column 2: not JSON"),
         ("a.py", "import nothing_of_that_name", "does not import: ModuleNotFoundError"),
         ("b.py", "x = 1", "defines WORLD"),
         ("c.py", "WORLD = 3", "c.py: found 3, expected a table"),

@@ -98,10 +98,13 @@ class ParseError(PlanevalError):
         shown = "".join(c if c.isprintable() else "\ufffd" for c in line[left : left + width])
         return f"{shown}\n{' ' * (at - left)}^"
 
+    @property
+    def brief(self) -> str:
+        """The place and the reason, without the excerpt."""
+        return f"line {self.line}, column {self.column}: {self.reason}" if self.text else self.reason
+
     def __str__(self) -> str:
-        if not self.text:
-            return self.reason
-        return f"line {self.line}, column {self.column}: {self.reason}\n{self.excerpt()}"
+        return f"{self.brief}\n{self.excerpt()}" if self.text else self.reason
 
 
 class LimitError(ParseError):

@@ -31,8 +31,7 @@ class Limits(NamedTuple):
 
 DEFAULT_LIMITS = Limits()
 _LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
-_LONG_INTEGER = re.compile(_LONG)
-_LONG_UNQUOTED = re.compile(rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}", re.S)
+_LONG_UNQUOTED = rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}"
 
 
 def long_integers(text: str) -> bool:
@@ -41,7 +40,7 @@ def long_integers(text: str) -> bool:
     >>> long_integers("f(a=0x" + "f" * 4000 + ")"), long_integers("f(a=0xff)")
     (True, False)
     """
-    return _LONG_INTEGER.search(text) is not None
+    return re.search(_LONG, text) is not None
 
 
 def refuse_integer(text: str, at: int | None = None) -> LimitError:
@@ -53,7 +52,7 @@ def refuse_integer(text: str, at: int | None = None) -> LimitError:
     """
     reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
     if at is None:
-        at = next((match.start(1) for match in _LONG_UNQUOTED.finditer(text) if match[1]), 0)
+        at = next((match.start(1) for match in re.finditer(_LONG_UNQUOTED, text, re.S) if match[1]), 0)
     return LimitError(reason, text=text, offset=at)
 
 

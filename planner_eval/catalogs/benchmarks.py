@@ -8,12 +8,12 @@ specifications of both versions and records that carry them; ComplexFuncBench's 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError
+from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.schema import type_of
 from planner_eval.catalogs.words import type_of_words
@@ -117,7 +117,10 @@ def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
     for entry in data if isinstance(data, list) else [data]:
         tools = entry.get("tools") if isinstance(entry, Mapping) else None
         if isinstance(tools, str):  # the first published files hold JSON inside JSON
-            tools = json.loads(tools)
+            try:
+                tools = value_of(tools)
+            except ValueError as error:
+                raise CatalogError(f'a record\'s "tools" are a text that is no JSON: {error}') from None
         if isinstance(tools, list):
             yield from tools
         elif isinstance(entry, Mapping) and isinstance(entry.get("variants"), list):

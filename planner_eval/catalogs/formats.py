@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from planner_eval.base.errors import CatalogError
+from planner_eval.base.errors import CatalogError, ParseError
+from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.base.registry import service
 from planner_eval.catalogs.catalog import Catalog
 
@@ -193,23 +193,16 @@ def _decoded(text: str, path: Path) -> Any:
         except yaml.YAMLError as error:
             raise CatalogError(f"{path.name}: not YAML: {error}") from None
     try:
-        return json.loads(text)
-    except RecursionError:
-        raise CatalogError(f"{path.name}: nested too deeply") from None
-    except ValueError as error:
-        whole = error
-    records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            records.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            if not records:
-                raise CatalogError(f"{path.name}: not JSON: {whole}") from None
-            raise CatalogError(f"{path.name}, line {number}: not JSON: {error}") from None
+        return read_json(text)
+    except ParseError as error:
+        whole = error.brief
+    records: list[Any] = []
+    for line in read_json_lines(text):
+        if line.error is not None:
+            raise CatalogError(f"{path.name}: {line.error.brief if records else whole}")
+        records.append(line.data)
     if not records:
-        raise CatalogError(f"{path.name}: not JSON: {whole}")
+        raise CatalogError(f"{path.name}: {whole}")
     return records
 
 

@@ -15,8 +15,8 @@ from planner_eval.cli.options import (
     pairing,
     reading,
     reading_of,
-    repairing,
     seed_option,
+    strictly,
     written,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="B")
 @click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
 @reading
-@repairing
+@strictly
 @pairing
 @policy_option
 @click.option(
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 def command(first: str, second: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
 
-    First what became of the records of each: a prediction that is unreadable or absent counts as wrong.
+    First what became of the records of each: a prediction that is unreadable or absent counts as wrong,
+    one that small repairs make readable does not, unless --strict is given.
     Yes-or-no figures by the exact sign test, others by a permutation test over samples; then the records
     that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing could be
     compared.
@@ -73,7 +74,7 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
         **chosen,
     )
     emit(write_contrast(found, form), output)
-    _say_unread(found, repaired=options["repair"])
+    _say_unread(found, strict=options["strict"])
     said = (
         f"{name}: {found.read[side]}" for name, side in zip(found.names, ("first", "second"), strict=True)
     )
@@ -83,11 +84,11 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     return 0 if found.n else 3
 
 
-def _say_unread(found: Contrast, *, repaired: bool) -> None:
+def _say_unread(found: Contrast, *, strict: bool) -> None:
     """Warn of predictions that could not be read: what follows is then as much about quotes as plans."""
     for name, counts in zip(found.names, found.records, strict=True):
         if counts.unreadable:
-            hint = "" if repaired else "; --repair mends small faults"
+            hint = "; without --strict small faults are mended" if strict else ""
             note(
                 f"{name}: {counts.unreadable} of {counts.records} predictions cannot be read "
                 f"and count as wrong{hint}"

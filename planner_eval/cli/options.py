@@ -63,7 +63,7 @@ def reading_of(options: Mapping[str, Any]) -> Reading:
         gold_id_field=options["gold_id_field"],
         gold_text_field=options["gold_text_field"],
         by=options["by_way"],
-        repair=options["repair"],
+        repair=options["repair"] if "repair" in options else not options["strict"],
     )
 
 
@@ -71,6 +71,13 @@ def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--repair``: predictions that strict reading refuses are mended by small named repairs."""
     return click.option(
         "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+    )(command)
+
+
+def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--strict``: predictions that strict reading refuses are not repaired, and so wrong."""
+    return click.option(
+        "--strict", is_flag=True, help="Read predictions strictly: one with a small fault counts as wrong."
     )(command)
 
 

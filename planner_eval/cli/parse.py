@@ -15,7 +15,7 @@ from planner_eval.cli.options import emit, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 
 if TYPE_CHECKING:
-    from planner_eval.plan.model import Diagnostic, Plan
+    from planner_eval.plan.model import Call, Diagnostic, Plan
     from planner_eval.records.files import Record
 
 
@@ -70,7 +70,8 @@ def command(
                 plan = pe.parse(record, dialect=dialect, **options)
             except ParseError as error:
                 failed += 1
-                parts.append(_failed(record, error, form, head))
+                again = None if repair or grammar else _mended(record, {**options, "dialect": dialect})
+                parts.append(_failed(record, error, form, head, again))
                 continue
             read += 1
             shown = _json if form == "json" else _text
@@ -102,17 +103,21 @@ def _text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> 
     how = ", read by the grammar" if grammar else ""
     lines = [f"{plan.dialect}: {_reason(record, plan, dialect)}{how}"] if plan.calls else []
     for call in plan.calls:
-        given = "  ".join(
-            f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
-        )
-        result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
-        lines.append(f"  {call.id}  {call.tool}  {given}{result}".rstrip())
+        lines.append(_call_line(plan, call))
         lines += [f"      {said}" for said in places_said(plan, call)] if grammar else []
     lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
     text = (plan.text if grammar else record.source) or ""
     text = text if isinstance(text, str) else ""
     lines += [f"  {_said(note, text)}" for note in plan.diagnostics]
     return printable("\n".join(lines))
+
+
+def _call_line(plan: Plan, call: Call) -> str:
+    given = "  ".join(
+        f"{key or 'after'}={one_line(_shown(value, plan), 60)}" for key, value in call.arguments
+    )
+    result = f"  = {one_line(_shown(call.result, plan), 40)}" if call.has_result else ""
+    return f"  {call.id}  {call.tool}  {given}{result}".rstrip()
 
 
 def edge_line(plan: Plan, edge: Any) -> str:
@@ -162,14 +167,28 @@ def _json(record: Record, plan: Plan, _dialect: str | None, *, grammar: bool) ->
     return json.dumps(data, ensure_ascii=False, default=str)
 
 
-def _failed(record: Record, error: Any, form: str, head: str) -> str:
+def _mended(record: Record, options: dict[str, Any]) -> Plan | None:
+    try:
+        return pe.parse(record, **{**options, "repair": True})
+    except ParseError:
+        return None
+
+
+def _failed(record: Record, error: Any, form: str, head: str, mended: Plan | None) -> str:
+    from planner_eval.dialects.plan import to_data
+
     if form == "text":
-        return printable(f"{head}unreadable: {error}")
-    data = {
+        lines = [f"{head}unreadable: {error}"]
+        if mended is not None:
+            lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]
+        return printable("\n".join(lines))
+    data: dict[str, Any] = {
         "id": record.id,
         "error": error.reason,
         "code": error.code,
         "line": error.line,
         "column": error.column,
     }
+    if mended is not None:
+        data["readable_with_repair"] = to_data(mended)
     return json.dumps(data, ensure_ascii=False)

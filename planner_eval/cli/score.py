@@ -19,8 +19,8 @@ from planner_eval.cli.options import (
     reading,
     reading_of,
     refuse_idle,
-    repairing,
     seed_option,
+    strictly,
     threshold,
     written,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import Progress
 
 OWN = (
-    "dialect", "wrappers", "repair", "gold_from", "gold_id_field", "gold_text_field",
+    "dialect", "wrappers", "strict", "gold_from", "gold_id_field", "gold_text_field",
     "policy", "metrics", "by", "seed",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
@@ -42,7 +42,7 @@ OWN = (
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD")
 @reading
-@repairing
+@strictly
 @pairing
 @policy_option
 @click.option(
@@ -75,8 +75,9 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
 
     PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids. A
     prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
-    of gold plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records
-    left over, 2 usage, 3 nothing could be scored.
+    of gold plans that can be read. Small faults of predictions that strict reading refuses are repaired,
+    and said; --strict counts them as wrong. Exit code: 0 scored, 1 below a threshold of --fail-under, or
+    records left over, 2 usage, 3 nothing could be scored.
     """
     named = options["benchmark"] is not None
     refuse_idle(
@@ -93,15 +94,10 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     how = {"policy": chosen_policy(options["policy"]), "by": options["by"], "seed": options["seed"]}
     how |= {"metrics": options["metrics"]} if options["metrics"] else {}
     made = pe.score(paired, **how, progress=counted())
-    strict = paired._replace(reading=paired.reading._replace(repair=False))
-    unmended = pe.score(strict, **how, progress=counted()) if options["repair"] else None
     from planner_eval.scoring.report import write_report
 
     below = [problem for name, least in limits if (problem := _below(made, name, least))]
     emit(write_report(made, form, failures=options["only"] is not None), output)
-    if unmended is not None:
-        shown = (f"{f.name} –" if f.value is None else f"{f.name} {f.value:.4g}" for f in unmended.figures)
-        note("without repairs: " + ", ".join(shown))
     note(f"{paired.said}; paired by {paired.by}")
     for problem in below:
         note(problem)

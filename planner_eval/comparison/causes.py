@@ -14,7 +14,6 @@ What is left are root causes. The first divergent call is that of the first root
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from planner_eval.comparison.edits import Edit
@@ -43,7 +42,7 @@ def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...
     return tuple(
         edits[position]
         if (parent := cause[position]) is None
-        else replace(edits[position], cause=place[parent])
+        else edits[position]._replace(cause=place[parent])
         for position in order
     )
 

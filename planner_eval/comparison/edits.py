@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner_eval.plan.model import Path, Value
@@ -52,8 +51,7 @@ class Place(NamedTuple):
     at: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """One difference.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.base.text import shown
+from planner_eval.base.text import one_line, shown
 from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
 
@@ -17,6 +17,20 @@ def call_name(plan: Plan, position: int | None) -> str:
     if position is None:
         return "the answer"
     return f"{plan.calls[position].tool} (call {position + 1})"
+
+
+def calls_name(plan: Plan) -> str:
+    """All calls of a plan on one line, as far as it reaches.
+
+    >>> from planner_eval.plan.model import Call
+    >>> calls_name(Plan((Call("a", "f", (("x", [1, True]),)), Call("b", "g", (("y", Ref(0)),)))))
+    'f(x=[1, true]); g(y=‹call 1›)'
+    """
+    said = []
+    for call in plan.calls[:WIDTH]:
+        given = ", ".join(f"{name}={value_name(value, plan)}" for name, value in call.arguments)
+        said.append(f"{call.tool}({given})")
+    return one_line("; ".join(said), 2 * WIDTH) or "no call"
 
 
 def path_name(path: Path) -> str:

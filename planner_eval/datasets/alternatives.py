@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from planner_eval.base.jsonfile import value_of
 from planner_eval.plan.model import Diagnostic
 
 
@@ -17,8 +17,8 @@ def read_alternatives(acceptable: Any) -> dict[str, Any] | str | None:
     """
     if isinstance(acceptable, str):
         try:
-            acceptable = json.loads(acceptable)
-        except (ValueError, RecursionError):
+            acceptable = value_of(acceptable)
+        except ValueError:
             return str(acceptable)
     return acceptable if isinstance(acceptable, dict) else None
 
@@ -45,7 +45,7 @@ def alternative_findings(acceptable: Any, gold: Mapping[str, Any]) -> Iterator[D
         )
     if not isinstance(alternatives, dict):
         return
-    wanted = json.loads(gold["arguments"])
+    wanted = value_of(gold["arguments"])
     for key, value in alternatives.items():
         for code, message in _alternative_findings(key, value, wanted):
             yield Diagnostic(code, f"{gold['name']}.{key} {message}", argument=key)

@@ -49,7 +49,7 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
     if checked is not None and not isinstance(checked, dict):
         raise DatasetError(f"{lists}: expected an object of function names")
     seen: set[str] = set()
-    for number, record in load_jsonl(path):
+    for number, record, _ in load_jsonl(path):
         if not isinstance(record, dict):
             record = {"conversations": record}
         id_ = str(record.get("id", f"line {number}"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from planner_eval.base.errors import DatasetError
+from planner_eval.base.errors import DatasetError, ParseError
+from planner_eval.base.jsonfile import JsonLine, read_json, read_json_lines
 
 
 def load_json(path: Path) -> Any:
@@ -16,35 +16,22 @@ def load_json(path: Path) -> Any:
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8 or not JSON.
     """
-    text = _text(path)
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise DatasetError(f"{path}: line {problem.lineno}, column {problem.colno}: {problem.msg}") from None
-    except (ValueError, RecursionError) as problem:
-        raise DatasetError(f"{path}: not JSON that can be read: {problem}") from None
+        return read_json(_text(path))
+    except ParseError as problem:
+        raise DatasetError(f"{path}: {problem.brief}") from None
 
 
-class Line(NamedTuple):
-    """The data of one line of a file; lines are counted from 1."""
-
-    number: int
-    data: Any
-
-
-def load_jsonl(path: Path) -> Iterator[Line]:
-    """The lines of a JSON lines file; empty ones are passed over.
+def load_jsonl(path: Path) -> Iterator[JsonLine]:
+    """The lines of a JSON lines file; empty lines are passed over.
 
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
     """
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield Line(number, json.loads(line))
-        except (ValueError, RecursionError) as problem:
-            raise DatasetError(f"{path}: line {number}: not JSON: {problem}") from None
+    for line in read_json_lines(_text(path)):
+        if line.error is not None:
+            raise DatasetError(f"{path}: {line.error.brief}")
+        yield line
 
 
 def _text(path: Path) -> str:

@@ -9,12 +9,12 @@ was added after the paper.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.base.jsonfile import value_of
 from planner_eval.datasets.alternatives import alternative_findings
 from planner_eval.datasets.files import load_jsonl
 from planner_eval.datasets.sample import Sample
@@ -53,13 +53,13 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
     prompt = _system_prompt(folder)
     for name in found:
         reader = _READERS[name]
-        for number, record in load_jsonl(folder / FILES[name]):
+        for line in load_jsonl(folder / FILES[name]):
             try:
-                yield from reader(record, prompt)
+                yield from reader(line.data, prompt)
             except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
                 what = f"{type(problem).__name__}: {problem}"
                 raise DatasetError(
-                    f"{folder / FILES[name]}: line {number}: not a {name} record ({what})"
+                    f"{folder / FILES[name]}: line {line.number}: not a {name} record ({what})"
                 ) from None
 
 
@@ -74,7 +74,7 @@ def _system_prompt(folder: Path) -> list[dict[str, str]]:
 def _singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
     for position, query in enumerate(record["query"]):
         serial = query["serial_num"]
-        gold = json.loads(record["ground_truth"][position]["content"])
+        gold = value_of(record["ground_truth"][position]["content"])
         acceptable = record["acceptable_arguments"][position]["content"]
         messages = [*prompt, {"role": "user", "content": query["content"]}]
         findings = tuple(alternative_findings(acceptable, gold))
@@ -135,8 +135,8 @@ def _message_findings(messages: list[Any]) -> Iterator[Diagnostic]:
 
 def _is_json(text: Any) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, TypeError, RecursionError):
+        value_of(text)
+    except (ValueError, TypeError, AttributeError):
         return False
     return True
 

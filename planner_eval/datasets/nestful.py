@@ -11,14 +11,15 @@ Source: repository IBM/NESTFUL, folders ``data`` and ``data_v2``; paper section 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
@@ -146,10 +147,8 @@ def _catalog(tools: Any, where: str) -> Catalog | None:
 def _decoded(value: Any) -> Any:
     """The field, decoded where the file keeps it as JSON text; a text that is none stays."""
     if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
+        with suppress(ValueError):
+            return value_of(value)
     return value
 
 
@@ -169,29 +168,27 @@ def _extra(fields: Mapping[str, Any], found: list[Diagnostic]) -> dict[str, Any]
     return extra
 
 
-class Decoded(NamedTuple):
-    """A gold answer's value, and whether its text is JSON; others are Python literals, or plain text."""
+class Answer(NamedTuple):
+    """A gold answer's value, and whether its text is JSON."""
 
     value: Any
-    is_json: bool
+    is_json: bool = False
 
 
-def decode_answer(text: str) -> Decoded:
-    """What a gold answer's text says.
+def decode_answer(text: str) -> Answer:
+    """A gold answer's value, and whether its text is JSON: others are Python literals, or plain text.
 
-    >>> decode_answer("[1, 2.5]"), decode_answer("('a', True)").value, decode_answer("002").value
-    (Decoded(value=[1, 2.5], is_json=True), ['a', True], '002')
+    >>> decode_answer("[1, 2.5]").is_json, decode_answer("('a', True)").value, decode_answer("002").value
+    (True, ['a', True], '002')
     """
-    try:
-        return Decoded(json.loads(text), True)
-    except (ValueError, RecursionError):
-        pass
+    with suppress(ValueError):
+        return Answer(value_of(text), is_json=True)
     if len(text) > MAX_ANSWER_CHARS:
-        return Decoded(text, False)
+        return Answer(text)
     try:
-        return Decoded(fold(ast.literal_eval(text), _as_json, fields=_with_text_keys), False)
+        return Answer(fold(ast.literal_eval(text), _as_json, fields=_with_text_keys))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return Decoded(text, False)
+        return Answer(text)
 
 
 def _as_json(leaf: Any) -> Any:

@@ -9,7 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner_eval.base.errors import DatasetError
+from planner_eval.base.errors import DatasetError, ParseError
+from planner_eval.base.jsonfile import read_json
 from planner_eval.datasets.published import Dataset, File
 
 ACCEPTED = "accepted.json"
@@ -127,8 +128,8 @@ def accepted(folder: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+        found = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, ParseError) as problem:
         raise DatasetError(f"{path}: cannot be read ({problem}); delete it and fetch again") from None
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise DatasetError(f"{path}: expected file names with checksums; delete it and fetch again")

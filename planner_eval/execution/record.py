@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
+from planner_eval.base.jsonfile import read_json_lines
 from planner_eval.execution.load import argument_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
@@ -28,15 +29,15 @@ def read_record(path: Path) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise ExecutionError(f"{path}: cannot be read: {error}") from error
     entries = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            entries.append(_entry(line, f"{path}, line {number}"))
+    for line in read_json_lines(text):
+        if line.error is not None:
+            raise ExecutionError(f"{path}, {line.error.brief}")
+        entries.append(_entry(line.data, f"{path}, line {line.number}"))
     return entries
 
 
-def _entry(line: str, place: str) -> dict[str, Any]:
+def _entry(raw: Any, place: str) -> dict[str, Any]:
     try:
-        raw = json.loads(line)
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
         if "error" in raw:
             kind, message = raw["error"]

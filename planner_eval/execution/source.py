@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.errors import ExecutionError
+from planner_eval.base.errors import ExecutionError, ParseError
 from planner_eval.base.registry import service
 from planner_eval.execution.load import LoadError, collect
 from planner_eval.execution.record import read_record
@@ -146,17 +145,20 @@ def _nestful(rest: str) -> ToolSource:
 
 def _function_files(folder: Path) -> dict[str, str]:
     """Function name → file; the 40 basic functions go before all others, as in the benchmark's executor."""
+    from planner_eval.base.jsonfile import read_json
     from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
     path = folder / "func_file_map.json"
     try:
-        mapped = json.loads(path.read_text(encoding="utf-8"))
+        mapped = read_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExecutionError(
             f"{path}: cannot be read ({error.strerror}); it names each function's file"
         ) from error
-    except ValueError as error:
-        raise ExecutionError(f"{path}: not JSON: {error}") from error
+    except ParseError as error:
+        raise ExecutionError(f"{path}: {error.brief}") from error
+    except UnicodeDecodeError as error:
+        raise ExecutionError(f"{path}: byte {error.start} is not UTF-8 text") from error
     if not isinstance(mapped, dict) or not all(isinstance(file, str) for file in mapped.values()):
         raise ExecutionError(f"{path}: expected an object, function name → file name")
     files = {name: file if file.endswith(".py") else f"{file}.py" for name, file in mapped.items()}

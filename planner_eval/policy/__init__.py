@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
@@ -182,8 +182,7 @@ def _fits(pattern: str, text: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """What one gold plan leaves open, by the ids of its calls.
 
     Args:
@@ -196,7 +195,7 @@ class Terms:
     optional: frozenset[str] = frozenset()
     before: tuple[tuple[str, str], ...] = ()
     unordered: tuple[frozenset[str], ...] = ()
-    accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+    accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
 
 
 NO_TERMS = Terms()

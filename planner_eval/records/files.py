@@ -8,18 +8,15 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.fields import ID_FIELDS, OPTION, WANTED, Role, choose_content, choose_id, is_id
-from planner_eval.records.items import Contents, calls_nothing, split_items, structured
+from planner_eval.records.items import Contents, calls_nothing, structured
+from planner_eval.records.opening import open_path
 from planner_eval.records.shapes import Chosen, Item
-
-FILE_LIMIT = 4_000_000_000
-"""Bytes of one file."""
+from planner_eval.records.tables import content_of
 
 
 class Record(NamedTuple):
@@ -104,20 +101,13 @@ def read_file(
             stands in this file too, the plan's where no known field does.
 
     Raises:
-        InputError: the file is missing, a directory, a field named is in no record, two fields may
-            hold the plan, or none is known to.
+        InputError: the file is missing, a directory, no text, or too large; a field named is in no record,
+            two fields may hold the plan, or none is known to.
     """
-    name = "standard input" if path == "-" else path
-    try:
-        text = _text(path)
-    except UnicodeDecodeError as error:
-        reason = (
-            f"byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8 text; "
-            "convert the file to UTF-8 first"
-        )
-        broken = ParseError(reason, code="parse.encoding")
-        return PlanFile(name, (Record(name, 0, None, "", error=broken),), False)
-    found = split_items(text, name, text_field)
+    opened = open_path(path)
+    name, (text, found, error) = opened.name, content_of(opened, text_field)
+    if error is not None:
+        return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
     if not found.many:
         return _alone(name, found, text)
     return _file(name, found.items, (id_field, text_field), role, never, spare)
@@ -183,24 +173,6 @@ def _file(
     chosen = Chosen(key, content, text_field is not None)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
     return PlanFile(name, made, True, content, key)
-
-
-def _text(path: str) -> str:
-    try:
-        if path == "-":
-            data = sys.stdin.buffer.read()
-        else:
-            if os.path.isdir(path):
-                raise InputError(f"{path} is a directory, expected a file of plans")
-            if os.stat(path).st_size > FILE_LIMIT:
-                raise InputError(f"{path} is larger than {FILE_LIMIT:,} bytes")
-            with open(path, "rb") as file:
-                data = file.read()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    return data.decode("utf-8-sig")
 
 
 # ---------------------------------------------------------------- from items to records

@@ -6,14 +6,15 @@ pair's id and the patch, or with why there is none.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.comparison.patch import SCHEMA, apply_patch
 from planner_eval.plan.model import Plan
+from planner_eval.records.fields import is_id
 from planner_eval.records.files import Record
 from planner_eval.records.plans import read_plan
 
@@ -76,44 +77,68 @@ def read_patches(text: str, name: str) -> Patches:
     []
     """
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        lines = [(f"line {n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        values = [(place, _line(line)) for place, line in lines]
-        if not any(isinstance(value, dict) for _, value in values):
-            raise InputError(f"{name}: this is no patch: {error}") from None
-        return _by_id(values, name)
+        return patches_of(read_json(text), name)
+    except ParseError as error:
+        lines = list(read_json_lines(text))
+        if not any(isinstance(line.data, dict) for line in lines):
+            raise InputError(f"{name}: this is no patch: {error.brief}") from None
+    return _by_id([_Entry(f"line {line.number}", line.data, line.error) for line in lines], name)
+
+
+def patches_of(data: Any, name: str) -> Patches:
+    """The patches that data holds: one, or a list of them with ids.
+
+    Args:
+        data: What :func:`planner_eval.comparison.patch.make_patch` gives, a list of it, or what a file of
+            either holds.
+        name: What to call it in a message.
+
+    Raises:
+        InputError: it holds no patch at all.
+    """
     if isinstance(data, list):
-        return _by_id([(f"patch {n}", value) for n, value in enumerate(data, 1)], name)
+        return _by_id([_Entry(f"patch {n}", value) for n, value in enumerate(data, 1)], name)
     if isinstance(data, dict) and "id" in data:
-        return _by_id([("line 1", data)], name)
+        return _by_id([_Entry("line 1", data)], name)
     return Patches(name, data)
 
 
-def _line(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"no JSON: {error}"
+class _Entry(NamedTuple):
+    """One value of a file of patches: its place, and why it is none."""
+
+    place: str
+    data: Any
+    error: ParseError | None = None
+
+    @property
+    def id(self) -> str | None:
+        data = self.data
+        own = data.get("id") if isinstance(data, dict) and _is_patch(data) else None
+        return str(own) if is_id(own) else None
+
+    @property
+    def problem(self) -> str:
+        if self.error is None:
+            return f"{self.place}: expected an object with an id and operations"
+        return self.error.brief
 
 
-def _by_id(values: Sequence[tuple[str, Any]], name: str) -> Patches:
+def _by_id(entries: Sequence[_Entry], name: str) -> Patches:
     found: dict[str, Any] = {}
     times: Counter[str] = Counter()
     broken = []
-    for place, value in values:
-        own = value.get("id") if isinstance(value, dict) and _is_patch(value) else None
-        if not isinstance(own, (str, int)) or isinstance(own, bool):
-            said = value if isinstance(value, str) else "expected an object with an id and operations"
-            broken.append(f"{name}, {place}: {said}")
-            continue
-        times[str(own)] += 1
-        found[str(own)] = value
+    for entry in entries:
+        key = entry.id
+        if key is None:
+            broken.append(entry)
+        else:
+            times[key] += 1
+            found[key] = entry.data
     if not found:
-        raise InputError(
-            broken[0].replace(": ", ": this is no patch: ", 1) if broken else f"{name}: no patch"
-        )
-    return Patches(name, None, found, frozenset(k for k, n in times.items() if n > 1), tuple(broken))
+        worst = [entry for entry in broken if entry.error is not None] or broken
+        raise InputError(f"{name}: this is no patch: {worst[0].problem if worst else 'it is empty'}")
+    said = tuple(f"{name}, {entry.problem}" for entry in broken)
+    return Patches(name, None, found, frozenset(k for k, n in times.items() if n > 1), said)
 
 
 def _is_patch(value: Mapping[str, Any]) -> bool:

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Decoded
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
+
+
+def mended(record: Record, **options: Any) -> Plan | None:
+    """The plan that repair would make of a record which strict reading refused; None where none.
+
+    Args:
+        record: The record.
+        options: As for :func:`planner_eval.dialects.read.parse`, ``repair`` aside.
+    """
+    try:
+        return read_plan(record, repair=True, **options)
+    except ParseError:
+        return None
 
 
 def read_plan(record: Record, **options: Any) -> Plan:

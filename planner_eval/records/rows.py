@@ -9,13 +9,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
+from planner_eval.comparison.sentences import calls_name
 from planner_eval.comparison.structure_report import structure_data
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.files import Record
 from planner_eval.records.gold import Gold, read_gold
-from planner_eval.records.plans import read_plan
+from planner_eval.records.plans import mended, read_plan
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class Row(NamedTuple):
         gold: The gold plan, where it could be read; of several the one that `diff` is from.
         error: Why a plan could not be read.
         fields: The other fields of the gold record.
+        mended: What repair would make of a prediction that strict reading refused.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Row(NamedTuple):
     gold: Plan | None = None
     error: str | None = None
     fields: Mapping[str, Any] = {}
+    mended: Plan | None = None
 
 
 def evaluate(
@@ -83,6 +86,8 @@ def evaluate(
         plan = _tried(read_plan, pred, ParseError, dialect=pred_dialect, repair=repair)
         wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect)
         row = _row(name, plan, pred, wanted, gold, policy)
+        if row.state == "unreadable" and pred is not None and not repair:
+            row = row._replace(mended=mended(pred, dialect=pred_dialect))
         yield _located(row) if located else row
 
 
@@ -162,6 +167,8 @@ def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
     data: dict[str, Any] = {"id": row.id, "state": row.state}
     if row.error is not None:
         data["error"] = row.error
+    if row.mended is not None:
+        data["readable_with_repair"] = calls_name(row.mended)
     if row.diff is not None:
         data |= diff_data(row.diff, structure=structure)
     return data

@@ -16,6 +16,8 @@ class Records(NamedTuple):
         records: Pairs of a prediction and a gold plan, and those of which one is missing.
         read: Predictions that were compared with a gold plan.
         repaired: Of these, those that were readable only after repair.
+        same: Predictions that mean the same as gold.
+        strictly_same: Of these, those that were readable without repair.
         unreadable: Predictions that cannot be read; they count as wrong.
         absent: Gold plans without a prediction; they count as wrong.
         gold_unreadable: Gold plans that cannot be read; they do not count.
@@ -26,6 +28,8 @@ class Records(NamedTuple):
     records: int
     read: int
     repaired: int
+    same: int
+    strictly_same: int
     unreadable: int
     absent: int
     gold_unreadable: int
@@ -36,19 +40,26 @@ class Records(NamedTuple):
 def count_records(rows: Sequence[Scored]) -> Records:
     """Count what became of the records of one system; of records that were left out nothing is known.
 
-    >>> count_records([Scored("a", "same"), Scored("b", "unreadable")])[:4]
-    (2, 1, 0, 1)
+    >>> count_records([Scored("a", "same"), Scored("b", "unreadable")])[:6]
+    (2, 1, 0, 1, 1, 1)
     """
     states = Counter(row.state for row in rows)
     return Records(
         len(rows),
         states["same"] + states["different"],
         sum(row.repaired for row in rows),
+        states["same"],
+        strictly_same(rows),
         states["unreadable"],
         states["absent"],
         states["gold_unreadable"],
         states["gold_absent"],
     )
+
+
+def strictly_same(rows: Sequence[Scored]) -> int:
+    """How many predictions mean the same as gold and are readable without repair."""
+    return sum(row.state == "same" and not row.repaired for row in rows)
 
 
 def record_rows(names: tuple[str, str], records: tuple[Records, Records]) -> list[dict[str, Any]]:
@@ -58,9 +69,9 @@ def record_rows(names: tuple[str, str], records: tuple[Records, Records]) -> lis
         names: What the two are called.
         records: What became of the records of each.
     """
-    always = ("records", "read", "repaired", "unreadable", "absent")
+    always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
     return [
-        {"records": "all" if name == "records" else name, names[0]: one, names[1]: other}
+        {"records": "all" if name == "records" else name.replace("_", " "), names[0]: one, names[1]: other}
         for name, one, other in zip(Records._fields, *records, strict=True)
         if name in always or one or other
     ]

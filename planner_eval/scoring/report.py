@@ -16,6 +16,7 @@ from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import JUDGED, STATES
 from planner_eval.scoring.intervals import Interval, intervals
+from planner_eval.scoring.record_counts import strictly_same
 from planner_eval.scoring.row_formats import junit
 from planner_eval.scoring.scored import Scored
 
@@ -233,7 +234,11 @@ def _text(report: Report, listed: Sequence[Scored]) -> str:
     lines = [f"{len(report.rows)} pairs: {named or 'none'}; figures from {report.judged}"]
     repaired = sum(row.repaired for row in report.rows)
     unproved = sum(not row.proved for row in report.rows)
-    lines += [f"{repaired} predictions were readable only after repair"] if repaired else []
+    if repaired:
+        lines.append(
+            f"{repaired} prediction{'s were' if repaired > 1 else ' was'} readable only after repair; "
+            f"read strictly, {strictly_same(report.rows)} of {report.judged} are the same"
+        )
     lines += (
         [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
     )
@@ -294,6 +299,7 @@ def report_data(report: Report, rows: Sequence[Scored]) -> dict[str, Any]:
         "pairs": len(report.rows),
         "judged": report.judged,
         "states": report.states(),
+        "strictly_same": strictly_same(report.rows),
         "figures": {figure.name: _figure_data(figure) for figure in report.figures},
         "breakdown": {
             key: {value: {f.name: _figure_data(f) for f in found} for value, found in groups.items()}

@@ -9,8 +9,9 @@ from typing import Any
 
 from planner_eval.base.text import one_line, printable
 from planner_eval.comparison.diff import Diff, Edit
-from planner_eval.comparison.sentences import call_name
+from planner_eval.comparison.sentences import call_name, calls_name
 from planner_eval.comparison.structure_report import structure_lines
+from planner_eval.plan.model import Plan
 from planner_eval.records.rows import STATES, Row, row_data, span_of
 
 
@@ -61,7 +62,8 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False) -> s
         structure: Tell how the structure differs, call by call, also where it is the same.
     """
     if row.diff is None:
-        return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}")
+        mended = f"\n{_readable(row)}" if row.mended is not None else ""
+        return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}")
     return diff_text(row.diff, places=places, structure=structure)
 
 
@@ -114,12 +116,17 @@ def _lines(rows: Sequence[Row]) -> str:
 
 def _short(row: Row) -> str:
     if row.diff is None:
-        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}"
+        mended = f"; {_readable(row)}" if row.mended is not None else ""
+        return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
     if row.diff.same:
         return "same" + ("" if row.diff.exact else " (not proved)")
     codes = Counter(edit.code for edit in row.diff.roots)
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
     return f"different: {named}: {row.diff.roots[0].message}"
+
+
+def _readable(row: Row) -> str:
+    return "readable with --repair: " + calls_name(row.mended or Plan())
 
 
 def summary(rows: Sequence[Row]) -> str:

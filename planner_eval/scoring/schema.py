@@ -77,6 +77,7 @@ class ReportData(_Written):
     pairs: int
     judged: int = Field(description="The pairs that every denominator counts.")
     states: dict[str, int]
+    strictly_same: int = Field(description="Pairs that are the same, read without repair.")
     figures: dict[str, FigureData]
     breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
@@ -89,6 +90,8 @@ class RecordsData(_Written):
     records: int
     read: int
     repaired: int
+    same: int
+    strictly_same: int
     unreadable: int
     absent: int
     gold_unreadable: int

@@ -13,7 +13,7 @@ from planner_eval.scoring.scored import FIELDS, STRUCTURE
 from planner_eval.verbs.evaluating import AS_IT_COMES, Progress, Reading, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
-from planner_eval.verbs.scoring import refuse_unknown_keys, scored_pairs
+from planner_eval.verbs.scoring import mending, reading_name, refuse_unknown_keys, scored_pairs
 
 
 def compare(
@@ -54,15 +54,14 @@ def compare(
     chosen, measured = policy_of(policy), choose(metrics)
     keys = by or (*STRUCTURE, *FIELDS)
     right = reading.golds(no_text(gold))
-    both = [pair(side, right, reading=reading) for side in (first, second)]
+    both = [mending(pair(side, right, reading=reading)) for side in (first, second)]
     runs = [scored_pairs(paired, measured, chosen, keys, progress) for paired in both]
     refuse_unknown_keys(by, runs[0].rows)
     parts = {
         "answers": " and ".join(paired.pred.content or "records" for paired in both),
         "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(both, runs, strict=True)),
     }
-    if reading.repair:
-        parts["repair"] = "yes"
+    parts["reading"] = reading_name(both[0].reading)
     found = make_contrast(
         runs[0].rows,
         runs[1].rows,

@@ -17,6 +17,8 @@ _PACKAGES = {
     "matplotlib": "plots (extra: plot)",
     "openai": "a model that judges (extra: judge)",
     "sentence_transformers": "embeddings (extra: embed)",
+    "zstandard": "files packed with zstd, before Python 3.14 (extra: zstd)",
+    "pyarrow": "Parquet (extra: parquet)",
 }
 
 

@@ -83,7 +83,8 @@ class Reading(NamedTuple):
         gold_id_field: The field that names a gold record, where it is another.
         gold_text_field: The field of a gold record that holds its plan.
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
-        repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
+            as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
     """
 
     dialect: str | None = None
@@ -93,7 +94,7 @@ class Reading(NamedTuple):
     gold_id_field: str | None = None
     gold_text_field: str | None = None
     by: str | None = None
-    repair: bool = False
+    repair: bool | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
@@ -192,7 +193,7 @@ def evaluate(
         gold_dialect=how.gold_dialect or how.dialect,
         policy=policy_of(policy),
         located=located,
-        repair=how.repair,
+        repair=bool(how.repair),
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 

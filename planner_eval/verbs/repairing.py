@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ def read_patches(source: Any) -> Patches:
     if isinstance(source, Diff):
         return Patches("the diff", make_patch(source))
     if not isinstance(source, (str, os.PathLike)):
-        return patching.read_patches(json.dumps(source), "patches")
+        return patching.patches_of(source, "patches")
     name = os.fspath(source)
     shown = "standard input" if name == "-" else name
     try:

@@ -105,13 +105,12 @@ def score(
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
-    paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
+    paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen, names = policy_of(policy), choose(metrics)
     run = scored_pairs(paired, names, chosen, by, progress)
     refuse_unknown_keys(by, run.rows)
     parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
-    if paired.reading.repair:
-        parts["repair"] = "yes"
+    parts["reading"] = reading_name(paired.reading)
     return reports.make_report(
         run.rows,
         names,
@@ -120,6 +119,21 @@ def score(
         seed=seed,
         read={"answers": paired.pred.said, "gold": paired.gold.said},
     )
+
+
+def mending(paired: Paired) -> Paired:
+    """The same pairs, predictions that strict reading refuses mended, unless the user said otherwise.
+
+    A model that writes ``'x'`` for ``"x"`` calls the right tool; an official decoder would not refuse it, and
+    to count it as no call says more about quotes than about plans.
+    """
+    reading = paired.reading
+    return paired if reading.repair is not None else paired._replace(reading=reading._replace(repair=True))
+
+
+def reading_name(reading: Reading) -> str:
+    """How predictions were read, for a signature."""
+    return "strict, else repaired" if reading.repair else "strict"
 
 
 @dataclass(frozen=True, slots=True)

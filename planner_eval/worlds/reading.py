@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.jsonfile import read_json
 from planner_eval.base.resources import folder
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
@@ -68,10 +68,12 @@ def _data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
         return _module(path)
     try:
         if path.suffix == ".json":
-            return json.loads(text), {}
+            return read_json(text), {}
         import tomllib
 
         return tomllib.loads(text), {}
+    except ParseError as error:
+        raise InputError(f"{path.name}: {error.brief}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path.name}: {error}") from None
 

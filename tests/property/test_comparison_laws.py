@@ -19,6 +19,7 @@ from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
+from tests.conftest import examples
 from tests.plant import topological
 from tests.real_plans import real_plans
 
@@ -181,7 +182,7 @@ def round_trips(original: Plan) -> int:
     return held
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(plans())
 def test_plan_json_holds_every_plan(one: Plan) -> None:
     assert same(parse(write(one, "plan"), dialect="plan"), one) or "nan" in write(one, "plan").casefold()

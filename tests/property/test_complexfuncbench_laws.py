@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.resources import folder
@@ -14,6 +14,7 @@ from planner_eval.benchmarks.complexfuncbench.calls import steps_of
 from planner_eval.benchmarks.complexfuncbench.embedding import Trigrams, assign
 from planner_eval.benchmarks.complexfuncbench.recorded import replayed
 from planner_eval.datasets.complexfuncbench import read_complexfuncbench
+from tests.conftest import examples
 
 
 @st.composite
@@ -45,7 +46,7 @@ def figures_of(number: int, turns: list[Any], final: bool = True) -> tuple[float
     return success, accuracy
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(answers(), st.data())
 def test_dropping_a_call_never_raises_a_score(case: tuple[int, list[Any]], data: st.DataObject) -> None:
     number, turns = case
@@ -61,7 +62,7 @@ def test_dropping_a_call_never_raises_a_score(case: tuple[int, list[Any]], data:
         assert less[1] <= whole[1]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 5), st.randoms(use_true_random=False))
 def test_order_of_calls_and_keys_changes_nothing(number: int, random: Any) -> None:
     turns = []
@@ -77,7 +78,7 @@ def test_order_of_calls_and_keys_changes_nothing(number: int, random: Any) -> No
     assert figures_of(number, turns, final=False) == (0.0, 1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.text(max_size=20), min_size=1, max_size=5),
     st.lists(st.text(max_size=20), min_size=1, max_size=5),

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval import dialects
@@ -28,6 +28,7 @@ from planner_eval.dialects.sections import terminals as section_terminals
 from planner_eval.dialects.table import table
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import RawCall
+from tests.conftest import examples
 from tests.fuzz import PIECES, once, seeds
 
 LIMITS = Limits()
@@ -66,13 +67,13 @@ arguments = st.dictionaries(names.map(lambda n: f"p_{n}"), values, max_size=3)
 calls = st.lists(st.tuples(names.map(lambda n: f"t_{n}"), arguments), min_size=1, max_size=4)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.one_of(noise, broken, st.text(max_size=60)))
 def test_parse_raises_nothing_but_our_errors(text: str) -> None:
     once(text)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.sampled_from(dialects.names()), st.one_of(noise, broken))
 def test_a_named_dialect_raises_nothing_but_our_errors(name: str, text: str) -> None:
     for repair in (False, True):
@@ -80,7 +81,7 @@ def test_a_named_dialect_raises_nothing_but_our_errors(name: str, text: str) -> 
             parse(text, dialect=name, repair=repair)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(values)
 def test_data_raises_nothing_but_our_errors(data: object) -> None:
     with suppress(PlanevalError):
@@ -91,7 +92,7 @@ def plain(found: tuple[RawCall, ...]) -> list[tuple[object, ...]]:
     return [(call.app, call.name, call.arguments, call.returns) for call in found]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(calls)
 def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(
     given_calls: list[tuple[str, dict[str, object]]],
@@ -108,7 +109,7 @@ def test_pythonic_text_reads_alike_by_ast_and_by_the_grammar(
         assert [c.span for c in fast] == [c.span for c in slow]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(calls)
 def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(
     given_calls: list[tuple[str, dict[str, object]]],
@@ -135,7 +136,7 @@ def places_free(located: object) -> object:
     return Places([located]).values[0]  # type: ignore[list-item]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.one_of(st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")]), broken))
 def test_json_reads_alike_by_json_and_by_the_grammar(text: str) -> None:
     try:
@@ -145,7 +146,7 @@ def test_json_reads_alike_by_json_and_by_the_grammar(text: str) -> None:
     assert repr(Places(parse_located(text)).values) == repr(fast)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.one_of(broken, noise.map(lambda text: f"App: [f(#a='{text}', #b=c)]")))
 def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> None:
     fast = read_fast(text)
@@ -155,7 +156,7 @@ def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> Non
         assert fast.notes == slow.notes
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     calls,
     st.sampled_from(
@@ -175,7 +176,7 @@ def test_what_is_written_reads_back(given_calls: list[tuple[str, dict[str, objec
     assert same(plan, parse(text, dialect=name, tools=types_of(plan)))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(broken)
 def test_a_repair_keeps_every_word_and_every_dollar_sign(text: str) -> None:
     if "\\" in text or "//" in text or "#" in text:

@@ -1,0 +1,264 @@
+r"""Files as records: JSON and text by :mod:`.items`, and tables, of which each row is a record.
+
+CSV and TSV are read here and not by the module csv: its limit on cells and its leniency are for the whole
+process, and a quote that is never closed costs it the rest of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import eq
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.records.items import Contents, split_items
+from planner_eval.records.opening import (
+    ODD,
+    PARQUET,
+    STREAM_LIMIT,
+    Bytes,
+    Opened,
+    decoded,
+    explained,
+    marked,
+    odd_byte,
+)
+from planner_eval.records.shapes import Item, shape_of
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+"""Names that say that a file is a table, and what stands between its cells; it is never guessed."""
+
+_BATCH = 100
+"""Rows of a Parquet file that are decoded at once: few, for each may be large."""
+
+
+class Content(NamedTuple):
+    """What a file holds.
+
+    Args:
+        text: Its text, where it is one plan.
+        found: Its records, or its one plan.
+        error: Why the one plan cannot be read.
+    """
+
+    text: str
+    found: Contents
+    error: ParseError | None = None
+
+
+def content_of(opened: Opened, text_field: str | None = None) -> Content:
+    r"""The records of a file, or its one plan.
+
+    Args:
+        opened: The file.
+        text_field: The field that holds a record's plan, where the user named it.
+
+    Raises:
+        InputError: it is a table that cannot be read, or in another encoding than UTF-8 throughout.
+
+    >>> content_of(Opened("p.csv", "p.csv", b'id,output\na,f()\n')).found.items[0].data
+    {'id': 'a', 'output': 'f()'}
+    """
+    if opened.data[: len(PARQUET)] == PARQUET:
+        return Content("", _shaped(parquet_items(opened.data, opened.name), text_field))
+    text, odd = decoded(opened)
+    delimiter = DELIMITERS.get(opened.inner[-4:].lower())
+    if delimiter is not None and text.strip():
+        rows = _shaped(separated_items(text, delimiter, opened.name), text_field)
+        return Content("", Contents(explained(rows.items, opened.name)))
+    found = split_items(marked(text) if odd else text, opened.inner, text_field)
+    if not odd:
+        return Content(text, found)
+    if not found.many:
+        return Content(text, found, odd_byte(text))
+    return Content(text, Contents(explained(found.items, opened.name)))
+
+
+def _shaped(rows: Iterable[Item], text_field: str | None) -> Contents:
+    return Contents([row._replace(shape=shape_of(row.data, text_field)) for row in rows])
+
+
+# ---------------------------------------------------------------- CSV and TSV
+class Row(NamedTuple):
+    """A row of cells: the line on which it begins, its cells, and why there are no more."""
+
+    line: int
+    cells: list[str]
+    error: str | None = None
+
+
+def separated_items(text: str, delimiter: str, name: str) -> Iterator[Item]:
+    r"""The rows of a table with a header, each an object from column to cell; empty cells are left out.
+
+    Args:
+        text: The table.
+        delimiter: What stands between cells.
+        name: What to call it in a message.
+
+    Raises:
+        InputError: the header is broken, names a column twice, or no row follows it.
+
+    >>> [item.data for item in separated_items('id,output\nq1,"f(a=""x"")"\nq2,\n', ",", "p.csv")]
+    [{'id': 'q1', 'output': 'f(a="x")'}, {'id': 'q2'}]
+    """
+    rows = separated(text, delimiter)
+    header = next(rows)
+    if header.error is not None:
+        raise InputError(f"{name}, line {header.line}: {header.error}; expected the names of the columns")
+    columns = header.cells
+    twice = next((one for one in columns if one and columns.count(one) > 1), None)
+    if twice is not None:
+        raise InputError(f"{name}, line {header.line}: two columns are called {twice!r}")
+    row = next(rows, None)
+    if row is None:
+        raise InputError(f"{name} has a line of column names and no rows")
+    while row is not None:
+        yield _item(row, columns)
+        row = next(rows, None)
+
+
+def _item(row: Row, columns: Sequence[str]) -> Item:
+    line, cells, error = row
+    # Of a row that is broken the first cell is certain, and may be its id.
+    first = json.dumps(dict(zip(columns, cells[:1], strict=False))) if error is None or cells else ""
+    if error is None and len(cells) != len(columns):
+        error = f"cells in the row: {len(cells)}, columns in the header: {len(columns)}"
+    if error is not None:
+        return Item(None, line=line, error=ParseError(error), text=first)
+    odd = next((cell for cell in cells if ODD.search(cell)), None)
+    if odd is not None:
+        return Item(None, line=line, error=odd_byte(odd), text="" if odd is cells[0] else first)
+    return Item({column: cell for column, cell in zip(columns, cells, strict=True) if cell}, line=line)
+
+
+def separated(text: str, delimiter: str) -> Iterator[Row]:
+    r"""The rows of a text of separated values; one with broken quotes ends with its line, and has an error.
+
+    A cell in quotes may hold delimiters, line ends, and quotes written twice. Empty lines are passed over.
+
+    Args:
+        text: The text.
+        delimiter: What stands between cells.
+
+    >>> [(row.line, row.cells, row.error) for row in separated('a,"b\n,c\nd,e', ",")][1:]
+    [(2, ['', 'c'], None), (3, ['d', 'e'], None)]
+    """
+    cell = re.compile(rf'"((?:[^"]++|"")*+)"|([^"{delimiter}\r\n][^{delimiter}\r\n]*+)?+')
+    ends = "\n" if "\n" in text else "\r"
+    at, line, spent, width = 0, 1, 0, None
+    while at < len(text):
+        if text[at] in "\r\n":
+            line += text[at] == ends
+            at += 1
+            continue
+        cells, end, error = _cells(text, at, cell, delimiter)
+        lines = text.count(ends, at, end)
+        lost = lines and width is not None and len(cells) != width  # a quote that another row's closed
+        yield Row(line, cells, error or ("a quote is not closed where it should be" if lost else None))
+        width = width or len(cells)
+        if error or lost:
+            spent += end - at
+            if spent > 4 * len(text) + 1_000_000:
+                yield Row(line + 1, [], "so many quotes are never closed that the rest is not read")
+                return
+            stop = text.find(ends, at)
+            end, lines = (len(text), 0) if stop < 0 else (stop, 0)
+        at, line = end, line + lines
+
+
+def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[list[str], int, str | None]:
+    """The cells of the row at a place, the place after it, and what is wrong with its quotes."""
+    cells: list[str] = []
+    while True:
+        match = cell.match(text, at)
+        assert match is not None
+        quoted, plain = match.groups()
+        end = match.end()
+        if text[end : end + 1] not in (delimiter, "\r", "\n", ""):
+            where = f"cell {len(cells) + 1}"
+            if quoted is None:
+                return cells, len(text), f"the quote that begins {where} is never closed"
+            found = text[end : end + 20].splitlines()[0]
+            return (
+                cells,
+                end,
+                f"{where}: found {found!r} after the closing quote; a quote inside is written twice",
+            )
+        cells.append((plain or "") if quoted is None else quoted.replace('""', '"'))
+        if text[end : end + 1] != delimiter:
+            return cells, end, None
+        at = end + 1
+
+
+# ---------------------------------------------------------------- Parquet
+def parquet_items(data: Bytes, name: str) -> Iterator[Item]:
+    """The rows of a Parquet file, each an object from column to value; null is left out.
+
+    Args:
+        data: The file's bytes.
+        name: What to call it in a message.
+
+    Raises:
+        InputError: pyarrow is not installed, or the file is damaged or too large.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError("reading Parquet needs pyarrow: pip install 'planner_eval[parquet]'") from None
+    size = 0
+    try:
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+        for batch in file.iter_batches(batch_size=_BATCH):
+            size += batch.nbytes
+            if size > STREAM_LIMIT:
+                raise InputError(f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit")
+            yield from map(Item, row_data(batch.to_pylist(maps_as_pydicts="strict")))
+    except InputError:
+        raise
+    except Exception as error:  # pyarrow's own, OSError, KeyError: whatever is damaged
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{name} is a Parquet file that cannot be read: {reason}") from None
+    if not size:
+        raise InputError(f"{name} has columns and no rows")
+
+
+def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Iterator[dict[str, Any]]:
+    """Rows out of a table as JSON data; a cell that holds nothing is left out.
+
+    Args:
+        rows: From column to value.
+        nulls: Keep null inside a cell. Tables whose columns have types write null for whatever an object
+            lacks that another one has.
+
+    >>> list(row_data([{"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}]))
+    [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
+    """
+    for row in rows:
+        yield {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
+
+
+def _is_nothing(value: Any) -> bool:
+    if value is None or isinstance(value, (str, int)) or hasattr(value, "__len__"):
+        return value is None
+    try:
+        return not eq(value, value)  # NaN and NaT
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        return True
+
+
+def _plain(value: Any, nulls: bool) -> Any:
+    """A value as JSON data: arrays as lists, and what JSON has no form for as text."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, nulls) for k, v in value.items() if nulls or v is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, nulls) for one in value]
+    if hasattr(value, "tolist"):  # of NumPy
+        return _plain(value.tolist(), nulls)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
