@@ -56,7 +56,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.templates",
     ),
-    "an answer without a call in it has its words searched: 0.1 ms": ("dialects.said",),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",

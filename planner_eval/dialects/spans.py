@@ -104,7 +104,7 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
         return None
     spans = in_time([span for span in objects(items) if "attributes" in span])
     trees = [tree(span) for span in spans]
-    if any(_is_tool(span, there) for span, there in zip(spans, trees, strict=True)):
+    if tools_run(items):
         return None
     found: list[Any] = []
     heard: list[Any] = []
@@ -116,8 +116,8 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
             status = span.get("status")
             if isinstance(status, dict) and "ERROR" in str(status.get("status_code", status.get("code"))):
                 said = [{"error": status.get("description") or status.get("message") or "status ERROR"}]
-        if said is not None:
-            found += said
+        if said is not None:  # several are choices
+            found += said if len(said) < 2 else [{"choices": [{"message": one} for one in said]}]
             heard = [m for m in before or () if isinstance(m, dict) and m.get("role") in ("tool", "function")]
     return [*found, *heard] if found else None
 
@@ -125,7 +125,22 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
 _SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
 
 
-def _is_tool(span: dict[str, Any], there: dict[str, Any]) -> bool:
+def tools_run(items: list[dict[str, Any]]) -> bool:
+    """Whether spans of the tools' runs are among the spans of a trace.
+
+    >>> tools_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
+    True
+    """
+    return any(_is_tool(span) for span in objects(items))
+
+
+def _is_tool(span: dict[str, Any]) -> bool:
+    data = span.get("span_data")
+    if isinstance(data, dict):
+        return data.get("type") == "function"
+    if "attributes" not in span:
+        return False
+    there = tree(span)
     return (
         inside(there, "gen_ai", "operation", "name") == "execute_tool"
         or inside(there, "openinference", "span", "kind") == "TOOL"
@@ -188,3 +203,23 @@ def _listed(given: Any) -> list[Any] | None:
     if isinstance(given, dict) and given and all(key.isdecimal() for key in given):
         return [given[key] for key in sorted(given, key=lambda key: (len(key), key))]
     return given if isinstance(given, list) else None
+
+
+def is_span(item: dict[str, Any]) -> bool:
+    """Whether an object is a span of a trace, or holds spans.
+
+    >>> is_span({"name": "execute_tool f", "attributes": {}}), is_span({"name": "f", "args": {}})
+    (True, False)
+    """
+    return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
+
+
+_SPANS = ("attributes", "span_data", "resourceSpans", "scopeSpans")
+
+
+def trace_of(item: dict[str, Any]) -> str | None:
+    """The trace that a span belongs to; None where it does not say."""
+    context = item.get("context")
+    inner = context.get("trace_id") if isinstance(context, dict) else None
+    found = item.get("trace_id", item.get("traceId", inner))
+    return found if isinstance(found, str) and found else None

@@ -37,15 +37,30 @@ Opener = Callable[["Walk", dict[str, Any], int], None]
 
 def opens(item: dict[str, Any]) -> Opener | None:
     """How an object is taken that is a message, an item or an answer; None where it is a call, or unknown."""
+    found = _kind(item)
+    return None if found is None else found[1]
+
+
+def sign_of(item: dict[str, Any]) -> str | None:
+    """The key by which an object is known as a message, an item or an answer; None where it is none of them.
+
+    >>> sign_of({"id": "r1", "choices": []}), sign_of({"role": "user"}), sign_of({"name": "f"})
+    ('choices', 'role', None)
+    """
+    found = _kind(item)
+    return None if found is None else found[0]
+
+
+def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
     if item.keys().isdisjoint(_SIGNS):
         return None
     if isinstance(item.get("role"), str):
-        return _message
+        return "role", _message
     if is_call(item):
         return None
     for key, fits, opener in _OPENERS:
         if key in item and fits(item):
-            return opener
+            return key, opener
     return None
 
 
