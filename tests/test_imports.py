@@ -41,6 +41,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
 
 DEFERRED: dict[str, tuple[str, ...]] = {
     "a text in free form alone needs them; finding takes 38 ms": ("dialects.find", "dialects.detect"),
+    "conversations and answers of APIs alone need them: 3 and 40 ms": (
+        "dialects.talks",
+        "dialects.turns",
+        "dialects.wrappings",
+    ),
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text": (
         "dialects.table",
         "dialects.shapes",
@@ -52,7 +57,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.python_calls",
         "dialects.templates",
     ),
-    "an answer without a call in it has its words searched: 0.1 ms": ("dialects.said",),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",

@@ -121,7 +121,7 @@ ALLOWED = {
         "records.rows", "scoring.compare", "scoring.report", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
-        "dialects.detect", "dialects.find", "dialects.read", "verbs.checking",
+        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},

@@ -7,7 +7,8 @@
     │   ├── CatalogError          a tool catalog cannot be read
     │   └── DatasetError          a benchmark's data cannot be found, fetched or verified
     ├── ParseError                a text is not a plan; says line, column and what was expected
-    │   └── LimitError            a text is larger, deeper or longer than the limits allow
+    │   ├── LimitError            a text is larger, deeper or longer than the limits allow
+    │   └── AnswerError           an answer of an API is cut, refused or failed, or there is none
     ├── WriteError                a dialect cannot say what the plan says
     ├── ExecutionError            a plan cannot be run (not: one of its calls failed)
     ├── RenderError               a drawing cannot be made
@@ -113,6 +114,20 @@ class LimitError(ParseError):
         super().__init__(reason, text=text, offset=offset, code="parse.limit")
 
 
+class AnswerError(ParseError):
+    """An answer of an API is none that counts: it was cut off, refused, failed, or there is none.
+
+    Args:
+        reason: What the API says, in one sentence.
+        code: ``answer.cut``, ``answer.refused``, ``answer.failed`` or ``answer.absent``.
+        plan: The plan of what there is of the answer; None where that cannot be read.
+    """
+
+    def __init__(self, reason: str, *, code: str, plan: object = None) -> None:
+        super().__init__(reason, code=code)
+        self.plan = plan
+
+
 class WriteError(PlanevalError):
     """A dialect cannot say what the plan says."""
 
@@ -138,6 +153,10 @@ CODES: dict[str, str] = {
     "parse.shape": "the text is valid JSON but not a plan",
     "parse.cut": "the text is cut off at its end, inside a call or right after what opens one",
     "parse.encoding": "the bytes are not UTF-8 text",
+    "answer.cut": "an API's answer was cut off before its end, mostly at the token limit",
+    "answer.refused": "the model refused the answer, or a filter held it back",
+    "answer.failed": "an API gave an error in place of an answer",
+    "answer.absent": "a conversation has no turn of the assistant, or not the one asked for",
     "reference.unresolved": "a reference names no call of the plan",
     "reference.forward": "a reference names a call that is written later",
     "reference.self": "a reference names the call it stands in",
@@ -159,6 +178,8 @@ CODES: dict[str, str] = {
     "trace.no_arguments": "a trace does not record a call's arguments",
     "find.thought": "a model's thought was ignored",
     "find.turn": "a later turn of the conversation was ignored",
+    "find.turns": "the calls are those of several turns of the assistant",
+    "find.choices": "an answer offers several choices, of which the first was read",
     "find.said": "the calls stand in the words of an assistant's message that lists none",
     "find.code": "code of the model's own that follows its calls was ignored",
     "find.token": "a chat token stood in a tool's name and was dropped",

@@ -46,7 +46,7 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--strict``: predictions that strict reading refuses are not repaired, and so wrong; and ``--compute``."""
+    """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
     return click.option(
         "--strict",
         "repair",

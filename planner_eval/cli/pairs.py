@@ -12,7 +12,8 @@ from planner_eval.cli.options import Decorator, bundled, reading, repairing, str
 from planner_eval.cli.policy import policy_option
 
 _READING = (
-    "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field", "by", "repair", "compute",
+    "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
+    "by", "repair", "compute",
 )  # fmt: skip
 
 

@@ -87,6 +87,11 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     """Why the notation was taken."""
     if dialect is not None:
         return "as you said"
+    from planner_eval.dialects.turns import reason_of
+
+    reason = reason_of(record.source)
+    if reason is not None:
+        return reason
     if not isinstance(record.source, str):
         from planner_eval.dialects.detect import detect_data
 

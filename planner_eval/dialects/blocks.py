@@ -36,6 +36,8 @@ from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.talks import Talk, talk_of
+from planner_eval.dialects.turns import Source, Words, read_checked
 from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -50,11 +52,13 @@ class PieceReader:
         limits: Bounds on size and nesting.
         repair: Apply repairs where strict reading fails.
         located: Take the places of JSON calls too.
+        words: Reads what an assistant says in a conversation that stands in the source.
     """
 
-    def __init__(self, source: str, limits: Limits, *, repair: bool, located: bool) -> None:
+    def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
         self.source = source
         self.limits = limits
+        self.words = words
         self.repair = repair
         self.located = located
         self.defined: set[str] = set()
@@ -96,14 +100,14 @@ class PieceReader:
             ParseError: something is not the call that it should be.
         """
         value = values[0] if len(values) == 1 else values
-        if isinstance(value, (str, list)) and not value:
-            return Nothing("an empty list or text")
+        empty = _is_empty(value)
+        if empty is not None:
+            return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
-        if value == {}:
-            return Nothing("an empty object")
-        if is_schema(value):
-            return Nothing("a schema of tools or parameters")
+        talk = talk_of(value)
+        if talk is not None:
+            return self.talk(talk, view)
         refuse_pairs(value, view.text)
         places = None
         if self.located and len(view.text) <= LARK_CHARS:
@@ -131,6 +135,17 @@ class PieceReader:
         if notes:
             raw = raw._replace(notes=(*raw.notes, *notes))
         return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
+
+    def talk(self, talk: Talk, view: View) -> Read | Nothing:
+        """The calls of a conversation or an API's answer that stands in a text, or was mended.
+
+        Raises:
+            ParseError: it is no whole answer, or something in it is not the call that it should be.
+        """
+        name, raw = read_checked(Source(talk, view.text), None, None, self.limits, self.words)
+        if not raw.calls:
+            return Nothing("a message without calls")
+        return Read(name, raw, "a conversation", span_of(view))
 
     def texts(self, texts: list[str], view: View) -> Read | Nothing:
         """The calls of quoted texts: calls themselves, or a model's prose with calls in it."""
@@ -362,6 +377,15 @@ def _values(text: str, limits: Limits) -> list[Any]:
     if not values or at < len(text):
         raise _NoJson(first)
     return values
+
+
+def _is_empty(value: Any) -> Nothing | None:
+    """Why a value holds no call that could be looked for; None where it may hold one."""
+    if isinstance(value, (str, list)) and not value:
+        return Nothing("an empty list or text")
+    if value == {}:
+        return Nothing("an empty object")
+    return Nothing("a schema of tools or parameters") if is_schema(value) else None
 
 
 def _may_be_json(text: str) -> bool:

@@ -19,14 +19,15 @@ from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects import appbench_prose, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, kept, opening, section, whole_calls
+from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.repair import repairs
-from planner_eval.dialects.said import is_denied
 from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
@@ -117,7 +118,7 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
 
 
 def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
-    search = _Search(Reader(source, limits, repair=repair, located=located))
+    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
     if not may_call(source):
         return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
@@ -143,6 +144,16 @@ def _whole(view: View, reader: Reader) -> Read | None:
             raise
     found = reader.mended(view, strictly=True)
     return found if isinstance(found, Read) else None
+
+
+def _words(limits: Limits, *, repair: bool) -> Words:
+    """Reads what an assistant says in a conversation."""
+
+    def read(text: str) -> tuple[str | None, RawPlan]:
+        found = find(text, limits, repair=repair)
+        return found.dialect, found.raw
+
+    return read
 
 
 def _blanked(source: str, search: _Search) -> str:
@@ -423,7 +434,7 @@ def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
-    search = _Search(Reader(source, limits, repair=repair, located=False))
+    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
     text = _blanked(source, search)
     if dialect.name == "appbench":
         lines = _in_prose(text, search)

@@ -23,11 +23,13 @@ from planner_eval.dialects.messages import (
     call_items,
     is_call,
     key_of_name,
+    plain,
     with_results,
 )
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
 
-LISTS = ("tool_calls", "calls")
+_FREE = ("custom", "custom_tool_call")
+"""Types of calls whose input is a text of any form."""
 
 Convert = Callable[[Value], Value]
 
@@ -87,8 +89,11 @@ def read_call(
     name_key = _name_key(item, inner, position, notes, text)
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
+    if isinstance(given, str) and item.get("type") in _FREE:
+        given = {"input": given}
     arguments = arguments_of(given, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
+    answer = _answer_of(inner, argument_key) if "output" in inner else "result"
     return RawCall(
         inner[name_key],
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
@@ -97,9 +102,15 @@ def read_call(
         returns=tuple(r for r in inner.get("returns") or () if isinstance(r, str)),
         span=places.span(item) if places else None,
         spans=places.members(given) if places else (),
-        result=item.get("result"),
-        has_result="result" in item,
+        result=plain(item.get(answer)) if answer == "output" else item.get("result"),
+        has_result=answer in item,
     )
+
+
+def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
+    """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
+    beside = item.get("type") == "mcp_call" or argument_key in ("input_parameters", "inputParameters")
+    return "output" if beside and item["output"] is not None else "result"
 
 
 def _wanting(item: dict[str, Any], name_key: str | None) -> str:
@@ -142,7 +153,7 @@ def _note_ignored(
     inner: dict[str, Any], read: tuple[str, str | None], position: int, notes: list[Diagnostic]
 ) -> None:
     ignored = [key for key in inner if key not in SIDE_KEYS and key not in read]
-    if ignored:
+    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
         notes.append(Diagnostic("shape.ignored", message, "info", position))
 

@@ -156,7 +156,7 @@ class Reader(PieceReader):
         return read
 
     def _mendable(self, view: View) -> bool:
-        mending = Reader(self.source, self.limits, repair=True, located=False)
+        mending = Reader(self.source, self.limits, self.words, repair=True, located=False)
         try:
             return isinstance(mending.mended(view), Read)
         except ParseError:

@@ -17,9 +17,12 @@ from planner_eval.plan.model import Diagnostic, RawCall
 NAME_KEYS = (
     "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
 )  # fmt: skip
-ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "param", "rawInput")
+ARGUMENT_KEYS = (
+    "arguments", "parameters", "args", "input", "params", "param", "rawInput", "input_parameters",
+    "inputParameters",
+)  # fmt: skip
 ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
-WRAPPERS = ("function", "function_call", "functionCall", "toolUse")
+WRAPPERS = ("function", "function_call", "functionCall", "toolUse", "custom")
 SIDE_KEYS = frozenset({
     *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
     "caller", "responses", "thought", "namespace", "cache_control", "output",
@@ -34,11 +37,24 @@ INSIDE = (
 """Keys under which an answer of an API, a conversation or a message holds further parts."""
 _NO_CALL_TYPES = frozenset({
     "text", "thinking", "redacted_thinking", "reasoning", "message", "tool_result", "tool-result",
-    "function_call_output", "input_text", "output_text", "code_execution_tool_result", "step-start", "image",
+    "function_call_output", "input_text", "output_text", "refusal", "step-start", "image", "image_url",
+    "document", "custom_tool_call_output", "tool_call_response", "search_result", "input_audio", "compaction",
 })  # fmt: skip
 _OTHERS = frozenset({"tool", "function", "observation", "user", "system", "developer"})
 _ANSWER_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
+_ANSWER_TYPES = frozenset({
+    "tool_result", "tool-result", "tool_response", "function_call_output", "custom_tool_call_output",
+    "tool_call_response",
+})  # fmt: skip
+_ANSWERED = ("functionResponse", "function_response", "toolResult")
 _ANSWERS = ("content", "output", "result", "response")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
+_PARTS = frozenset({
+    "text", "thought", "thoughtSignature", "thought_signature", "reasoningContent", "executableCode",
+    "executable_code", "codeExecutionResult", "code_execution_result", "inlineData", "inline_data",
+    "fileData", "file_data", "image", "document", "cachePoint", "guardContent", "citationsContent",
+})  # fmt: skip
+"""Keys of parts that are no call, in APIs whose parts have no type."""
 
 
 def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
@@ -82,9 +98,7 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if is_call(data):
         yield data
         return
-    if (_one_of(data.get("type"), _NO_CALL_TYPES) and "role" not in data) or _one_of(
-        data.get("role"), _OTHERS
-    ):
+    if (_is_other(data.get("type")) and "role" not in data) or _one_of(data.get("role"), _OTHERS):
         return
     parts = [data[key] for key in INSIDE if _is_structure(data.get(key))]
     for part in parts:
@@ -93,6 +107,11 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
         )
     if not parts and not _is_side(data):
         yield data
+
+
+def _is_other(kind: Any) -> bool:
+    """Whether the type of a part says that it is no call."""
+    return isinstance(kind, str) and (kind in _NO_CALL_TYPES or kind.endswith("_tool_result"))
 
 
 def calls_no_tool(data: dict[str, Any]) -> bool:
@@ -165,8 +184,9 @@ def _is_side(data: dict[str, Any]) -> bool:
         not data
         or "role" in data
         or "from" in data
-        or data.keys() <= {"text"}
-        or any(key in data for key in ("functionResponse", "toolResult", "finish_reason", "finishReason"))
+        or {key for key, value in data.items() if value is not None} <= _PARTS
+        or any(data.get(key) is not None for key in ("functionResponse", "function_response", "toolResult"))
+        or any(key in data for key in ("finish_reason", "finishReason"))
         or any(data.get(key) == [] for key in CALLS)
     )
 
@@ -212,8 +232,8 @@ def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, 
         content = data.get("content")
         in_order += [(None, item) for item in (content if isinstance(content, list) else [content])]
         return
-    answer = data.get("functionResponse", data.get("toolResult", data))
-    if isinstance(answer, dict) and _is_answer(data, answer):
+    answer = next((data[key] for key in _ANSWERED if isinstance(data.get(key), dict)), data)
+    if _is_answer(data, answer):
         value = next((answer[key] for key in _ANSWERS if key in answer), None)
         label = next(
             (str(answer[key]) for key in _ANSWER_IDS if isinstance(answer.get(key), (str, int))), None
@@ -233,8 +253,9 @@ def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
     if answer is not data:
         return True
     if data.get("role") in ("tool", "function"):
-        return not _is_structure(data.get("content")) or "tool_call_id" in data
-    return data.get("type") in ("tool_result", "tool-result", "function_call_output", "tool_response")
+        return "tool_call_id" in data or not any(_is_structure(data.get(key)) for key in ("content", "parts"))
+    kind = data.get("type")
+    return _one_of(kind, _ANSWER_TYPES) or (isinstance(kind, str) and kind.endswith("_tool_result"))
 
 
 def plain(value: Any) -> Any:
@@ -307,9 +328,11 @@ def is_definition(item: dict[str, Any]) -> bool:
     """
     wrapped = item.get("function")
     inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
-    schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema")))
-    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
-        return True
+    for key in _SCHEMAS:
+        if key in inner:
+            if isinstance(inner[key], dict) and isinstance(inner[key].get("properties"), dict):
+                return True
+            break
     return "description" in inner and not any(
         key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
     )

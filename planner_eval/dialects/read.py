@@ -8,17 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
-from planner_eval.base.errors import InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads
+from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
+from planner_eval.base.jsontext import LARK_CHARS, Decoded
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import calls_among
+from planner_eval.dialects.sources import Which, data_of, refuse_turn
+from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 
 if TYPE_CHECKING:
+    from planner_eval.dialects.turns import Source
     from planner_eval.dialects.types import ToolTypes
 
 
@@ -32,12 +35,14 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     infer: bool = False,
     compute: str | None = None,
     reader: str = "fast",
+    turn: Which = None,
 ) -> Plan:
     """Read a plan.
 
     Args:
-        source: The text, structure that is JSON already (lists, dicts), a text that was decoded on the way
-            here, or a plan, which is given back.
+        source: The text, structure that is JSON already (lists, dicts), objects of other packages that give
+            it (``model_dump()``, ``to_dict()``, ``to_json()``), a text that was decoded on the way here, or a
+            plan, which is given back.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         limits: Bounds on size, nesting and the number of calls.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
@@ -47,12 +52,15 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
             comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
+            number, counted from 1; all of them, in order, when left out.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
+        AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
         InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
@@ -66,18 +74,19 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     values = None
     if isinstance(source, Decoded):
         source, values = source
+    elif not isinstance(source, str):
+        source = data_of(source)
     text = source if isinstance(source, str) else None
     name: str | None
+    refuse_turn(turn)
     if reader != "fast":
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
-        name, raw = _read(source, dialect, limits, values, repair=repair, located=False)
+        name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
-        name, raw = _read_data(source, dialect, limits, repair=repair)
+        name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
     if any("<|" in call.name for call in raw.calls):
         raw = _without_tokens(raw)
-    if not raw.calls and dialect is None and reader == "fast":
-        name, raw = _read_said(source, limits, repair=repair) or (name, raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
@@ -139,23 +148,69 @@ def _read(
     *,
     repair: bool,
     located: bool,
+    turn: Which = None,
 ) -> tuple[str | None, RawPlan]:
     _refuse_size(source, dialect, limits)
     try:
-        if dialect is not None:
-            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
-        if not located:
+        if not located and dialect is None:
             whole = read_whole(source, limits, values)
             if whole is not None:
                 return whole
+        talk = _talk(source, limits, values, located=located)
+        if talk is not None:
+            return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
+        if dialect is not None:
+            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
         from planner_eval.dialects.find import find
 
         found = find(source, limits, repair=repair, located=located)
+    except AnswerError:
+        raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
     return found.dialect, found.raw
+
+
+def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
+    """The conversation or answer that a text is as a whole; None where it is none."""
+    if source.lstrip()[:1] not in ("[", "{"):
+        return None
+    from planner_eval.dialects.wrappings import HINT
+
+    if not HINT.search(source):
+        return None
+    from planner_eval.dialects.turns import in_text
+
+    return in_text(source, limits, values, located=located)
+
+
+def _read_turns(
+    found: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> tuple[str, RawPlan]:
+    """The calls of a conversation or an API's answer."""
+    from planner_eval.dialects.turns import read_checked
+
+    def words(text: str) -> tuple[str | None, RawPlan]:
+        try:
+            return _read(text, dialect, limits, repair=repair, located=False)
+        except ParseError:
+            if dialect is None or not _mere_words(text, dialect, limits):
+                raise
+            return dialect, RawPlan(())
+
+    return read_checked(found, turn, dialect, limits, words)
+
+
+def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
+    """Whether what a turn says is no plan in the dialect that the user named, nor meant to be one."""
+    if dialects.get(dialect).read_data is not None:
+        return text.lstrip()[:1] not in ("[", "{")  # the notation is one of data
+    try:
+        return not _read(text, None, limits, repair=False, located=False)[1].calls
+    except ParseError:
+        return False
 
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
@@ -192,8 +247,17 @@ def _without_tokens(raw: RawPlan) -> RawPlan:
     return RawPlan(tuple(calls), raw.answer, (*raw.notes, *notes))
 
 
-def _read_data(data: Any, dialect: str | None, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan]:
+def _read_data(
+    data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
+) -> tuple[str | None, RawPlan]:
     """Read structure; where repairs are wanted and it is refused, by its text."""
+    from planner_eval.dialects.talks import talk_of
+
+    talk = talk_of(data)
+    if talk is not None:
+        from planner_eval.dialects.turns import Source
+
+        return _read_turns(Source(talk), dialect, limits, repair=repair, turn=turn)
     try:
         return _read_structure(data, dialect, limits)
     except LimitError:
@@ -251,39 +315,6 @@ def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:
 
 def _no_call(why: str, *notes: Diagnostic) -> RawPlan:
     return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
-
-
-def unplaced(raw: RawPlan) -> RawPlan:
-    """The calls without places: those they have are of another text."""
-    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
-    return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
-
-
-def _read_said(source: Any, limits: Limits, *, repair: bool) -> tuple[str | None, RawPlan] | None:
-    """The calls in the words of a conversation that lists none; None where there are no words, or no calls.
-
-    Raises:
-        ParseError: the words begin like a plan and are none.
-    """
-    if isinstance(source, str):
-        if '"content"' not in source and '"value"' not in source:
-            return None
-        try:
-            values = loads(source, limits)
-        except ParseError:
-            return None
-        source = values[0] if len(values) == 1 else values
-    from planner_eval.dialects.said import said
-
-    text = said(source)
-    if not text:
-        return None
-    name, raw = _read(text, None, limits, repair=repair, located=False)
-    if not raw.calls:
-        return None
-    note = Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info")
-    raw = unplaced(raw)  # its places are those of the words, not of the text around them
-    return name, raw._replace(notes=(*raw.notes, note))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

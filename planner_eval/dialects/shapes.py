@@ -57,6 +57,7 @@ SHAPES: dict[str, Shape] = {
     "openai-agents": Shape("traces", "others"),
     "mcp": Shape("traces", "others"),
     "opentelemetry": Shape("traces", "others"),
+    "openinference": Shape("traces", "others"),
 }
 """The shapes by name."""
 

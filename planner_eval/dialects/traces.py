@@ -13,21 +13,20 @@ from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
+from planner_eval.dialects.openinference import tool_call, tool_spans, write_tools
+from planner_eval.dialects.spans import attributes_of, in_time, objects, read_arguments
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_references
-from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
-
-DEPTH = 12
-"""How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
 
 def dialect(row: Wrapper) -> Dialect:
-    """The dialect of a row of shape ``openai-agents``, ``opentelemetry``, ``mcp`` or ``langgraph``."""
+    """The dialect of a row whose shape is one of the kinds of traces."""
     find, call_of, write = _KINDS[row.shape]
 
     def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
         notes: list[Diagnostic] = []
-        items = _in_time(list(find(data)))
+        items = in_time(list(find(data)))
         check_calls(len(items), limits)
         calls = tuple(call_of(item, i, notes) for i, item in enumerate(items))
         if not calls and not _known(row.shape, data):
@@ -51,41 +50,9 @@ def _known(shape: str, data: Any) -> bool:
     return shape == "langgraph" and any(isinstance(item, dict) and "steps" in item for item in items)
 
 
-def _objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """The objects of a trace at any depth, outermost first."""
-    if depth > DEPTH:
-        return
-    if isinstance(data, list):
-        for item in data:
-            yield from _objects(item, depth + 1)
-    elif isinstance(data, dict):
-        yield data
-        for key in ("resourceSpans", "scopeSpans", "spans", "data", "children", "items"):
-            if isinstance(data.get(key), (list, dict)):
-                yield from _objects(data[key], depth + 1)
-
-
-def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The spans by their start where all say it alike; exporters write spans when they end."""
-    for key in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "started_at", "startTime"):
-        starts = [item.get(key) for item in items]
-        if items and all(isinstance(s, str) for s in starts):
-            return sorted(items, key=lambda item: (len(item[key]) if item[key].isdigit() else 0, item[key]))
-        if items and all(isinstance(s, (int, float)) for s in starts):
-            return sorted(items, key=lambda item: item[key])
-    return items
-
-
-def _given(value: Any, position: int) -> Arguments:
-    """Arguments as an object or as its JSON text; any other text is one positional argument."""
-    if isinstance(value, str) and value.lstrip()[:1] != "{":
-        return (("0", value),) if value.strip() else ()
-    return arguments_of(value, position, "")
-
-
 # ---------------------------------------------------------------- OpenAI Agents
 def _agent_spans(data: Any) -> Iterator[dict[str, Any]]:
-    for item in _objects(data):
+    for item in objects(data):
         span = item.get("span_data")
         if isinstance(span, dict) and span.get("type") == "function" and isinstance(span.get("name"), str):
             yield item
@@ -97,7 +64,7 @@ def _agent_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) ->
     output = span.get("output")
     return RawCall(
         span["name"],
-        _given(span.get("input") or {}, position),
+        read_arguments(span.get("input") or {}, position),
         label=str(label) if label is not None else None,
         result=plain(output),
         has_result=output is not None,
@@ -127,29 +94,16 @@ def _write_agents(plan: Plan) -> str:
 _PREFIX = "gen_ai.tool."
 
 
-def _attributes(item: dict[str, Any]) -> dict[str, Any]:
-    """A span's attributes, as an object or as a list of keys with typed values."""
-    given = item.get("attributes")
-    if isinstance(given, dict):
-        return given
-    found: dict[str, Any] = {}
-    for pair in given if isinstance(given, list) else []:
-        if isinstance(pair, dict) and isinstance(pair.get("key"), str):
-            value = pair.get("value")
-            found[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
-    return found
-
-
 def _tool_spans(data: Any) -> Iterator[dict[str, Any]]:
-    for item in _objects(data):
-        attributes = _attributes(item)
+    for item in objects(data):
+        attributes = attributes_of(item)
         named = isinstance(item.get("name"), str) and item["name"].startswith("execute_tool ")
         if attributes.get("gen_ai.operation.name") == "execute_tool" or named:
             yield item
 
 
 def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
-    attributes = _attributes(item)
+    attributes = attributes_of(item)
     name = attributes.get(_PREFIX + "name") or str(item.get("name", "")).removeprefix("execute_tool ")
     given = attributes.get(_PREFIX + "call.arguments")
     if given is None:
@@ -159,7 +113,7 @@ def _tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> 
     label = attributes.get(_PREFIX + "call.id")
     return RawCall(
         str(name),
-        _given(given or {}, position),
+        read_arguments(given or {}, position),
         label=str(label) if label is not None else None,
         result=plain(result),
         has_result=result is not None,
@@ -267,6 +221,7 @@ _Kind = tuple[
 _KINDS: dict[str, _Kind] = {
     "openai-agents": (_agent_spans, _agent_call, _write_agents),
     "opentelemetry": (_tool_spans, _tool_call, _write_spans),
+    "openinference": (tool_spans, tool_call, write_tools),
     "mcp": (_requests, _request, _write_requests),
     "langgraph": (_steps, _step, _write_steps),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from planner_eval.base.limits import Span
@@ -114,6 +114,12 @@ class View:
     def place_note(self, note: Diagnostic) -> Diagnostic:
         """One diagnostic with its place in the original."""
         return note if note.span is None else note._replace(span=self.span(note.span))
+
+
+def unplaced(raw: RawPlan) -> RawPlan:
+    """The calls without places: those they have are of another text."""
+    calls = tuple(replace(call, span=None, spans=()) for call in raw.calls)
+    return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)

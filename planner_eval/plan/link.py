@@ -143,8 +143,9 @@ class _Linker:
     def call(self, i: int, raw: RawCall, name: str) -> Call:
         arguments = self.arguments(i, raw.arguments, raw.spans)
         return Call(
-            name, raw.name, arguments, raw.app, raw.returns, raw.span, raw.spans, raw.result, raw.has_result
-        )
+            name, raw.name, arguments, raw.app, raw.returns, raw.span, raw.spans, raw.result, raw.has_result,
+            raw.turn,
+        )  # fmt: skip
 
     def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
         seen: set[str] = set()

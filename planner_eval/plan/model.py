@@ -78,6 +78,7 @@ class RawCall:
         span: Where the call stands in the text, when the parser knows.
         spans: Where each argument stands, as many as there are arguments, when the parser knows.
         result: What the tool answered, in notations that record it; ``MISSING`` otherwise.
+        turn: As for :class:`Call`.
     """
 
     name: str
@@ -90,6 +91,7 @@ class RawCall:
     spans: tuple[Span, ...] = ()
     result: Value = None
     has_result: bool = False
+    turn: int | None = None
 
 
 class RawPlan(NamedTuple):
@@ -171,6 +173,8 @@ class Call:
         span: Where the call stands in the text, when known; side data.
         spans: Where each argument stands, when known; side data.
         result: The recorded answer of the tool if ``has_result``; side data.
+        turn: The turn of the assistant that makes the call, counted from 1, where a conversation has
+            several; side data.
     """
 
     id: str
@@ -182,6 +186,7 @@ class Call:
     spans: tuple[Span, ...] = field(default=(), compare=False)
     result: Value = field(default=None, compare=False)
     has_result: bool = field(default=False, compare=False)
+    turn: int | None = field(default=None, compare=False)
 
     @property
     def tool(self) -> str:

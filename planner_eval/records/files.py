@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ID_FIELDS, OPTION, WANTED, Role, choose_content, choose_id, is_id
 from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import open_path
@@ -162,7 +163,8 @@ def _file(
     content = text_field or choose_content(name, records, role, never)
     if content is None and spare[1] and any(spare[1] in record for record in records):
         content = spare[1]
-    if records and content is None and len(records) == len(items):
+    known = any(sign_of(record) is not None for record in records)
+    if records and content is None and len(records) == len(items) and not known:
         shown = ", ".join(map(repr, list(records[0])[:6])) or "no fields"
         raise InputError(
             f"{name}: none of {len(records):,} records has a field that is known to hold "

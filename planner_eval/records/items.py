@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
+from planner_eval.dialects.spans import is_span, tools_run, trace_of
+from planner_eval.dialects.wrappings import ASSISTANT, sign_of
 from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, is_id
 from planner_eval.records.shapes import Item, shape_of
 
@@ -61,6 +63,9 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
             return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
         return structured(data, text_field, lines=lines)
     found = _pieces(text, at, text_field, lines=lines)
+    runs = _traces(found) if found else None
+    if runs is not None:
+        return runs
     return (
         Contents([Item(data, shape_of(data, text_field))], many=False) if found is None else Contents(found)
     )
@@ -119,7 +124,10 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
     """
     if isinstance(data, list) and data:
         items = [Item(item, shape_of(item, text_field)) for item in data]
-        if not _is_plan(items):
+        runs = _traces(items)
+        if runs is not None and runs.many:
+            return runs
+        if runs is None and not _is_plan(items):
             return Contents(items)
     whole = Item(data, shape_of(data, text_field))
     if isinstance(data, dict) and not whole.shape.call:
@@ -162,7 +170,7 @@ def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | No
         return None
     if not lines and items[0].error is not None and sum(isinstance(i.data, (dict, list)) for i in good) < 2:
         return None
-    plan = bool(good) and _is_plan(good) and not any("role" in item.data for item in good)
+    plan = bool(good) and _is_plan(good) and not any(_says(item.data) for item in good)
     return None if plan or not items else items
 
 
@@ -192,15 +200,48 @@ def _is_plan(items: Sequence[Item]) -> bool:
     """Whether JSON values are the calls or messages of one plan, not records that hold plans."""
     if not all(isinstance(item.data, dict) for item in items):
         return False
-    if all(item.shape.call or "role" in item.data for item in items):
-        spoken = [item.data.get("id") for item in items if item.data.get("role") == "assistant"]
-        answers = {own for own in spoken if is_id(own)}
-        several = len(answers) == len(items) > 1  # as many models' answers, not one conversation
+    if all(item.shape.call or "role" in item.data or _is_part(item.data) for item in items):
+        spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]
+        answers = {data["id"] for data in spoken if is_id(data.get("id"))}
+        # As many models' answers, not one conversation.
+        several = (
+            len(items) > 1
+            and len(spoken) == len(items)
+            and (len(answers) == len(items) or all("stop_reason" in data for data in spoken))
+        )
         return not (several or all(item.shape.holds for item in items))
     # Among calls, an object without any field that may hold a plan is a broken call.
     return any(item.shape.call for item in items) and KNOWN.isdisjoint(
         key for item in items for key in item.data
     )
+
+
+def _says(data: dict[str, Any]) -> bool:
+    """Whether an object is a message: in lines each is a record."""
+    return "role" in data or sign_of(data) in ("from", "data", "kwargs") or data.get("type") in ASSISTANT
+
+
+def _is_part(data: dict[str, Any]) -> bool:
+    """Whether an object is a message or an item of a conversation in the form of some framework."""
+    return sign_of(data) in ("from", "data", "kwargs", "raw_item", "type")
+
+
+def _speaker(data: dict[str, Any]) -> str | None:
+    who = data.get("role", data.get("from", data.get("type")))
+    return who if isinstance(who, str) else None
+
+
+def _traces(items: Sequence[Item]) -> Contents | None:
+    """Spans of tools' runs as the plans of their traces; None where the items are something else."""
+    spans = [item.data for item in items if isinstance(item.data, dict) and is_span(item.data)]
+    if len(spans) < len(items) or not tools_run(spans):
+        return None
+    found: dict[str | None, list[Any]] = {}
+    for span in spans:
+        found.setdefault(trace_of(span), []).append(span)
+    if len(found) == 1:
+        return Contents([Item(spans)], many=False)
+    return Contents([Item(run, key=trace) for trace, run in found.items()])
 
 
 def calls_nothing(data: Mapping[str, Any]) -> bool:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
+from planner_eval.dialects.spans import is_span, tools_run
+from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import KNOWN, LISTS, TALKS
 
 Object = dict[str, Any]
@@ -93,6 +95,26 @@ def _is_plan(data: Object, _call: bool) -> bool:
     return "schema" in data or "role" in data or "api_results" in data
 
 
+def _is_answer(data: Object, call: bool) -> bool:
+    """Whether an object is an answer of an API or a conversation, and beside it no other field may hold a plan."""
+    if call:
+        return False
+    sign = sign_of(data)
+    if sign is None:
+        return is_span(data) and not tools_run([data]) and KNOWN.isdisjoint(data)
+    if sign in _FIELDS:
+        return False
+    beside = KNOWN.intersection(data) - {sign} - _OWN.get(sign, frozenset())
+    return not (beside if sign != "error" else [key for key in beside if data[key]])
+
+
+_FIELDS = frozenset({"messages", "conversations", *LISTS})
+"""Signs of an answer that are fields of records first."""
+
+_OWN: dict[str, frozenset[str]] = {"output": frozenset({"text"}), "type": frozenset({"tool_calls", "output"})}
+"""Fields that answers known by a sign have, and that hold no other plan there."""
+
+
 def _itself(data: Any, _chosen: Chosen) -> Taken:
     return Taken(data)
 
@@ -103,6 +125,8 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
     listed = any(isinstance(data.get(key), list) for key in LISTS)
     if listed and (content is None or (content not in data and not chosen.by_user)):
         return Taken(data)
+    if content is None and sign_of(data) is not None:
+        return Taken(data)  # beside it gold may stand
     if content is None:
         shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _none(
@@ -137,6 +161,7 @@ SHAPES = (
     Shape("a name beside an answer", _answered, _from_field, call=True, holds=True, named=True),
     Shape("a call", lambda data, call: call, _itself, call=True),
     Shape("a plan or a message", _is_plan, _itself, named=True),
+    Shape("an answer of an API, or a conversation", _is_answer, _itself, named=True),
 )
 """The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
@@ -78,13 +78,15 @@ def parse(
     infer: bool = False,
     compute: str | None = None,
     reader: str = "fast",
+    turn: int | Literal["first", "last"] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Plan:
     """Read a plan.
 
     Args:
-        source: The text; structure that is JSON already (lists, dicts); a record of :func:`read`; or the
-            path of a file, ``Path("gold.json")``. A plan is given back as it is.
+        source: The text; structure that is JSON already (lists, dicts); an answer, a message or a call of
+            another package, which gives it (``model_dump()``, ``to_dict()``, ``to_json()``); a record of
+            :func:`read`; or the path of a file, ``Path("gold.json")``. A plan is given back as it is.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: What types the values of notations that write them without types: tool → parameter →
@@ -94,6 +96,8 @@ def parse(
             comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
+        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
+            number, counted from 1; all of them, in order, when left out.
         limits: Bounds on size, nesting and the number of calls.
 
     Returns:
@@ -101,6 +105,7 @@ def parse(
 
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
+        AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
         InputError: there is no dialect of that name, or no grammar for it; no such way to compute; the text
             is the name of a file; or the file holds many records, which :func:`read` gives.
 
@@ -120,8 +125,9 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         "infer": infer,
         "compute": compute,
         "limits": limits,
+        "reader": reader,
+        "turn": turn,
     }
-    options["reader"] = reader
     if tools is not None:
         options["tools"] = types_of(tools)
     if isinstance(source, str):

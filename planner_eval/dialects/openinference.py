@@ -1,0 +1,72 @@
+"""OpenInference's spans of tools (Phoenix, Arize): the call in the span's input, the answer in its output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from planner_eval.dialects.messages import plain
+from planner_eval.dialects.spans import inside, objects, read_arguments, tree
+from planner_eval.dialects.writing import Written
+from planner_eval.plan.model import Diagnostic, Plan, RawCall
+
+
+def tool_spans(data: Any) -> Iterator[dict[str, Any]]:
+    """The spans of tools in a trace.
+
+    >>> kind = {"openinference.span.kind": "TOOL"}
+    >>> [span["name"] for span in tool_spans({"name": "f", "attributes": kind})]
+    ['f']
+    """
+    for item in objects(data):
+        if "attributes" in item and inside(tree(item), "openinference", "span", "kind") == "TOOL":
+            yield item
+
+
+def tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    """The call of a span.
+
+    Args:
+        item: The span.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+
+    Raises:
+        ParseError: its arguments are no object.
+    """
+    there = tree(item)
+    name = str(inside(there, "tool", "name") or item.get("name") or "")
+    arguments, result = inside(there, "input", "value"), inside(there, "output", "value")
+    if arguments is None:
+        message = f"the span of call {position + 1} ({name}) does not record its arguments"
+        notes.append(Diagnostic("trace.no_arguments", message, "warning", position))
+    label = next(
+        (inside(there, *way) for way in (("tool", "id"), ("tool_call", "id")) if inside(there, *way)), None
+    )
+    return RawCall(
+        name,
+        read_arguments(arguments or {}, position),
+        label=str(label) if label is not None else None,
+        result=plain(result),
+        has_result=result is not None,
+    )
+
+
+def write_tools(plan: Plan) -> str:
+    """A span a call, as JSON lines."""
+    lines = []
+    for i, call in enumerate(Written(plan).calls):
+        attributes = {
+            "openinference.span.kind": "TOOL",
+            "tool.name": call.name,
+            "tool.id": f"call_{i + 1}",
+            "input.value": json.dumps(call.arguments, ensure_ascii=False),
+            "input.mime_type": "application/json",
+        }
+        if plan.calls[i].has_result:
+            result = plan.calls[i].result
+            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            attributes["output.value"] = text
+        lines.append(json.dumps({"name": call.name, "attributes": attributes}, ensure_ascii=False))
+    return "\n".join(lines)

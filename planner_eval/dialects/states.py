@@ -1,0 +1,110 @@
+"""Answers that are no whole answer: cut at a limit, refused, failed; read from what each API says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from planner_eval.base.text import shortened
+
+CUT = frozenset({
+    "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "incomplete",
+    "model_context_window_exceeded", "pause_turn", "in_progress", "queued",
+})  # fmt: skip
+"""Reasons to stop at which the answer has no end."""
+REFUSED = frozenset({
+    "refusal", "content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation",
+    "language", "blocklist", "prohibited_content", "spii", "image_safety", "model_armor", "jailbreak",
+})  # fmt: skip
+"""Reasons to stop at which the model, or a filter, gave no answer."""
+FAILED = frozenset({
+    "error", "errored", "failed", "cancelled", "canceled", "expired", "abort", "other",
+    "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "malformed_tool_use", 
+    "malformed_model_output", "network_error", "insufficient_system_resource",
+})  # fmt: skip
+"""Reasons to stop at which the API, not the model, ended the answer."""
+REASONS = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
+)  # fmt: skip
+"""Keys under which an answer says why it stops."""
+
+_WORDS = (
+    (CUT, "answer.cut", "the answer was cut off before its end"),
+    (REFUSED, "answer.refused", "the answer was refused"),
+    (FAILED, "answer.failed", "there is no answer: the API failed"),
+)
+
+
+_SAID = ("error", "message", "errorMessage", "code", "type")
+
+
+class State(NamedTuple):
+    """Why an answer is no whole answer: a code of :data:`planner_eval.base.errors.CODES`, and a sentence."""
+
+    code: str
+    reason: str
+
+
+def stopped(value: Any, key: str) -> State | None:
+    """What a reason to stop says; None where it says that the answer is whole, or nothing that is known.
+
+    Args:
+        value: What the API gives, in any case.
+        key: The key it stands under, for the sentence.
+
+    >>> stopped("MAX_TOKENS", "finishReason").reason
+    "the answer was cut off before its end: finishReason is 'MAX_TOKENS'"
+    >>> stopped("stop", "finish_reason")
+    """
+    if not isinstance(value, str):
+        return None
+    found = value.rpartition(".")[2].lower()  # an enumeration's member may be written with its class
+    for known, code, said in _WORDS:
+        if found in known:
+            return State(code, f"{said}: {key} is {shortened(value, 40)!r}")
+    return None
+
+
+def ended(message: Mapping[str, Any]) -> State | None:
+    r"""Why a message, or the answer around it, is not whole; None where nothing says so.
+
+    >>> ended({"role": "assistant", "content": None, "refusal": "I can't."}).reason
+    'the answer was refused: "I can\'t."'
+    """
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        return refused(refusal)
+    for key in REASONS:
+        state = stopped(message.get(key), key)
+        if state is not None:
+            return state
+    return None
+
+
+def refused(words: str) -> State:
+    """The state of an answer that the model refused in so many words."""
+    return State("answer.refused", f"the answer was refused: {_quoted(words)}")
+
+
+def failed(error: Any) -> State:
+    """The state of an answer in whose place an API gives an error.
+
+    >>> failed({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
+    'there is no answer: the API failed: "Overloaded"'
+    """
+    for _ in range(3):
+        if isinstance(error, dict):
+            error = next(
+                (
+                    error[key]
+                    for key in ("error", "message", "errorMessage", "code", "type")
+                    if error.get(key)
+                ),
+                error,
+            )
+    return State("answer.failed", f"there is no answer: the API failed: {_quoted(error)}")
+
+
+def _quoted(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 120)

@@ -1,0 +1,189 @@
+"""Conversations and answers of APIs as turns of the assistant, whatever wraps them.
+
+What vendors and frameworks put around the calls is undone here: choices, candidates, batches, messages in
+the form of each framework. The objects that hold the calls stay as they are, and the dialects read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import AnswerError
+from planner_eval.dialects.messages import CALLS
+from planner_eval.dialects.spans import messages_of
+from planner_eval.dialects.states import State, ended, refused
+from planner_eval.dialects.wrappings import decoded, opens, wrong
+from planner_eval.plan.model import Diagnostic
+
+_DEPTH = 8
+"""How deep the wrappings of one answer may nest."""
+
+
+class Turn(NamedTuple):
+    """One turn of the assistant.
+
+    Args:
+        items: What holds its calls: messages and items that the dialects know.
+        words: What it says.
+        spoken: Whether its words must hold calls, even where other turns list theirs.
+        answers: The messages that follow it, with what the tools answered.
+        state: Why it is no whole answer, where it is none.
+    """
+
+    items: tuple[Any, ...]
+    words: str = ""
+    spoken: bool = False
+    answers: tuple[Any, ...] = ()
+    state: State | None = None
+
+
+class Talk(NamedTuple):
+    """A conversation, or an answer: its turns, and what is worth saying of what stood around them."""
+
+    turns: tuple[Turn, ...]
+    notes: tuple[Diagnostic, ...] = ()
+
+
+def talk_of(data: Any) -> Talk | None:
+    """The turns of a conversation or of an API's answer; None where data is neither.
+
+    Args:
+        data: Structure that is JSON already.
+
+    Raises:
+        AnswerError: there is no turn of the assistant.
+        ParseError: a part of it is of another shape than its kind has.
+
+    >>> talk_of({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[0].words
+    'No.'
+    >>> talk_of([{"name": "f", "arguments": {}}])
+    """
+    items = data if isinstance(data, list) else [data]
+    known = False
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        known = known or opens(item) is not None
+    if not known:
+        said = messages_of(items)
+        if said is None:
+            return None
+        items = said
+    walk = Walk()
+    walk.all(items, 0)
+    if not walk.turns:
+        who = ", ".join(map(repr, dict.fromkeys(walk.others))) or "nobody"
+        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
+    return Talk(tuple(turn.made() for turn in walk.turns), tuple(walk.notes))
+
+
+class _Open:
+    """A turn that is being read."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self.items: list[Any] = []
+        self.words: list[str] = []
+        self.spoken = False
+        self.answers: list[Any] = []
+        self.state = state
+
+    def made(self) -> Turn:
+        words = "\n".join(text for text in self.words if text.strip())
+        return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
+
+
+class Walk:
+    """The turns met so far, in order."""
+
+    def __init__(self) -> None:
+        self.turns: list[_Open] = []
+        self.joins = False
+        self.notes: list[Diagnostic] = []
+        self.others: list[str] = []
+
+    def all(self, items: list[Any], depth: int) -> None:
+        """Take the messages, items or answers of a list."""
+        for item in items:
+            if not isinstance(item, dict):
+                raise wrong(item, "a message: an object with a role and content")
+            self.take(item, depth + 1)
+
+    def take(self, item: dict[str, Any], depth: int) -> None:
+        """Take one message, item or answer."""
+        opened = opens(item) if depth <= _DEPTH else None
+        if opened is not None:
+            opened(self, item, depth)
+        else:
+            self.part(item)
+
+    def turn(self, state: State | None = None) -> _Open:
+        """A new turn of the assistant."""
+        self.turns.append(_Open(state))
+        self.joins = False
+        return self.turns[-1]
+
+    def part(self, item: dict[str, Any]) -> None:
+        """Take a call, or another part of an answer, that stands beside messages and not in one."""
+        if not (self.joins and self.turns):
+            self.turn()
+        self.joins = True
+        self.turns[-1].items.append(item)
+
+    def heard(self, message: dict[str, Any], who: str) -> None:
+        """Take what a tool or a person says."""
+        self.joins = False
+        self.others.append(who)
+        if self.turns:
+            self.turns[-1].answers.append(message)
+
+    def said(self, message: dict[str, Any], state: State | None) -> None:
+        """Take a message of the assistant."""
+        content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
+        if not isinstance(content, (str, list, type(None))):
+            raise wrong(content, "the content of a message: a text, or parts")
+        state = state or ended(message) or _refusal(content)
+        if not (self.joins and message.get("type") == "message"):
+            self.turn()
+        turn = self.turns[-1]
+        turn.state = turn.state or state
+        turn.items.append(_listed(message))
+        turn.words += _texts(content)
+
+
+# ---------------------------------------------------------------- what a message holds
+def _listed(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its calls in lists; some write one call, or the list's JSON text."""
+    given = {key: message[key] for key in CALLS if isinstance(message.get(key), str) and message[key].strip()}
+    read: dict[str, Any] = {key: decoded(text) for key, text in given.items()}
+    for key, value in read.items():
+        if not isinstance(value, (list, dict)):
+            raise wrong(given[key], f"the {key!r} of a message: a list of calls")
+    for key in CALLS:
+        value = read.get(key, message.get(key))
+        if isinstance(value, (bool, int, float)):
+            raise wrong(value, f"the {key!r} of a message: a list of calls")
+        if isinstance(value, dict) and key != "function_call":
+            read[key] = [value]
+    return {**message, **read} if read else message
+
+
+def _refusal(content: Any) -> State | None:
+    """The state that a part of a message's content says."""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") == "refusal":
+            return refused(str(part.get("refusal", "")))
+    return None
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """The words of a message's content: a text, or parts that are texts and no thoughts."""
+    if isinstance(content, str):
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict) and part.get("thought") is not True:
+            text = part.get("text", part.get("content") if part.get("type") == "text" else None)
+            if isinstance(text, str):
+                yield text

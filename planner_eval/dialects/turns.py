@@ -1,0 +1,219 @@
+"""The calls of a conversation or of an API's answer: of all turns of the assistant in order, or of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from planner_eval import dialects
+from planner_eval.base.errors import AnswerError, LimitError, ParseError
+from planner_eval.base.jsontext import LARK_CHARS, Places, loads, parse_located
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.detect import detect_data
+from planner_eval.dialects.messages import call_items, with_results
+from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.talks import Talk, Turn, talk_of
+from planner_eval.dialects.views import unplaced
+from planner_eval.plan.link import link
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+
+if TYPE_CHECKING:
+    from planner_eval.dialects.sources import Which
+
+Words: TypeAlias = Callable[[str], tuple[str | None, RawPlan]]
+"""Reads the words of a turn: the dialect that they are in, and the calls."""
+
+
+class Source(NamedTuple):
+    """A conversation and what it was read from.
+
+    Args:
+        talk: The conversation.
+        text: Its text, "" where it was data already.
+        places: Where its objects stand, when that was asked for.
+    """
+
+    talk: Talk
+    text: str = ""
+    places: Places | None = None
+
+
+def in_text(
+    text: str, limits: Limits, values: list[Any] | None = None, *, located: bool = False
+) -> Source | None:
+    """The conversation or answer that a text is as a whole; None where it is none.
+
+    Args:
+        text: The text.
+        limits: Bounds on nesting.
+        values: The JSON values of the text, where they are known already.
+        located: Keep the places of its objects.
+
+    Raises:
+        AnswerError: there is no turn of the assistant.
+        ParseError: a part of it is of another shape than its kind has.
+
+    >>> in_text('{"role": "assistant", "content": "f(a=1)"}', Limits()).talk.turns[0].words
+    'f(a=1)'
+    """
+    try:
+        values = loads(text, limits) if values is None else values
+    except LimitError:
+        raise
+    except ParseError:
+        return None
+    places = None
+    if located and len(text) <= LARK_CHARS:
+        places = Places(parse_located(text))
+        values = places.values
+    talk = talk_of(values[0] if len(values) == 1 else values)
+    return None if talk is None else Source(talk, text, places)
+
+
+def read(
+    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
+) -> tuple[str, RawPlan]:
+    """The dialect and the calls of a conversation, or of one turn of it.
+
+    Args:
+        source: The conversation.
+        which: The turn to read, or None for all.
+        dialect: The dialect that the user named.
+        limits: How many calls there may be.
+        words: Reads what a turn says, where no turn lists a call.
+
+    Raises:
+        AnswerError: there is no turn of that number.
+        ParseError: something in it is no call.
+    """
+    turns = _chosen(source.talk.turns, which)
+    name, raw, sizes = _listed(source, turns, dialect, limits)
+    spoken = [bool(turn.words) and (turn.spoken or not any(sizes)) for turn in turns]
+    if any(spoken):
+        said, raw = _with_words(turns, spoken, (raw, sizes), words)
+        name = said if said is not None and not any(sizes) else name
+    notes = [*source.talk.notes, *raw.notes]
+    if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
+        notes.append(Diagnostic("plan.no_call", "no call: the assistant calls no tool", "info"))
+    if len(turns) > 1:
+        made = {call.turn for call in raw.calls}
+        message = (
+            f"the assistant has {len(turns)} turns, of which {len(made)} call{'s' * (len(made) == 1)} tools; "
+            "all were read (--turn takes one)"
+        )
+        notes.append(Diagnostic("find.turns", message, "info"))
+    return name, raw._replace(notes=tuple(notes))
+
+
+def read_checked(
+    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
+) -> tuple[str, RawPlan]:
+    """As :func:`read`; what is read must be a whole answer.
+
+    Raises:
+        AnswerError: it was cut off, refused or failed (with the plan of what there is), or there is none.
+        ParseError: something in it is no call.
+    """
+    state = _state_of(source, which)
+    try:
+        name, raw = read(source, which, dialect, limits, words)
+        if state is None:
+            return name, raw
+        state.plan = link(raw, dialect=name, depth=limits.depth)
+        if raw.calls:
+            count = len(raw.calls)
+            state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
+    except ParseError:
+        if state is None:
+            raise
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    raise state
+
+
+def reason_of(source: Any) -> str | None:
+    """Why the notation of a conversation's calls was taken; None where a text or data is no conversation."""
+    found = in_text(source, DEFAULT_LIMITS) if isinstance(source, str) else talk_of(source)
+    if found is None:
+        return None
+    talk = found.talk if isinstance(found, Source) else found
+    items = [item for turn in talk.turns for item in turn.items]
+    if not list(call_items(items)):
+        return "the words of the assistant"
+    return f"{detect_data(items).reason}, made by the assistant"
+
+
+def _state_of(source: Source, which: Which) -> AnswerError | None:
+    """Why what is read is no whole answer; None where it is one."""
+    for turn in _chosen(source.talk.turns, which):
+        if turn.state is not None:
+            return AnswerError(turn.state.reason, code=turn.state.code)
+    return None
+
+
+def _chosen(turns: tuple[Turn, ...], which: Which) -> tuple[Turn, ...]:
+    if which is None:
+        return turns
+    at = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
+    if at >= len(turns):
+        has = f"{len(turns)} turn{'s' * (len(turns) != 1)}"
+        raise AnswerError(f"there is no turn {which}: the assistant has {has}", code="answer.absent")
+    return turns[at : at + 1]
+
+
+def _listed(
+    source: Source, turns: tuple[Turn, ...], dialect: str | None, limits: Limits
+) -> tuple[str, RawPlan, list[int]]:
+    """The dialect of the calls that the turns list, the calls, and how many each turn has."""
+    one = len(turns) == 1  # whose calls need not be counted
+    found = (islice(call_items(list(turn.items), source.text), 1 if one else None) for turn in turns)
+    sizes = [sum(1 for _ in items) for items in found]
+    if not any(sizes):
+        return dialect or "json", RawPlan(()), sizes
+    data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
+    data = data[0] if len(data) == 1 else data
+    name = dialect or detect_data(data, source.text).dialect
+    reader = dialects.get(name).read_data
+    if reader is None:
+        reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
+        raise ParseError(reason, code="parse.shape", dialect=name)
+    raw = reader(data, limits, source.places)
+    if one:
+        return name, raw, [len(raw.calls)]
+    owners = [at + 1 for at, size in enumerate(sizes) for _ in range(size)]
+    if len(owners) == len(raw.calls):
+        pairs = zip(raw.calls, owners, strict=True)
+        raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
+    return name, raw, sizes
+
+
+def _with_words(
+    turns: tuple[Turn, ...], spoken: list[bool], listed: tuple[RawPlan, list[int]], words: Words
+) -> tuple[str | None, RawPlan]:
+    """The calls of turns of which some say theirs in words, and the dialect of the first that does."""
+    (raw, sizes), calls, notes = listed, list[RawCall](), list[Diagnostic](listed[0].notes)
+    name, at, answer = None, 0, raw.answer
+    said = 0
+    for number, turn in enumerate(turns):
+        calls += raw.calls[at : at + sizes[number]]
+        at += sizes[number]
+        if not spoken[number]:
+            continue
+        dialect, found = words(turn.words)
+        if found.calls:
+            name, said, answer = name or dialect, said + 1, answer or found.answer
+        found = unplaced(found)  # places are those of the words, not of the text around them
+        here = shift_names(found.calls, len(calls)) if calls else found.calls
+        here = tuple(replace(call, turn=number + 1) if len(turns) > 1 else call for call in here)
+        notes += [_moved(note, len(calls)) for note in found.notes if found.calls or len(turns) == 1]
+        calls += with_results(here, list(turn.answers))
+    if said:
+        notes = [note for note in notes if note.code != "plan.no_call"]
+        notes.append(Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info"))
+    return name, RawPlan(tuple(calls), answer, tuple(notes))
+
+
+def _moved(note: Diagnostic, by: int) -> Diagnostic:
+    return note._replace(call=note.call + by if note.call is not None else None)
