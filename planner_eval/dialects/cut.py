@@ -75,7 +75,7 @@ def cut_at(text: str) -> int | None:
 
 
 def _name_before(text: str, line: int, opened: int) -> int | None:
-    for at in range(line, opened):
+    for at in range(max(line, opened - 200), opened):  # a longer statement is cut before its bracket
         if text[at] in " \t" or not (text[at].isalnum() or text[at] == "_"):
             continue
         if _STATEMENT.fullmatch(text, at, opened):
@@ -94,7 +94,9 @@ def whole_calls(error: Cut) -> Iterator[str]:
     if listed is not None:
         yield listed
     before = error.text[: error.start]
-    while before.strip():
+    for _ in range(4):  # a call's tokens, the fence around it; hostile text may hold them by the thousand
+        if not before.strip():
+            return
         yield before
         again = opening(before)
         if again is None:
