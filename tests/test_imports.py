@@ -111,6 +111,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "datasets.nestful",
     ),
     "files are read without it: 2 ms": ("datasets.store",),
+    "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",
         "drawing.dot",
@@ -125,7 +126,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "execution.source",
         "execution.tools.nestful_basic",
         "execution.wire",
-        "records.files",
+        "records.several",
         "worlds.facts",
         "worlds.reading",
     ),
@@ -166,6 +167,7 @@ LATE_PACKAGES = {
     "urllib": 2,  # request alone takes 15
     "xml": 1,
     "fcntl": 0.1,  # not on every platform
+    "glob": 0.5,
     "gzip": 0.6,
     "lzma": 0.9,
 }

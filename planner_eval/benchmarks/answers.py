@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.records.files import read_file
+from planner_eval.records.several import read_path
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
@@ -90,7 +90,7 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    file = read_file(
+    file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )
     if not file.many and file.records[0].source == "":

@@ -10,6 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
 from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.sources import dataset_places, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile, Record
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 @click.command("apply")
 @click.argument("patch", metavar="PATCHES")
-@click.argument("plan", metavar="PLANS")
+@click.argument("plan", metavar="PLANS|DATASET")
 @reading
+@dataset_places
 @repairing
 @click.option("--id", "wanted", metavar="ID", help="Repair only the plan of this id.")
 @click.option(
@@ -36,8 +38,9 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     """
     from planner_eval.plan.model import Plan
 
+    refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = read_plans([plan], options)[0]
     how = {"dialect": options["dialect"], "repair": options["repair"]}
     done = pe.apply(patches, source, id=options["wanted"], **how)
     if isinstance(done, Plan):

@@ -12,6 +12,7 @@ from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
 from planner_eval.cli.options import emit, note, output, reading, written
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ _LEVELS = ("error", "warning", "info")
 
 
 @click.command("check")
-@click.argument("plan", metavar="PLAN")
+@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @click.option(
     "--catalog",
     "catalogs",
@@ -35,6 +36,7 @@ _LEVELS = ("error", "warning", "info")
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
+@dataset_places
 @click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
 @click.option(
     "--level",
@@ -45,24 +47,29 @@ _LEVELS = ("error", "warning", "info")
 )
 @written("text", *RECORDS, help="How to write the findings.")
 @output
-def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None, **options: Any) -> int:
+def command(
+    plans: tuple[str, ...], catalogs: tuple[str, ...], form: str, output: str | None, **options: Any
+) -> int:
     """Check the calls of a plan, or of many, against the tools that they may use.
 
-    PLAN is a plan, or a file of records; - is standard input. Nothing is run. Found are unknown tools,
-    missing and unknown arguments, values of the wrong type or outside what is allowed, references to
-    outputs that a tool does not have or that do not fit, unused results, and apps without permission.
+    PLAN is a plan or a file of records, a directory or a quoted pattern of files; - is standard input.
+    Nothing is run. Found are unknown tools, missing and unknown arguments, values of the wrong type or
+    outside what is allowed, references to outputs that a tool does not have or that do not fit, unused
+    results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     catalog = pe.read_catalog(catalogs, options["catalog_format"])
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    sources = read_plans(plans, options)
     rows: list[dict[str, Any]] = []
     read = unread = 0
-    for record in source.records:
-        found = list(_checked(record, catalog, options))
-        good = all(row["code"] != "unreadable" for row in found)
-        read, unread = read + good, unread + (not good)
-        rows += found
-    if not source.many:
+    for source in sources:
+        for record in source.records:
+            name = _name(record, several=len(sources) > 1)
+            found = list(_checked(record, name, catalog, options))
+            good = all(row["code"] != "unreadable" for row in found)
+            read, unread = read + good, unread + (not good)
+            rows += found
+    if len(sources) == 1 and not sources[0].many:
         rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
     if rows or form != "text" or output is not None:
         emit(_written(rows, form), output)
@@ -73,12 +80,18 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     return 1 if rows else 0
 
 
-def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _name(record: Record, *, several: bool) -> str:
+    own = record.id if record.id is not None else str(record.position + 1)
+    return f"{record.file}: {own}" if several else own
+
+
+def _checked(
+    record: Record, name: str, catalog: Catalog, options: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
     from planner_eval.verbs.checking import shown
 
-    name = record.id if record.id is not None else str(record.position + 1)
     try:
         plan = locate(pe.parse(record, dialect=options["dialect"]))
     except ParseError as error:

@@ -21,6 +21,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score import counted
+from planner_eval.cli.sources import dataset_places, read_sides
 
 if TYPE_CHECKING:
     from planner_eval.scoring.compare import Contrast
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="B")
 @click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
 @reading
+@dataset_places
 @repairing
 @pairing
 @policy_option
@@ -59,11 +61,12 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     from planner_eval.scoring.compare import write_contrast
 
     how = reading_of(options)
+    (one, other), golds = read_sides([first, second], gold, how)
     chosen: dict[str, Any] = {"metrics": options["metrics"]} if options["metrics"] else {}
     found = pe.compare(
-        how.answers(first),
-        how.answers(second),
-        how.golds(gold),
+        one,
+        other,
+        golds,
         policy=chosen_policy(options["policy"]),
         by=options["by"],
         seed=options["seed"],

@@ -23,6 +23,7 @@ from planner_eval.cli.options import (
     repairing,
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.sources import dataset_places, read_sides
 
 if TYPE_CHECKING:
     from planner_eval.records.rows import Row
@@ -33,8 +34,9 @@ REPORT = "html"
 
 @click.command("diff")
 @click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD")
+@click.argument("gold", metavar="GOLD|DATASET")
 @reading
+@dataset_places
 @repairing
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
 @pairing
@@ -63,7 +65,8 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
-    neither file has ids; - is standard input. Labels, the order of independent calls and of arguments
+    neither file has ids; or directories or quoted patterns of files, paired by name. One of them may be -
+    for standard input. Labels, the order of independent calls and of arguments
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
@@ -71,13 +74,14 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
 
     form = form or of_suffix(output, (*WRITTEN, *SHOWN, REPORT)) or "text"
     wanted, only, how = options["wanted"], options["only"], reading_of(options)
-    paired = pe.pair(how.answers(pred), how.golds(gold), reading=how, id=wanted)
+    answers, golds = read_sides([pred], gold, how)
+    paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     left, right = paired.pred, paired.gold
     many = (left.many or right.many) and wanted is None
     _refuse_idle(form, patch=patch, many=many, pairs=len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     spec = options["execute"]
-    tools = pe.tool_source(spec, seed="0", facts=gold) if spec else None
+    tools = pe.tool_source(spec, seed="0", facts=right) if spec else None
     located = options["places"] or form in ("json", "jsonl")
     rows = list(pe.evaluate(paired, policy=chosen_policy(options["policy"]), located=located))
     if patch:

@@ -15,6 +15,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command("execute")
-@click.argument("plan", metavar="PLAN")
+@click.argument("plan", metavar="PLAN|DATASET")
 @click.option(
     "--tools",
     "spec",
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     "package.module[:NAME].",
 )
 @reading
+@dataset_places
 @click.option("--id", "wanted", metavar="ID", help="Run only the record of this id.")
 @click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
 @click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
@@ -93,12 +95,13 @@ if TYPE_CHECKING:
 def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:
     """Run the calls of a plan, or of many, with tools, and show what comes out.
 
-    PLAN is a plan, or a file of records; - is standard input. A call that fails stops only the calls
-    that need it. Tools run in a worker process that can reach neither files nor network.
+    PLAN is a plan, a file of records, or a directory of plans; - is standard input. A call
+    that fails stops only the calls that need it. Tools run in a worker process that can reach
+    neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
     _refuse_idle(spec, form, options)
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = read_plans([plan], options)[0]
     records = [r for r in source.records if options["wanted"] in (None, r.id)]
     if not records and options["wanted"] is not None:
         raise InputError(f"{source.name}: no record has the id {options['wanted']!r}")

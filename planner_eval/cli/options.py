@@ -64,6 +64,8 @@ def reading_of(options: Mapping[str, Any]) -> Reading:
         gold_text_field=options["gold_text_field"],
         by=options["by_way"],
         repair=options["repair"],
+        cache=options["cache"],
+        folder=options["folder"],
     )
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read
@@ -30,7 +30,7 @@ BINARY = ("png", "pdf")
 
 
 @click.command("render")
-@click.argument("plan", metavar="PLAN|DATASET")
+@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading
 @dataset_places
 @click.option("--id", "wanted", metavar="ID", help="Draw only the record of this id.")
@@ -49,17 +49,20 @@ BINARY = ("png", "pdf")
 )
 @click.option("--color/--no-color", default=None, help="Colours of text; on a terminal when left out.")
 @drawing
-def command(plan: str, form: str | None, output: str | None, wanted: str | None, **options: Any) -> int:
+def command(
+    plans: tuple[str, ...], form: str | None, output: str | None, wanted: str | None, **options: Any
+) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
 
-    PLAN is a plan, a file of records, or the name of a data set; - is standard input. The format text
+    PLAN is a plan, a file of records, a directory or a quoted pattern of files, or the name of a data set;
+    - is standard input. The format text
     lists a call a line by topological generation; boxes needs netext, and svg, png and pdf need
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
     form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
-    reads, count = _reads(plan, wanted, options)
+    reads, count = _reads(plans, wanted, options)
     color = options["color"]
     if color is None:
         color = output is None and colorful()
@@ -70,7 +73,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
         failed = _write_folder(drawn, Path(output), form, count)
     elif count > 1 and form != "text":
         raise click.UsageError(
-            f"{plan} holds {count:,} plans, which do not fit one {form}: name one with --id, "
+            f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
             "or a directory with -o"
         )
     elif output is None and form in BINARY and sys.stdout.isatty():
@@ -83,10 +86,11 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     return 3 if left == 0 or failed == left > 1 else min(failed, 1)
 
 
-def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
+def _reads(plans: Sequence[str], wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
     """The plans that are asked for, and how many."""
     names = {name: options[name] for name in ("id_field", "text_field", "cache", "folder")}
-    sources = pe.open_sources([plan], **names, tell=note)
+    refuse_stdin_twice(*plans)
+    sources = pe.open_sources(plans, **names, tell=note)
     refuse_idle_places(sources)
     dialect = options["dialect"]
     every = chain.from_iterable(source.read(dialect) for source in sources)
@@ -94,10 +98,10 @@ def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iter
     if wanted is not None:
         chosen = [read for read in every if str(read.record) == wanted]
         if not chosen:
-            raise click.UsageError(f"{plan}: no record has the id {wanted!r}")
+            raise click.UsageError(f"{' '.join(plans)}: no record has the id {wanted!r}")
         return chosen, len(chosen)
     if count == 0:
-        raise click.UsageError(f"{plan} holds no records")
+        raise click.UsageError(f"{' '.join(plans)} holds no records")
     if count == 1 and dialect is None:
         one = list(every)
         if one[0].plan is not None and one[0].plan.dialect is not None:

@@ -26,6 +26,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.policy import chosen_policy, policy_option
 from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
+from planner_eval.cli.sources import dataset_places, read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
@@ -40,8 +41,9 @@ OWN = (
 
 @click.command("score")
 @click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD")
+@click.argument("gold", metavar="GOLD|DATASET")
 @reading
+@dataset_places
 @repairing
 @pairing
 @policy_option
@@ -73,7 +75,8 @@ OWN = (
 def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
-    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids. A
+    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; or
+    directories or quoted patterns of files, paired by name. A
     prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
     of gold plans that can be read. Exit code: 0 scored, 1 below a threshold of --fail-under, or records
     left over, 2 usage, 3 nothing could be scored.
@@ -82,14 +85,17 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     refuse_idle(
         [
             Applies(OPTIONS, named, "with --benchmark NAME"),
+            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )
     if named:
+        refuse_stdin_twice(pred, gold)
         return score_benchmark(pred, gold, form, output, options)
     limits = [threshold(text) for text in options["fail_under"]]
     how_read = reading_of(options)
-    paired = pe.pair(how_read.answers(pred), how_read.golds(gold), reading=how_read)
+    answers, golds = read_sides([pred], gold, how_read)
+    paired = pe.pair(answers[0], golds, reading=how_read)
     how = {"policy": chosen_policy(options["policy"]), "by": options["by"], "seed": options["seed"]}
     how |= {"metrics": options["metrics"]} if options["metrics"] else {}
     made = pe.score(paired, **how, progress=counted())

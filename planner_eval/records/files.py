@@ -47,6 +47,7 @@ class Record:
         line: The line it starts on, counted from 1, when known.
         error: Why its source could not be taken out of the file.
         fields: The record's other fields.
+        dialect: The notation of its source, where that is known; it comes before any that is asked for.
     """
 
     file: str
@@ -56,6 +57,7 @@ class Record:
     line: int | None = None
     error: ParseError | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    dialect: str | None = None
 
     @property
     def where(self) -> str:
@@ -72,7 +74,7 @@ class Record:
         """
         if self.error is not None:
             raise self.error
-        return parse(self.source, dialect=dialect, limits=limits, **options)
+        return parse(self.source, dialect=self.dialect or dialect, limits=limits, **options)
 
 
 class PlanFile(NamedTuple):
@@ -84,6 +86,9 @@ class PlanFile(NamedTuple):
         many: False for a plan in a file of its own.
         content: The field that was taken for the plan; None where records are plans themselves.
         id_field: The field that was taken for the id.
+        parts: Of a directory or a pattern its files, and what each is called in it.
+        notes: What the user should know: what was left out, which ids are given twice.
+        published: Whether it is a published data set, of which nothing has to be recognised.
     """
 
     name: str
@@ -91,6 +96,9 @@ class PlanFile(NamedTuple):
     many: bool
     content: str | None = None
     id_field: str | None = None
+    parts: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+    published: bool = False
 
     @property
     def said(self) -> str:
@@ -100,6 +108,10 @@ class PlanFile(NamedTuple):
         'field "predict" of 1 record'
         """
         records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        if self.parts:
+            records += f" in {len(self.parts):,} file{'s' * (len(self.parts) != 1)}"
+        if self.published:
+            return f"{records} of the data set {self.name}"
         if not self.many:
             return "one plan"
         return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"

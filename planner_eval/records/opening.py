@@ -92,8 +92,16 @@ def open_path(path: str) -> Opened:
     if packed is not None:
         data = _unpacked(data, packed, name)
     refuse_foreign(data, name)
-    inner = path.removesuffix(next((s for s in _PACKED_SUFFIXES if path.endswith(s)), ""))
-    return Opened(name, inner, data)
+    return Opened(name, bare_name(path), data)
+
+
+def bare_name(path: str) -> str:
+    """A file's name without the suffix of what it is packed in.
+
+    >>> bare_name("runs/pred.jsonl.gz")
+    'runs/pred.jsonl'
+    """
+    return path.removesuffix(next((s for s in _PACKED_SUFFIXES if path.endswith(s)), ""))
 
 
 # ---------------------------------------------------------------- bytes
@@ -248,7 +256,7 @@ def decoded(opened: Opened) -> tuple[str, bool]:
     except UnicodeDecodeError as error:
         if encoding is not None:
             raise InputError(
-                f"{name} begins with the mark of {encoding}, but is none at byte {error.start}: {error.reason}"
+                f"{name} has the mark of {encoding}, but is none at byte {error.start}: {error.reason}"
             ) from None
     return data.decode("utf-8-sig", "surrogateescape"), True
 

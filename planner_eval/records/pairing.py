@@ -82,6 +82,20 @@ def _some(file: PlanFile) -> str:
     return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}"
 
 
+def repeated_ids(records: Sequence[Record]) -> list[str]:
+    """The ids that several records have, each in a sentence with two of their places; the first three.
+
+    >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
+    ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
+    """
+    found, again = _by_id(records)
+    said = []
+    for record in again[:3]:
+        first = found[str(record.id)]
+        said.append(f"the id {record.id!r} is given twice: {first.where} and {record.where}")
+    return said + ([f"… and {len(again) - 3:,} more records have the id of another"] if again[3:] else [])
+
+
 def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:
     found: dict[str, Record] = {}
     repeated = []

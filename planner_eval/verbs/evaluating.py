@@ -16,6 +16,7 @@ from planner_eval.records import pairing, rows
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import read_gold
 from planner_eval.records.rows import Row
+from planner_eval.records.several import by_name
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
 
@@ -84,6 +85,8 @@ class Reading(NamedTuple):
         gold_text_field: The field of a gold record that holds its plan.
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        cache: The cache folder of data sets, where one is named and it is not the usual one.
+        folder: Where the data sets that are named lie, instead of the cache.
     """
 
     dialect: str | None = None
@@ -94,15 +97,18 @@ class Reading(NamedTuple):
     gold_text_field: str | None = None
     by: str | None = None
     repair: bool = False
+    cache: str | None = None
+    folder: str | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
-        return read_as(source, "answer", self.id_field, self.text_field)
+        places = (self.cache, self.folder)
+        return read_as(source, "answer", self.id_field, self.text_field, places=places)
 
     def golds(self, source: Source) -> PlanFile:
         """The gold plans of a file; `source` is what :func:`read` takes."""
-        spare = (self.id_field, self.text_field)
-        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+        spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
+        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
 
 
 AS_IT_COMES = Reading()
@@ -151,6 +157,8 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     'id'
     """
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    if left.parts and right.parts:
+        left, right = by_name(left, right)
     if id is not None and not left.many and right.many:
         left = left._replace(records=(replace(left.records[0], id=id),))
     found = pairing.pair(left, right, by=reading.by)
