@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import eq
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.broken import Item
+from planner_eval.records.frames import row_data
 from planner_eval.records.items import split_items
 from planner_eval.records.opening import (
     ODD,
@@ -212,42 +212,3 @@ def parquet_items(data: Bytes, name: str) -> Iterator[Item]:
         raise InputError(f"{name} is a Parquet file that cannot be read: {reason}") from None
     if not size:
         raise InputError(f"{name} has columns and no rows")
-
-
-def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Iterator[dict[str, Any]]:
-    """Rows out of a table as JSON data; a cell that holds nothing is left out.
-
-    Args:
-        rows: From column to value.
-        nulls: Keep null inside a cell. Tables whose columns have types write null for whatever an object
-            lacks that another one has.
-
-    >>> list(row_data([{"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}]))
-    [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
-    """
-    for row in rows:
-        yield {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
-
-
-def _is_nothing(value: Any) -> bool:
-    if value is None or isinstance(value, (str, int)) or hasattr(value, "__len__"):
-        return value is None
-    try:
-        return not eq(value, value)  # NaN and NaT
-    except TypeError:  # pandas' NA is neither equal nor unequal to anything
-        return True
-
-
-def _plain(value: Any, nulls: bool) -> Any:
-    """A value as JSON data: arrays as lists, and what JSON has no form for as text."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v, nulls) for k, v in value.items() if nulls or v is not None}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one, nulls) for one in value]
-    if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist(), nulls)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)

@@ -144,7 +144,8 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
     Args:
-        pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, or a list.
+        pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, a list, a frame of
+            pandas or polars, a Hugging Face data set, or an iterable of records.
         gold: The gold plans, likewise.
         reading: How both are read.
         id: Keep only the records of this id; a prediction in a file of its own then answers that record.
@@ -172,27 +173,34 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
 
 
 def evaluate(
-    paired: Paired,
+    pred: Source,
+    gold: Source = None,
     *,
     policy: AnyPolicy = DEFAULT_POLICY,
     located: bool = False,
+    reading: Reading = AS_IT_COMES,
     progress: Progress | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
     Args:
-        paired: What :func:`pair` gave.
+        pred: The predictions, as for :func:`pair`; or what that gave.
+        gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
-    Yields:
+    Returns:
         One row a pair, in order, whatever became of it; see :class:`planner_eval.records.rows.Row`.
 
-    >>> found = pair(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])
-    >>> [row.state for row in evaluate(found)]
+    Raises:
+        InputError: as for :func:`pair`.
+
+    >>> [row.state for row in evaluate(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])]
     ['same', 'unreadable']
     """
+    paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     how = paired.reading
     found = rows.evaluate(
         paired.pairs,

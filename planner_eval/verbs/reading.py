@@ -12,6 +12,7 @@ from planner_eval.dialects import read as door
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_data
+from planner_eval.records.frames import is_table, rows_of
 from planner_eval.records.items import structured
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
@@ -39,7 +40,7 @@ def read(
     Args:
         source: The path of a file (``"-"`` is standard input), of a directory of files, or a pattern such
             as ``"runs/*.json"``; the name of a published data set, e.g. ``"nestful-v2"``; or a list of
-            texts, plans or records.
+            texts, plans or records, a frame of pandas or polars, a Hugging Face data set, an iterable.
         role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
@@ -69,6 +70,8 @@ def read_as(
     places: tuple[str | None, str | None] = (None, None),
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
+    if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
+        source = rows_of(source)
     if isinstance(source, PlanFile):
         return source
     if isinstance(source, Record):
@@ -80,7 +83,8 @@ def read_as(
         return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
     if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
         return PlanFile(_NAMES[role], tuple(source), True)
-    return read_data(list(source) if isinstance(source, tuple) else source, _NAMES[role], **named)
+    data = list(source) if isinstance(source, tuple) else source
+    return _with_repeats(read_data(data, _NAMES[role], **named))
 
 
 def _read_named(name: str, fields: dict[str, Any], places: tuple[str | None, str | None]) -> PlanFile:
@@ -150,7 +154,7 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         options["tools"] = types_of(tools)
     if isinstance(source, str):
         refuse_file_name(source)
-    elif isinstance(source, (Record, PlanFile, os.PathLike)):
+    elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
         return only_record(source).plan(**options)
     return door.parse(source, **options)
 
@@ -160,6 +164,19 @@ def is_one(source: Source) -> bool:
     if isinstance(source, (str, Plan)):
         return True
     return isinstance(source, (list, dict)) and structured(source) is None
+
+
+def is_many(source: Source) -> bool:
+    """Whether a source is a file, a table or a list of records, which may hold many plans."""
+    if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
+        return True
+    return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
+
+
+def _is_list_of_records(source: Source) -> bool:
+    # A list of texts alone is a plan, a text a call, as often as it is many plans.
+    held = isinstance(source, list) and not all(isinstance(one, str) for one in source)
+    return held and structured(source) is not None
 
 
 def only_record(source: Source, role: Role = "plan") -> Record:
