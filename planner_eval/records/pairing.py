@@ -40,7 +40,8 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
         by: One of :data:`WAYS`, where the user says it.
 
     Raises:
-        PairingError: pairing is by id, and no id is in both files.
+        PairingError: pairing is by id, and no id is in both files; or one file is empty or cannot be read,
+            and the other holds many records.
 
     >>> one = PlanFile("a", (Record("a", 0, "x", "f()"), Record("a", 1, "y", "g()")), True)
     >>> two = PlanFile("b", (Record("b", 0, "y", "g()"),), True)
@@ -49,6 +50,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     """
     if by is None and not pred.many and not gold.many:
         return Pairing("file", ((pred.records[0], gold.records[0]),))
+    _refuse_nothing(pred, gold)
     has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
     if by == "position" or (by is None and not has_ids):
         longest = max(len(pred.records), len(gold.records))
@@ -68,14 +70,28 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     return Pairing("id", (*pairs, *extra), (*repeated, *more))
 
 
+def _refuse_nothing(*files: PlanFile) -> None:
+    """A file without anything beside one of many records would be as many rows that say the same."""
+    for file, other in (files, files[::-1]):
+        nothing = _nothing(file)
+        if nothing is not None and len(other.records) > 1:
+            raise PairingError(f"{nothing}; {other.name} holds {len(other.records):,} records")
+
+
+def _nothing(file: PlanFile) -> str | None:
+    """That a file holds no plan at all, in words."""
+    if file.many or file.records[0].id is not None:
+        return None
+    alone = file.records[0]
+    if alone.error is not None:
+        return f"{file.name} cannot be read: {alone.error.reason}"
+    return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
+
+
 def _some(file: PlanFile) -> str:
     ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
-    alone = file.records[0]
-    if not ids and not file.many and alone.error is not None:
-        return f"{file.name} cannot be read: {alone.error.reason}"
     if not ids and not file.many:
-        empty = isinstance(alone.source, str) and not alone.source.strip()
-        return f"{file.name} is {'empty' if empty else 'one plan without an id'}"
+        return f"{file.name} is one plan without an id"
     if not ids:
         return f"{file.name} has none"
     more = ", …" if len(ids) > 3 else ""
