@@ -573,6 +573,17 @@ def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str
     assert gold.returncode == 2
 
 
+def test_a_benchmark_tells_them_too(tmp_path: Path) -> None:
+    answers = (
+        (ROOT / "data" / "samples" / "answers" / "nestful.jsonl").read_text(encoding="utf-8").splitlines()
+    )
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress("\n".join([*answers, answers[0]]).encode()))
+    gold = str(ROOT / "data" / "samples" / "nestful")
+    done = planeval("score", str(tmp_path / "p.jsonl.gz"), gold, "--benchmark", "nestful")
+    assert "is given twice: " in done.stderr
+    assert f"p.jsonl.gz, line {len(answers) + 1}, record {len(answers) + 1}" in done.stderr
+
+
 # ---------------------------------------------------------------- in memory
 class FakeFrame:
     """What pandas' frames can do that is asked of them."""

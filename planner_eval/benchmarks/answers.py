@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 
 if TYPE_CHECKING:
@@ -62,10 +63,12 @@ class Answers(NamedTuple):
     Args:
         found: In the file's order.
         said: What was read as the answers, in words.
+        notes: What the user should know: what was left out, which ids are given twice.
     """
 
     found: tuple[Answer, ...]
     said: str
+    notes: tuple[str, ...] = ()
 
 
 def read_answers(
@@ -97,7 +100,8 @@ def read_answers(
         raise InputError(f"{file.name} is empty: there are no answers")
     many = several or text_field is not None or file.content == "outputs"
     found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
-    return Answers(tuple(found), file.said)
+    repeated = () if several else repeated_ids(file.records)
+    return Answers(tuple(found), file.said, (*file.notes, *repeated))
 
 
 def _answers(record: Record, benchmark: Benchmark, many: bool, several: bool) -> Iterator[Answer]:

@@ -92,6 +92,8 @@ def score_benchmark(pred: str, gold: str, form: str, output: str | None, options
         )
         below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
         emit(_written(scored, form, options, run), output)
+    for said in scored.notes:
+        note(said)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
     for problem in below:
         note(problem)

@@ -31,8 +31,7 @@ from planner_eval.records.fields import (
     is_id,
 )
 from planner_eval.records.items import calls_nothing, is_record, may_have_id, structured
-from planner_eval.records.opening import open_path
-from planner_eval.records.tables import content_of
+from planner_eval.records.opening import content_of, open_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-r"""Files as records: JSON and text by :mod:`.items`, and tables, of which each row is a record.
+"""Tables as records: CSV, TSV and Parquet, of which each row is a record.
 
 CSV and TSV are read here and not by the module csv: its limit on cells and its leniency are for the whole
 process, and a quote that is never closed costs it the rest of the file.
@@ -12,61 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.limits import STREAM_LIMIT
 from planner_eval.records.broken import Item
+from planner_eval.records.encoding import ODD, odd_byte
 from planner_eval.records.frames import row_data
-from planner_eval.records.items import split_items
-from planner_eval.records.opening import (
-    ODD,
-    PARQUET,
-    STREAM_LIMIT,
-    Bytes,
-    Opened,
-    decoded,
-    explained,
-    marked,
-    odd_byte,
-)
-
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-"""Names that say that a file is a table, and what stands between its cells; it is never guessed."""
 
 _BATCH = 100
 """Rows of a Parquet file that are decoded at once: few, for each may be large."""
-
-
-class Content(NamedTuple):
-    """What a file holds.
-
-    Args:
-        text: Its text, where it is one plan.
-        items: Its records; None where it is one plan.
-        error: Why the one plan cannot be read.
-    """
-
-    text: str = ""
-    items: list[Item] | None = None
-    error: ParseError | None = None
-
-
-def content_of(opened: Opened) -> Content:
-    r"""The records of a file, or its one plan.
-
-    Raises:
-        InputError: it is a table that cannot be read, or in another encoding than UTF-8 throughout.
-
-    >>> content_of(Opened("p.csv", "p.csv", b'id,output\na,f()\n')).items[0].data
-    {'id': 'a', 'output': 'f()'}
-    """
-    if opened.data[: len(PARQUET)] == PARQUET:
-        return Content(items=list(parquet_items(opened.data, opened.name)))
-    text, odd = decoded(opened)
-    delimiter = DELIMITERS.get(opened.inner[-4:].lower())
-    if delimiter is not None and text.strip():
-        return Content(items=explained(list(separated_items(text, delimiter, opened.name)), opened.name))
-    items = split_items(marked(text) if odd else text, opened.inner)
-    if not odd:
-        return Content(text, items)
-    return Content(error=odd_byte(text)) if items is None else Content(items=explained(items, opened.name))
 
 
 # ---------------------------------------------------------------- CSV and TSV
@@ -116,7 +68,7 @@ def _item(row: Row, columns: Sequence[str]) -> Item:
         error = f"cells in the row: {len(cells)}, columns in the header: {len(columns)}"
     if error is not None:
         return Item(None, line, ParseError(error), first)
-    odd = next((cell for cell in cells if ODD.search(cell)), None)
+    odd = next((cell for cell in cells if re.search(ODD, cell)), None)
     if odd is not None:
         return Item(None, line, odd_byte(odd), "" if odd is cells[0] else first)
     return Item({column: cell for column, cell in zip(columns, cells, strict=True) if cell}, line)
@@ -182,7 +134,7 @@ def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[l
 
 
 # ---------------------------------------------------------------- Parquet
-def parquet_items(data: Bytes, name: str) -> Iterator[Item]:
+def parquet_items(data: bytes | bytearray, name: str) -> Iterator[Item]:
     """The rows of a Parquet file, each an object from column to value; null is left out.
 
     Args:
