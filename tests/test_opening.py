@@ -407,6 +407,18 @@ def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path) -> None:
     assert done.returncode in (1, 3)
 
 
+def test_a_column_may_be_called_as_a_field_of_messages_is(tmp_path: Path) -> None:
+    table = [
+        {"id": "a", "role": "x", "schema": "1", "output": CALL},
+        {"id": "b", "role": "y", "output": CALL},
+    ]
+    (tmp_path / "p.csv").write_bytes(separated(table, ","))
+    (tmp_path / "p.parquet").write_bytes(parquet(table))
+    for source in (str(tmp_path / "p.csv"), str(tmp_path / "p.parquet"), FakeRows(table)):
+        found = pe.read(source)
+        assert [(one.id, len(one.plan())) for one in found.records] == [("a", 1), ("b", 1)]
+
+
 def test_a_delimiter_is_never_guessed() -> None:
     done = planeval("parse", "-", "--format", "json", text="id,output\na,f()\nb,f()\n")
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [None]

@@ -16,6 +16,12 @@ MOST = 10_000_000
 """Records that are taken from what may have no end."""
 
 
+class TableRow(dict[str, Any]):
+    """A row of a table: a record, whatever its columns are called, and never a message of a conversation."""
+
+    __slots__ = ()
+
+
 def rows_of(source: Any) -> Any:
     """The rows of a table as a list of records; whatever is none is given back as it is.
 
@@ -85,7 +91,8 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
     [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
     """
     for row in rows:
-        yield {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
+        held = {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
+        yield TableRow(held)
 
 
 def _is_nothing(value: Any) -> bool:

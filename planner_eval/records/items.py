@@ -12,6 +12,7 @@ from planner_eval.base.jsontext import Repeated, decode
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.records.broken import Item, blank_end, elements, line_item, sequence
 from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LISTS, is_id
+from planner_eval.records.frames import TableRow
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""
@@ -121,7 +122,7 @@ def may_have_id(data: Any, text_field: str | None) -> bool:
 
 def _is_plan(data: Sequence[Any]) -> bool:
     """Whether JSON values are the calls or messages of one plan, not records that hold plans."""
-    if not all(isinstance(item, dict) for item in data):
+    if not all(isinstance(item, dict) and not isinstance(item, TableRow) for item in data):
         return False
     calls = [is_call(item) for item in data]
     if all(call or "role" in item for call, item in zip(calls, data, strict=True)):
@@ -138,7 +139,7 @@ def is_record(item: Any, text_field: str | None = None) -> bool:
         return False
     if text_field is not None and text_field in item:
         return True
-    if any(key in item for key in ("schema", "role", "api_results")):
+    if not isinstance(item, TableRow) and any(key in item for key in ("schema", "role", "api_results")):
         return False
     # A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer.
     given = any(key in item for key in (*ARGUMENT_KEYS, *WRAPPERS))

@@ -15,7 +15,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import STREAM_LIMIT
 from planner_eval.records.broken import Item
 from planner_eval.records.encoding import ODD, odd_byte
-from planner_eval.records.frames import row_data
+from planner_eval.records.frames import TableRow, row_data
 
 _BATCH = 100
 """Rows of a Parquet file that are decoded at once: few, for each may be large."""
@@ -71,7 +71,8 @@ def _item(row: Row, columns: Sequence[str]) -> Item:
     odd = next((cell for cell in cells if re.search(ODD, cell)), None)
     if odd is not None:
         return Item(None, line, odd_byte(odd), "" if odd is cells[0] else first)
-    return Item({column: cell for column, cell in zip(columns, cells, strict=True) if cell}, line)
+    held = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
+    return Item(TableRow(held), line)
 
 
 def separated(text: str, delimiter: str) -> Iterator[Row]:
