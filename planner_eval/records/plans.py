@@ -40,4 +40,6 @@ def read_plan(record: Record, **options: Any) -> Plan:
     if record.error is not None:
         raise record.error
     source = record.source
+    if record.dialect is not None:
+        options["dialect"] = record.dialect
     return parse(source if record.values is None else Decoded(source, record.values), **options)
