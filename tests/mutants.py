@@ -59,6 +59,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/comparison/structure_words.py": STRUCTURE,
     "planner_eval/metrics": FIGURES,
     "planner_eval/records": RECORDS,
+    "planner_eval/records/patches.py": ("patch", *RECORDS),
 }
 """Module or folder → the test modules that concern it, quick ones first; a later line has the last word."""
 
