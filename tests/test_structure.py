@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from itertools import pairwise
 from pathlib import Path
 
@@ -49,7 +49,8 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
 
 def test_an_empty_plan_has_figures() -> None:
     figures = stats(Plan())
-    assert (figures.calls, figures.depth, figures.width, figures.components) == (0, 0, 0, 0)
+    counted = [value for value in asdict(figures).values() if isinstance(value, int)]
+    assert counted == [0] * 15
     assert figures.critical_path == ()
 
 
