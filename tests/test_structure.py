@@ -50,7 +50,7 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
 def test_an_empty_plan_has_figures() -> None:
     figures = stats(Plan())
     counted = [value for value in asdict(figures).values() if isinstance(value, int)]
-    assert counted == [0] * 15
+    assert counted == [0] * 16
     assert figures.critical_path == ()
 
 
