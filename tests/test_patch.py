@@ -150,3 +150,14 @@ def test_two_patches_of_one_id_are_known_as_such() -> None:
     lines = [{"id": at, "operations": []} for at in ("a", "b", "a")]
     found = read_patches("\n".join(map(json.dumps, lines)), "p.jsonl")
     assert (found.repeated, sorted(found.by_id)) == (frozenset("a"), ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("after", "wanted"), [(None, "xabc"), ("a", "axbc"), ("b", "abxc"), ("c", "abcx"), ("lost", "abcx")]
+)
+def test_a_call_is_added_where_the_patch_says(after: str | None, wanted: str) -> None:
+    added = {"op": "add", "call": {"id": "x", "name": "g", "arguments": {}}, "after": after}
+    found = apply_patch(
+        Plan(tuple(Call(name, "f") for name in "abc")), {"schema": SCHEMA, "operations": [added]}
+    )
+    assert "".join(call.id for call in found.calls) == wanted
