@@ -125,7 +125,7 @@ def test_lines_that_begin_broken_need_two_records_behind(tmp_path: Path) -> None
         (
             "answer",
             "generated_text prediction predict predit pred response completion model_output raw text plan "
-            "answer result gen_convs output outputs",
+            "answer result gen_convs output outputs messages conversations",
         ),
         ("gold", "gold ground_truth reference expected possible_answer output"),
     ],
