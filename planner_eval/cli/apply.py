@@ -9,7 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.options import emit, fields_of, note, output, reading, repairing
 
 if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile, Record
@@ -37,7 +37,7 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     from planner_eval.plan.model import Plan
 
     patches = pe.read_patches(patch)
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = pe.read(plan, **fields_of(options))
     how = {"dialect": options["dialect"], "repair": options["repair"]}
     done = pe.apply(patches, source, id=options["wanted"], **how)
     if isinstance(done, Plan):

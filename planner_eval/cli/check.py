@@ -11,7 +11,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, note, output, reading, written
+from planner_eval.cli.options import emit, fields_of, note, output, reading, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     catalog = pe.read_catalog(catalogs, options["catalog_format"])
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = pe.read(plan, **fields_of(options))
     rows: list[dict[str, Any]] = []
     read = unread = 0
     for record in source.records:

@@ -12,6 +12,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.cli.options import emit, note, output, reading
 
 if TYPE_CHECKING:
+    from planner_eval.dialects.sources import Which
     from planner_eval.records.files import Record
 
 
@@ -30,6 +31,7 @@ def command(
     dialect: str | None,
     id_field: str | None,
     text_field: str | None,
+    turn: Which,
     target: str,
     repair: bool,
     catalog: str | None,
@@ -44,7 +46,7 @@ def command(
     """
     from planner_eval.verbs.reading import types_of
 
-    source = pe.read(file, id_field=id_field, text_field=text_field)
+    source = pe.read(file, id_field=id_field, text_field=text_field, turn=turn)
     how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair}
     how["tools"] = catalog and types_of(catalog)
     lines: list[str] = []

@@ -14,7 +14,16 @@ from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.options import (
+    Applies,
+    emit,
+    fields_of,
+    note,
+    output,
+    reading,
+    refuse_idle,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +107,7 @@ def command(plan: str, spec: str, form: str, output: str | None, **options: Any)
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
     _refuse_idle(spec, form, options)
-    source = pe.read(plan, id_field=options["id_field"], text_field=options["text_field"])
+    source = pe.read(plan, **fields_of(options))
     records = [r for r in source.records if options["wanted"] in (None, r.id)]
     if not records and options["wanted"] is not None:
         raise InputError(f"{source.name}: no record has the id {options['wanted']!r}")

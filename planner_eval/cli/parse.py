@@ -15,6 +15,7 @@ from planner_eval.cli.options import emit, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 
 if TYPE_CHECKING:
+    from planner_eval.dialects.sources import Which
     from planner_eval.plan.model import Call, Diagnostic, Plan
     from planner_eval.records.files import Record
 
@@ -39,6 +40,7 @@ def command(
     dialect: str | None,
     id_field: str | None,
     text_field: str | None,
+    turn: Which,
     repair: bool,
     infer: bool,
     grammar: bool,
@@ -63,7 +65,7 @@ def command(
     parts: list[str] = []
     read = failed = 0
     for name in files:
-        source = pe.read(name, id_field=id_field, text_field=text_field)
+        source = pe.read(name, id_field=id_field, text_field=text_field, turn=turn)
         for record in source.records:
             head = f"{record.where}\n" if source.many or len(files) > 1 else ""
             try:

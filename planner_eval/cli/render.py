@@ -85,7 +85,7 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
 
 def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
     """The plans that are asked for, and how many."""
-    names = {name: options[name] for name in ("id_field", "text_field", "cache", "folder")}
+    names = {name: options[name] for name in ("id_field", "text_field", "turn", "cache", "folder")}
     sources = pe.open_sources([plan], **names, tell=note)
     refuse_idle_places(sources)
     dialect = options["dialect"]

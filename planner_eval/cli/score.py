@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import Progress
 
 OWN = (
-    "dialect", "wrappers", "strict", "gold_from", "gold_id_field", "gold_text_field",
+    "dialect", "turn", "wrappers", "strict", "gold_from", "gold_id_field", "gold_text_field",
     "policy", "metrics", "by", "seed",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""

@@ -21,7 +21,9 @@ def refuse_idle_places(sources: Sequence[Source]) -> None:
         [
             Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
             Applies(
-                ("dialect", "id_field", "text_field"), files, "to files, and what was named is a data set"
+                ("dialect", "id_field", "text_field", "turn"),
+                files,
+                "to files, and what was named is a data set",
             ),
         ]
     )

@@ -55,7 +55,7 @@ def command(
     """
     asked = {kind: options[kind] for kind in ("plot", "shapes", "tool_graph", "app_graph")}
     pictures = Pictures({kind: file for kind, file in asked.items() if file})
-    fields = {key: options[key] for key in ("id_field", "text_field", "cache", "folder")}
+    fields = {key: options[key] for key in ("id_field", "text_field", "turn", "cache", "folder")}
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)

@@ -18,6 +18,7 @@ from planner_eval.records.plans import read_plan
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
+    from planner_eval.dialects.sources import Which
 PREFIX = "dataset:"
 
 
@@ -88,6 +89,7 @@ def open_sources(
     *,
     id_field: str | None = None,
     text_field: str | None = None,
+    turn: Which = None,
     cache: str | None = None,
     folder: str | None = None,
     tell: Callable[[str], None] = lambda said: None,
@@ -100,6 +102,7 @@ def open_sources(
         names: Paths, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
         id_field: The field of a file's records that names them.
         text_field: The field that holds their plan.
+        turn: Which turn of the assistant is read of conversations; all turns when left out.
         cache: The cache folder that the user named.
         folder: Where the data sets lie, instead of the cache.
         tell: Is told of parts of a benchmark's data that are not there, where others are.
@@ -116,7 +119,7 @@ def open_sources(
             for reason in missing:
                 tell(f"{name} is not all there: {reason}")
             continue
-        file = read_file(name, id_field=id_field, text_field=text_field, role="gold")
+        file = read_file(name, id_field=id_field, text_field=text_field, role="gold").of_turn(turn)
         found.append(Source(file.name, "", file.many, file))
     for source, title in zip(found, short_names([source.name for source in found]), strict=True):
         source.title = title

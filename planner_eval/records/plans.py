@@ -40,4 +40,6 @@ def read_plan(record: Record, **options: Any) -> Plan:
     if record.error is not None:
         raise record.error
     source = record.source
+    if record.turn is not None and options.get("turn") is None:
+        options["turn"] = record.turn
     return parse(source if record.values is None else Decoded(source, record.values), **options)

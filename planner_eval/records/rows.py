@@ -24,14 +24,22 @@ STATES = {
     "same": "the plans mean the same",
     "different": "the plans differ",
     "unreadable": "the prediction cannot be read; it counts as wrong",
+    "cut": "the answer was cut off before its end; it counts as wrong",
+    "refused": "the answer was refused; it counts as wrong",
+    "failed": "the API gave an error in place of an answer; it counts as wrong",
     "absent": "gold has a record for which there is no prediction; it counts as wrong",
     "gold_unreadable": "the gold plan cannot be read; nothing can be said",
     "gold_absent": "there is no gold plan for this prediction; nothing can be said",
 }
 """What can become of a pair."""
 
-JUDGED = ("same", "different", "unreadable", "absent")
+NO_ANSWER = ("unreadable", "cut", "refused", "failed", "absent")
+"""The states in which there is no prediction that could be compared: they count as wrong."""
+
+JUDGED = ("same", "different", *NO_ANSWER)
 """The states that count in every denominator: there was a readable gold plan."""
+
+_OF_CODES = {"answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
 
 
 class Row(NamedTuple):
@@ -96,6 +104,7 @@ class _Tried(NamedTuple, Generic[T]):
 
     found: T | None = None
     problem: str | None = None
+    state: str = "unreadable"
 
 
 def _tried(
@@ -109,7 +118,9 @@ def _tried(
     try:
         return _Tried(read(record, **how))
     except kept as error:  # what stands beside a gold plan names its place itself
-        return _Tried(problem=f"{record.where}: {error}" if isinstance(error, ParseError) else str(error))
+        if not isinstance(error, ParseError):
+            return _Tried(problem=str(error))
+        return _Tried(None, f"{record.where}: {error}", _OF_CODES.get(error.code, "unreadable"))
 
 
 def _row(
@@ -125,7 +136,7 @@ def _row(
     if gold is None or wanted.found is None:
         return Row(name, "gold_unreadable", pred=plan.found, error=wanted.problem)
     if plan.found is None:
-        state = "absent" if pred is None else "unreadable"
+        state = "absent" if pred is None else plan.state
         return Row(name, state, gold=wanted.found.plan, error=plan.problem, fields=gold.fields)
     found, chosen = diff_any(plan.found, wanted.found.plans, policy)
     state = "same" if found.same else "different"

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
+from planner_eval.dialects.sources import Which
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import pairing, rows
@@ -85,6 +86,8 @@ class Reading(NamedTuple):
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
             as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
+        turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
+            its number; all turns when left out.
     """
 
     dialect: str | None = None
@@ -95,15 +98,17 @@ class Reading(NamedTuple):
     gold_text_field: str | None = None
     by: str | None = None
     repair: bool | None = None
+    turn: Which = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
-        return read_as(source, "answer", self.id_field, self.text_field)
+        return read_as(source, "answer", self.id_field, self.text_field).of_turn(self.turn)
 
     def golds(self, source: Source) -> PlanFile:
         """The gold plans of a file; `source` is what :func:`read` takes."""
         spare = (self.id_field, self.text_field)
-        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+        return found.of_turn(self.turn)
 
 
 AS_IT_COMES = Reading()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
+from planner_eval.dialects.sources import Which, refuse_turn
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_data, read_file
@@ -23,7 +24,12 @@ _NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "
 
 
 def read(
-    source: Source, *, role: Role = "plan", id_field: str | None = None, text_field: str | None = None
+    source: Source,
+    *,
+    role: Role = "plan",
+    id_field: str | None = None,
+    text_field: str | None = None,
+    turn: Which = None,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
 
@@ -32,6 +38,8 @@ def read(
         role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
+        turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
+            counted from 1; all turns when left out.
 
     Returns:
         The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
@@ -44,7 +52,8 @@ def read(
     >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
     (['q1', 'q2'], 'f')
     """
-    return read_as(source, role, id_field, text_field)
+    refuse_turn(turn)
+    return read_as(source, role, id_field, text_field).of_turn(turn)
 
 
 def read_as(
@@ -77,7 +86,7 @@ def parse(
     tools: Any = None,
     infer: bool = False,
     reader: str = "fast",
-    turn: int | Literal["first", "last"] | None = None,
+    turn: Which = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Plan:
     """Read a plan.
