@@ -32,15 +32,12 @@ def command(
     patch: str,
     plan: str,
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
     repair: bool,
     compute: str | None,
-    cache: str | None,
-    folder: str | None,
     wanted: str | None,
     target: str,
     output: str | None,
+    **fields: Any,
 ) -> int:
     """Apply the repairs that `planeval diff --patch` made to the plans they were made for.
 
@@ -53,7 +50,7 @@ def command(
 
     refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
-    source = read_plans([plan], id_field=id_field, text_field=text_field, cache=cache, folder=folder)[0]
+    source = read_plans([plan], **fields)[0]
     done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair, compute=compute)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)

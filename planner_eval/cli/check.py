@@ -53,15 +53,12 @@ def command(
     catalogs: tuple[str, ...],
     catalog_format: str | None,
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
     compute: str | None,
-    cache: str | None,
-    folder: str | None,
     ignore: tuple[str, ...],
     level: str,
     form: str,
     output: str | None,
+    **fields: Any,
 ) -> int:
     """Check the calls of a plan, or of many, against the tools that they may use.
 
@@ -72,7 +69,7 @@ def command(
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     catalog = pe.read_catalog(catalogs, catalog_format)
-    sources = read_plans(plans, id_field=id_field, text_field=text_field, cache=cache, folder=folder)
+    sources = read_plans(plans, **fields)
     how = {"dialect": dialect, "compute": compute}
     rows: list[dict[str, Any]] = []
     read = unread = 0

@@ -96,10 +96,6 @@ def command(
     plan: str,
     spec: str,
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    cache: str | None,
-    folder: str | None,
     wanted: str | None,
     facts: str | None,
     seed: str,
@@ -116,6 +112,7 @@ def command(
     form: str,
     look: Look,
     output: str | None,
+    **fields: Any,
 ) -> int:
     """Run the calls of a plan, or of many, with tools, and show what comes out.
 
@@ -125,7 +122,7 @@ def command(
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
     _refuse_idle(spec, form, isolation, retries)
-    source = read_plans([plan], id_field=id_field, text_field=text_field, cache=cache, folder=folder)[0]
+    source = read_plans([plan], **fields)[0]
     records = tuple(one for one in source.records if wanted in (None, one.id))
     if not records and wanted is not None:
         raise InputError(f"{source.name}: no record has the id {wanted!r}")

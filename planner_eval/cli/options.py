@@ -17,16 +17,37 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a file of plans is read: ``--from``, ``--id-field``, ``--text-field``."""
+    """Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
     for option in (
-        click.option("--text-field", metavar="NAME", help="The field of a record that holds its plan."),
-        click.option("--id-field", metavar="NAME", help="The field of a record that names it."),
+        click.option(
+            "--turn",
+            metavar="first|last|N",
+            callback=_turn,
+            help="Of a conversation read this turn of the assistant; all turns when left out.",
+        ),
+        click.option(
+            "--text-field",
+            metavar="NAME",
+            help="The field of a record that holds its plan; a.b.0 is a way into the record.",
+        ),
+        click.option(
+            "--id-field", metavar="NAME", help="The field of a record that names it, or a way to it."
+        ),
         click.option(
             "--from", "dialect", metavar="DIALECT", help="The plans' dialect; recognised when left out."
         ),
     ):
         command = option(command)
     return wrappers(command)
+
+
+def _turn(_context: click.Context, _option: click.Parameter, given: str | None) -> int | str | None:
+    """A turn as the library takes it."""
+    if given is None or given in ("first", "last"):
+        return given
+    if not (given.isascii() and given.isdigit() and int(given) > 0):
+        raise click.BadParameter(f"{given!r} is neither 'first' nor 'last' nor a number counted from 1")
+    return int(given)
 
 
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from planner_eval.cli.sources import dataset_places
 
 _READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
-    "by", "repair", "compute", "cache", "folder",
+    "by", "turn", "repair", "compute", "cache", "folder",
 )  # fmt: skip
 
 

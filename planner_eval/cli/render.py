@@ -52,15 +52,12 @@ BINARY = ("png", "pdf")
 def command(
     plans: tuple[str, ...],
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    folder: str | None,
-    cache: str | None,
     wanted: str | None,
     form: str | None,
     output: str | None,
     color: bool | None,
     look: Look,
+    **fields: Any,
 ) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
 
@@ -73,9 +70,7 @@ def command(
     form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
     refuse_stdin_twice(*plans)
-    sources = pe.open_sources(
-        plans, id_field=id_field, text_field=text_field, cache=cache, folder=folder, tell=note
-    )
+    sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
     chosen = _chosen(" ".join(plans), sources, dialect, wanted)
     count = chosen.number

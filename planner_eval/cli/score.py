@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import Progress
 
 OWN = (
-    "dialect", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
+    "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
     "policy", "metrics", "keys", "seed",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""

@@ -75,7 +75,9 @@ def _refuse_idle_places(files: bool, datasets: bool) -> None:
             Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
             Applies(("cache",), folder is None, f"without --source, {IN_PLACE}"),
             Applies(
-                ("dialect", "id_field", "text_field"), files, "to files, and what was named is a data set"
+                ("dialect", "id_field", "text_field", "turn"),
+                files,
+                "to files, and what was named is a data set",
             ),
         ]
     )

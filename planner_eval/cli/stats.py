@@ -44,15 +44,15 @@ def _picture(flag: str, help: str) -> Decorator:
 def command(
     names: tuple[str, ...],
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    folder: str | None,
-    cache: str | None,
     each: bool,
     only: str | None,
     form: str,
     output: str | None,
-    **pictured: str | None,
+    plot: str | None,
+    shapes: str | None,
+    tool_graph: str | None,
+    app_graph: str | None,
+    **fields: Any,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
@@ -63,11 +63,10 @@ def command(
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
     """
+    pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
     pictures = Pictures({kind: file for kind, file in pictured.items() if file})
     refuse_stdin_twice(*names)
-    sources = pe.open_sources(
-        names, id_field=id_field, text_field=text_field, cache=cache, folder=folder, tell=note
-    )
+    sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
     refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])

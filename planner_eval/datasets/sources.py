@@ -20,6 +20,7 @@ from planner_eval.records.several import list_files, read_path
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
+    from planner_eval.dialects.sources import Which
 PREFIX = "dataset:"
 
 
@@ -90,6 +91,7 @@ def open_sources(
     *,
     id_field: str | None = None,
     text_field: str | None = None,
+    turn: Which = None,
     cache: str | None = None,
     folder: str | None = None,
     tell: Callable[[str], None] = lambda said: None,
@@ -102,6 +104,7 @@ def open_sources(
         names: Paths, directories, patterns, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
         id_field: The field of a file's records that names them.
         text_field: The field that holds their plan.
+        turn: Which turn of the assistant is read of conversations; all turns when left out.
         cache: The cache folder that the user named.
         folder: Where the data sets lie, instead of the cache.
         tell: Is told what the user should know: what was left out of a directory, ids given twice, parts
@@ -119,7 +122,7 @@ def open_sources(
             for reason in missing:
                 tell(f"{name} is not all there: {reason}")
             continue
-        file = read_path(name, id_field=id_field, text_field=text_field, role="gold")
+        file = read_path(name, id_field=id_field, text_field=text_field, role="gold").of_turn(turn)
         hidden = hides_dataset(name)
         for said in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
             tell(said)

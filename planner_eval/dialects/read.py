@@ -80,6 +80,8 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     name: str | None
     refuse_turn(turn)
     if reader != "fast":
+        if turn is not None:
+            raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
         name, raw, text = _by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import AnswerError
 from planner_eval.dialects.messages import CALLS
+from planner_eval.dialects.openers import decoded, wrong
 from planner_eval.dialects.spans import messages_of
 from planner_eval.dialects.states import State, ended, refused
-from planner_eval.dialects.wrappings import decoded, opens, wrong
+from planner_eval.dialects.wrappings import opens
 from planner_eval.plan.model import Diagnostic
 
 _DEPTH = 8

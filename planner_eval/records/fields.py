@@ -127,6 +127,41 @@ def _may_hold(value: Any) -> bool:
     return value is None or isinstance(value, (str, list, dict))
 
 
+ABSENT: Any = object()
+"""What :func:`value_at` gives where nothing stands."""
+
+
+def value_at(data: Any, field: str | None) -> Any:
+    """What stands in a field of a record, or at the end of a way into it; ABSENT where nothing does.
+
+    Args:
+        data: The record.
+        field: The field's name; one that no record has may be a way, ``response.body.choices.0.message``.
+
+    >>> value_at({"body": {"choices": [{"message": "f()"}]}}, "body.choices.0.message")
+    'f()'
+    >>> value_at({"a.b": 1, "a": {"b": 2}}, "a.b"), value_at({"a": []}, "a.0") is ABSENT
+    (1, True)
+    """
+    if field is None:
+        return ABSENT
+    if isinstance(data, dict) and field in data:
+        return data[field]
+    for step in field.split(".") if "." in field else [field]:
+        if isinstance(data, dict) and step in data:
+            data = data[step]
+        elif isinstance(data, list) and step.isascii() and step.isdigit() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return ABSENT
+    return data
+
+
+def has(data: Any, field: str | None) -> bool:
+    """Whether a record has a field, or something at the end of the way that it names."""
+    return value_at(data, field) is not ABSENT
+
+
 def is_id(value: Any) -> bool:
     """Whether a value can name a record: a text that is not empty, or an integer.
 

@@ -12,8 +12,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.dialects.sources import Which
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ID_FIELDS, OPTION, WANTED, Role, choose_content, choose_id, is_id
+from planner_eval.records.fields import (
+    ID_FIELDS,
+    OPTION,
+    WANTED,
+    Role,
+    choose_content,
+    choose_id,
+    has,
+    is_id,
+    value_at,
+)
 from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import content_of, open_path
 from planner_eval.records.shapes import Chosen, Item
@@ -32,6 +43,7 @@ class Record(NamedTuple):
         fields: The record's other fields.
         values: The JSON values of a text, where it was decoded on the way.
         dialect: The notation of its source, where that is known; it comes before any that is asked for.
+        turn: Which turn of the assistant is read of a conversation; all turns when None.
     """
 
     file: str
@@ -43,6 +55,7 @@ class Record(NamedTuple):
     fields: Mapping[str, Any] = {}
     values: list[Any] | None = None
     dialect: str | None = None
+    turn: Which = None
 
     @property
     def where(self) -> str:
@@ -74,6 +87,12 @@ class PlanFile(NamedTuple):
     parts: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
     published: bool = False
+
+    def of_turn(self, turn: Which) -> PlanFile:
+        """The same file, of whose conversations one turn of the assistant is read."""
+        if turn is None:
+            return self
+        return self._replace(records=tuple(record._replace(turn=turn) for record in self.records))
 
     @property
     def said(self) -> str:
@@ -167,12 +186,12 @@ def _file(
 ) -> PlanFile:
     id_field, text_field = named
     records = [item.data for item in items if item.shape.holds]
-    if id_field and not any(isinstance(i.data, dict) and id_field in i.data for i in items):
+    if id_field and not any(has(item.data, id_field) for item in items):
         raise InputError(f"{name}: no record has the id field {id_field!r}")
-    if text_field and not any(text_field in record for record in records):
+    if text_field and not any(has(record, text_field) for record in records):
         raise InputError(f"{name}: no record has the text field {text_field!r}")
     content = text_field or choose_content(name, records, role, never)
-    if content is None and spare[1] and any(spare[1] in record for record in records):
+    if content is None and spare[1] and any(has(record, spare[1]) for record in records):
         content = spare[1]
     known = any(sign_of(record) is not None for record in records)
     if records and content is None and len(records) == len(items) and not known:
@@ -182,7 +201,7 @@ def _file(
             f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
         )
     named_by = [item.data for item in items if item.shape.named]
-    key = id_field or (spare[0] if any(spare[0] in one for one in named_by) else choose_id(named_by))
+    key = id_field or (spare[0] if any(has(one, spare[0]) for one in named_by) else choose_id(named_by))
     chosen = Chosen(key, content, text_field is not None)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
     return PlanFile(name, made, True, content, key)
@@ -214,6 +233,6 @@ def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
     taken = item.shape.take(data, chosen)
     if not item.shape.named:
         return Record(name, position, item.key, taken.source, line, taken.error)
-    own = data.get(chosen.id) if chosen.id is not None else None
+    own = value_at(data, chosen.id)
     named = item.key or (str(own) if is_id(own) else None)
     return Record(name, position, named, taken.source, line, taken.error, data)

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
+from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
-from planner_eval.dialects.wrappings import ASSISTANT, sign_of
-from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, is_id
+from planner_eval.dialects.wrappings import sign_of
+from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, is_id
 from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
 
@@ -133,13 +134,13 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
     whole = Item(data, shape_of(data, text_field))
     if isinstance(data, dict) and not whole.shape.call:
         holds = whole.shape.holds
-        known = not KNOWN.isdisjoint(data) or text_field in data
+        known = not KNOWN.isdisjoint(data) or has(data, text_field)
         if holds and not known and not any(key in data for key in ID_FIELDS):
             pairs = data.pairs if isinstance(data, Repeated) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
             if _are_plans(items):
                 return Contents(items)
-        listed = any(isinstance(data.get(key), list) for key in LISTS) and text_field not in data
+        listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
         if lines or (holds and known and not listed and not calls_nothing(data)):
             return Contents([whole])
     return Contents([whole], many=False, whole=True)

@@ -24,14 +24,22 @@ STATES = {
     "same": "the plans mean the same",
     "different": "the plans differ",
     "unreadable": "the prediction cannot be read; it counts as wrong",
+    "cut": "the answer was cut off before its end; it counts as wrong",
+    "refused": "the answer was refused; it counts as wrong",
+    "failed": "the API gave an error in place of an answer; it counts as wrong",
     "absent": "gold has a record for which there is no prediction; it counts as wrong",
     "gold_unreadable": "the gold plan cannot be read; nothing can be said",
     "gold_absent": "there is no gold plan for this prediction; nothing can be said",
 }
 """What can become of a pair."""
 
-JUDGED = ("same", "different", "unreadable", "absent")
+NO_ANSWER = ("unreadable", "cut", "refused", "failed", "absent")
+"""The states in which there is no prediction that could be compared: they count as wrong."""
+
+JUDGED = ("same", "different", *NO_ANSWER)
 """The states that count in every denominator: there was a readable gold plan."""
+
+_OF_CODES = {"parse.cut": "cut", "answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
 
 
 class Row(NamedTuple):
@@ -45,7 +53,8 @@ class Row(NamedTuple):
         gold: The gold plan, where it could be read; of several the one that `diff` is from.
         error: Why a plan could not be read.
         fields: The other fields of the gold record.
-        mended: What repair would make of a prediction that strict reading refused.
+        mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
+            the calls before the cut.
     """
 
     id: str
@@ -85,12 +94,20 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        plan = _tried(read_plan, pred, ParseError, dialect=pred_dialect, repair=repair, compute=compute)
+        how = {"dialect": pred_dialect, "compute": compute}
+        plan = _tried(read_plan, pred, ParseError, repair=repair, **how)
+        kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
+        if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
+            plan = _tried(read_plan, pred, ParseError, **how)
         wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute)
         row = _row(name, plan, pred, wanted, gold, policy)
-        if row.state == "unreadable" and pred is not None and not repair:
-            row = row._replace(mended=mended(pred, dialect=pred_dialect, compute=compute))
+        if row.state in ("unreadable", "cut") and pred is not None:
+            row = row._replace(mended=kept if repair else mended(pred, **how))
         yield _located(row) if located else row
+
+
+def _is_cut(plan: Plan) -> bool:
+    return any(note.code == "repair.cut_off" for note in plan.diagnostics)
 
 
 class _Tried(NamedTuple, Generic[T]):
@@ -98,6 +115,7 @@ class _Tried(NamedTuple, Generic[T]):
 
     found: T | None = None
     problem: str | None = None
+    state: str = "unreadable"
 
 
 def _tried(
@@ -111,7 +129,9 @@ def _tried(
     try:
         return _Tried(read(record, **how))
     except kept as error:  # what stands beside a gold plan names its place itself
-        return _Tried(problem=f"{record.where}: {error}" if isinstance(error, ParseError) else str(error))
+        if not isinstance(error, ParseError):
+            return _Tried(problem=str(error))
+        return _Tried(None, f"{record.where}: {error}", _OF_CODES.get(error.code, "unreadable"))
 
 
 def _row(
@@ -127,7 +147,7 @@ def _row(
     if gold is None or wanted.found is None:
         return Row(name, "gold_unreadable", pred=plan.found, error=wanted.problem)
     if plan.found is None:
-        state = "absent" if pred is None else "unreadable"
+        state = "absent" if pred is None else plan.state
         return Row(name, state, gold=wanted.found.plan, error=plan.problem, fields=gold.fields)
     found, chosen = diff_any(plan.found, wanted.found.plans, policy)
     state = "same" if found.same else "different"

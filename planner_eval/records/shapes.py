@@ -14,7 +14,7 @@ from planner_eval.base.jsontext import Repeated
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import KNOWN, LISTS, TALKS
+from planner_eval.records.fields import ABSENT, KNOWN, LISTS, TALKS, value_at
 from planner_eval.records.frames import TableRow
 
 Object = dict[str, Any]
@@ -73,12 +73,12 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     """
     if not isinstance(value, dict):
         return VALUE
-    if text_field is not None and text_field in value:
+    if text_field is not None and value_at(value, text_field) is not ABSENT:
         return RECORD
     call = is_call(value)
     if isinstance(value, TableRow) and not call:
         return RECORD
-    for shape in SHAPES:
+    for shape in SHAPES if text_field is None else SHAPES[:-1]:  # an answer lacks the field that was named
         if shape.fits(value, call):
             return shape
     return RECORD
@@ -99,7 +99,7 @@ def _is_plan(data: Object, _call: bool) -> bool:
 
 
 def _is_answer(data: Object, call: bool) -> bool:
-    """Whether an object is an answer of an API or a conversation, with no plan in another field."""
+    """Whether an object is an API's answer or a conversation, and no other field may hold a plan."""
     if call:
         return False
     sign = sign_of(data)
@@ -126,10 +126,10 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
     """What stands in the field of the file's plans."""
     content = chosen.content
     listed = any(isinstance(data.get(key), list) for key in LISTS)
-    if listed and (content is None or (content not in data and not chosen.by_user)):
+    value = value_at(data, content)
+    itself = listed or sign_of(data) is not None  # an answer of an API, with gold beside it
+    if (listed and value is ABSENT and not chosen.by_user) or (content is None and itself):
         return Taken(data)
-    if content is None and sign_of(data) is not None:
-        return Taken(data)  # beside it gold may stand
     if content is None:
         shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _none(
@@ -137,11 +137,10 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
         )
     if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
         return _none(f"the record has the field {content!r} more than once")
-    value = data.get(content)
-    if value is None and content in LISTS and content in data:
+    if value is None and content in LISTS:
         return Taken([])
-    if value is None:
-        what = f"{content!r} is null" if content in data else f"the record has no {content!r}"
+    if value is None or value is ABSENT:
+        what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
         return _none(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
     if value == {} or (value == [] and content in TALKS):
         return _none(f"there is no plan: {content!r} is empty", "parse.empty")

@@ -12,7 +12,7 @@ from planner_eval.base.tables import table
 from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import Arrow, Box, Scene
 from planner_eval.metrics import METRICS
-from planner_eval.records.rows import JUDGED
+from planner_eval.records.rows import JUDGED, NO_ANSWER
 from planner_eval.scoring.intervals import Difference, differences
 from planner_eval.scoring.record_counts import Records, count_records, record_rows
 from planner_eval.scoring.report import Estimate, figures, group_values
@@ -45,7 +45,7 @@ class Contrast:
         names: What the two are called.
         records: What became of the records of each.
         unanswered: Of the samples that both were judged on, how many predictions of each were
-            unreadable or absent, and so count as wrong.
+            unreadable, cut, refused, failed or absent, and so count as wrong.
         lines: One a metric.
         n: Samples that both were judged on.
         lost: Ids of samples that only the first gets right.
@@ -114,7 +114,7 @@ def make_contrast(
 
 
 def _unanswered(rows: Sequence[Scored]) -> int:
-    return sum(row.state in ("unreadable", "absent") for row in rows)
+    return sum(row.state in NO_ANSWER for row in rows)
 
 
 def _lines(both: Sequence[tuple[Scored, Scored]], metrics: Sequence[str], seed: int) -> tuple[Line, ...]:

@@ -19,6 +19,9 @@ class Records(NamedTuple):
         same: Predictions that mean the same as gold.
         strictly_same: Of these, those that were readable without repair.
         unreadable: Predictions that cannot be read; they count as wrong.
+        cut: Answers that were cut off before their end; they count as wrong.
+        refused: Answers that the model, or a filter, refused; they count as wrong.
+        failed: Errors of an API in place of an answer; they count as wrong.
         absent: Gold plans without a prediction; they count as wrong.
         gold_unreadable: Gold plans that cannot be read; they do not count.
         gold_absent: Predictions without a gold plan; they do not count.
@@ -31,6 +34,9 @@ class Records(NamedTuple):
     same: int
     strictly_same: int
     unreadable: int
+    cut: int
+    refused: int
+    failed: int
     absent: int
     gold_unreadable: int
     gold_absent: int
@@ -51,6 +57,9 @@ def count_records(rows: Sequence[Scored]) -> Records:
         states["same"],
         strictly_same(rows),
         states["unreadable"],
+        states["cut"],
+        states["refused"],
+        states["failed"],
         states["absent"],
         states["gold_unreadable"],
         states["gold_absent"],

@@ -126,7 +126,8 @@ def _short(row: Row) -> str:
 
 
 def _readable(row: Row) -> str:
-    return "readable with --repair: " + calls_name(row.mended or Plan())
+    what = "whole calls before the cut" if row.state == "cut" else "readable with --repair"
+    return f"{what}: {calls_name(row.mended or Plan())}"
 
 
 def summary(rows: Sequence[Row]) -> str:

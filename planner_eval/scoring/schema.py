@@ -93,6 +93,9 @@ class RecordsData(_Written):
     same: int
     strictly_same: int
     unreadable: int
+    cut: int
+    refused: int
+    failed: int
     absent: int
     gold_unreadable: int
     gold_absent: int

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
+from planner_eval.dialects.sources import Which
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import pairing, rows
@@ -89,6 +90,8 @@ class Reading(NamedTuple):
         compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
         cache: The cache folder of data sets, where one is named and it is not the usual one.
         folder: Where the data sets that are named lie, instead of the cache.
+        turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
+            its number; all turns when left out.
     """
 
     dialect: str | None = None
@@ -102,16 +105,19 @@ class Reading(NamedTuple):
     compute: str | None = None
     cache: str | None = None
     folder: str | None = None
+    turn: Which = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
         places = (self.cache, self.folder)
-        return read_as(source, "answer", self.id_field, self.text_field, places=places)
+        found = read_as(source, "answer", self.id_field, self.text_field, places=places)
+        return found.of_turn(self.turn)
 
     def golds(self, source: Source) -> PlanFile:
         """The gold plans of a file; `source` is what :func:`read` takes."""
         spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
-        return read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
+        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
+        return found.of_turn(self.turn)
 
 
 AS_IT_COMES = Reading()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
+from planner_eval.dialects.sources import Which, refuse_turn
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_data
@@ -35,6 +36,7 @@ def read(
     text_field: str | None = None,
     cache: str | None = None,
     folder: str | None = None,
+    turn: Which = None,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
 
@@ -47,6 +49,8 @@ def read(
         text_field: The field that holds its plan; recognised when left out.
         cache: The cache folder of data sets, where it is not the usual one.
         folder: Where a data set's files lie, instead of the cache.
+        turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
+            counted from 1; all turns when left out.
 
     Returns:
         The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
@@ -59,7 +63,8 @@ def read(
     >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
     (['q1', 'q2'], 'f')
     """
-    return read_as(source, role, id_field, text_field, places=(cache, folder))
+    refuse_turn(turn)
+    return read_as(source, role, id_field, text_field, places=(cache, folder)).of_turn(turn)
 
 
 def read_as(
@@ -116,7 +121,7 @@ def parse(
     infer: bool = False,
     compute: str | None = None,
     reader: str = "fast",
-    turn: int | Literal["first", "last"] | None = None,
+    turn: Which = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Plan:
     """Read a plan.

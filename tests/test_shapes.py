@@ -1,0 +1,280 @@
+"""Files of answers as their vendors write them: one object, JSON lines and an array, in each command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import AnswerError, ParseError
+from planner_eval.cli import cli
+from planner_eval.dialects.plan import to_data
+from planner_eval.dialects.wrappings import KINDS
+from planner_eval.plan.model import Plan
+from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS
+from planner_eval.records.shapes import RECORD, SHAPES, VALUE
+from tests.conftest import ROOT
+from tests.test_answers import CASES
+from tests.test_cli import planeval
+
+TOOLS = {"find_room": ["floor"], "heat": ["room", "degrees"], "run_query": ["input"], "web_search": ["query"]}
+CATALOG = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "A tool.",
+            "parameters": {"type": "object", "properties": {key: {} for key in keys}},
+        },
+    }
+    for name, keys in {**TOOLS, "roll": ["sides"]}.items()
+]
+STATES = {"answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
+
+
+class Want(NamedTuple):
+    plan: Plan | None
+    state: str
+
+
+def wanted(name: str) -> Want:
+    try:
+        return Want(pe.parse(CASES[name]), "same")
+    except AnswerError as error:
+        return Want(None, STATES.get(error.code, "unreadable"))
+    except ParseError:
+        return Want(None, "unreadable")
+
+
+FORMS = {
+    "alone.json": lambda data: json.dumps(data, indent=1),
+    "lines.jsonl": lambda data: 3 * f"{json.dumps(data)}\n",
+    "lines.json": lambda data: 3 * f"{json.dumps(data)}\n",
+    "array.json": lambda data: json.dumps([data] * 3),
+}
+"""One object in a file, JSON lines and a JSON array of three, by the file's name."""
+
+
+def alike(name: str) -> bool:
+    """Whether objects of a kind in an array are parts of one conversation."""
+    data = CASES[name]
+    return isinstance(data, dict) and ("role" in data or data.get("type") == "ai")
+
+
+PAIRS = [(name, form) for name in CASES for form in FORMS if not (form == "array.json" and alike(name))]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def command(*argv: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = cli.main(list(argv), prog_name="planeval", standalone_mode=False)
+        found = capsys.readouterr()
+        return code or 0, found.out, found.err
+
+    return command
+
+
+@pytest.fixture
+def file(tmp_path: Path, name: str, form: str) -> Path:
+    path = tmp_path / form
+    path.write_text(FORMS[form](CASES[name]), encoding="utf-8")
+    return path
+
+
+def count(form: str) -> int:
+    return 1 if form == "alone.json" else 3
+
+
+@pytest.mark.parametrize(("name", "form"), PAIRS)
+def test_parse_and_convert_give_a_plan_a_record(name: str, form: str, file: Path, run: Any) -> None:
+    want, n = wanted(name), count(form)
+    code, out, _ = run("parse", str(file), "--format", "json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert len(rows) == n
+    if want.plan is None:
+        assert code == 3
+        assert all("error" in row for row in rows)
+        assert want.state == "unreadable" or all(STATES[row["code"]] == want.state for row in rows)
+        assert run("convert", str(file), "--to", "plan")[0] == 3
+        return
+    assert code == 0
+    assert [row["plan"] for row in rows] == [to_data(want.plan)] * n
+    code, out, _ = run("convert", str(file), "--to", "plan")
+    rows = [json.loads(line) for line in out.splitlines()] if out.startswith('{"id"') else [{"text": out}]
+    texts = [row["text"] for row in rows]
+    assert code == 0
+    assert [pe.same(text, want.plan) for text in texts] == [True] * n
+
+
+@pytest.mark.parametrize(("name", "form"), PAIRS)
+def test_diff_and_score_tell_states_apart(name: str, form: str, file: Path, tmp_path: Path, run: Any) -> None:
+    want, n = wanted(name), count(form)
+    gold = tmp_path / "gold.jsonl"
+    text = pe.write(want.plan, "plan") if want.plan is not None else "[]"
+    gold.write_text(f"{json.dumps({'gold': text})}\n" * n, encoding="utf-8")
+    code, out, _ = run("diff", str(file), str(gold), "--pair", "position", "--format", "jsonl")
+    assert [json.loads(line)["state"] for line in out.splitlines()] == [want.state] * n
+    assert code == (want.state != "same")
+    code, out, _ = run("score", str(file), str(gold), "--pair", "position", "--format", "json")
+    report = json.loads(out)
+    assert report["states"] == {want.state: n}
+    assert report["figures"]["exact"]["value"] == float(want.state == "same")
+
+
+@pytest.mark.parametrize(("name", "form"), PAIRS)
+def test_stats_and_check_count_every_record(
+    name: str, form: str, file: Path, tmp_path: Path, run: Any
+) -> None:
+    want, n = wanted(name), count(form)
+    code, out, _ = run("stats", str(file), "--each", "--format", "json")
+    rows = json.loads(out)
+    assert len(rows) == n
+    assert code == (0 if want.plan is not None else 3)
+    if want.plan is not None:
+        assert [row["calls"] for row in rows] == [len(want.plan)] * n
+    catalog = tmp_path / "tools.json"
+    catalog.write_text(json.dumps(CATALOG), encoding="utf-8")
+    code, out, err = run("check", str(file), "--catalog", str(catalog))
+    assert code == (0 if want.plan is not None else 3), out
+    assert (f"{n} plan" in err) == (want.plan is not None)
+
+
+# ---------------------------------------------------------------- through the real command line
+def test_two_hundred_lines_are_two_hundred_plans(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    answers = [CASES["openai_chat"] | {"id": f"chatcmpl-{i}"} for i in range(200)]
+    pred.write_text("".join(f"{json.dumps(one)}\n" for one in answers), encoding="utf-8")
+    plan = pe.write(pe.parse(CASES["openai_chat"]), "plan")
+    golds = [{"id": f"chatcmpl-{i}", "gold": plan} for i in range(200)]
+    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 0
+    assert "200 pairs: 200 same" in done.stdout
+    assert "200 records, each a plan" in done.stderr
+    assert planeval("parse", str(pred)).stdout.count("find_room") == 200
+
+
+def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    names = ["openai_chat_words", "openai_chat_cut_inside", "openai_chat_refused", "openai_batch_error"]
+    pred.write_text("".join(f"{json.dumps(CASES[name])}\n" for name in names), encoding="utf-8")
+    gold.write_text('{"gold": []}\n' * 4, encoding="utf-8")
+    done = planeval("diff", str(pred), str(gold), "--pair", "position")
+    assert done.returncode == 1
+    assert "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout
+    assert "cut: " in done.stdout
+    report = json.loads(
+        planeval("score", str(pred), str(gold), "--pair", "position", "--format", "json").stdout
+    )
+    assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
+
+
+def test_a_turn_is_named_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(CASES["messages"]), encoding="utf-8")
+    whole = planeval("parse", str(file))
+    assert "find.turns: the assistant has 3 turns, of which 2 call tools" in whole.stdout
+    first = planeval("parse", str(file), "--turn", "first").stdout
+    assert "find_room" in first
+    assert "heat" not in first
+    assert "heat" in planeval("convert", str(file), "--turn", "2", "--to", "json").stdout
+    gone = planeval("parse", str(file), "--turn", "7")
+    assert gone.returncode == 3
+    assert "there is no turn 7: the assistant has 3 turns" in gone.stdout
+    wrong = planeval("parse", str(file), "--turn", "second")
+    assert wrong.returncode == 2
+    assert "neither 'first' nor 'last' nor a number" in wrong.stderr
+
+
+def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    answer = CASES["openai_batch"]
+    lines = [answer | {"meta": {"key": f"q{i}"}} for i in range(2)]
+    pred.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    plan = pe.write(pe.parse(answer), "plan")
+    golds = [{"at": {"key": f"q{i}"}, "want": [{"plan": plan}]} for i in (1, 0)]
+    gold.write_text("".join(f"{json.dumps(one)}\n" for one in golds), encoding="utf-8")
+    ways = ["--text-field", "response.body.choices.0.message", "--id-field", "meta.key"]
+    ways += ["--gold-text-field", "want.0.plan", "--gold-id-field", "at.key"]
+    done = planeval("diff", str(pred), str(gold), *ways)
+    assert done.returncode == 0, done.stderr
+    assert 'field "response.body.choices.0.message" of 2 records' in done.stderr
+    wrong = planeval("parse", str(pred), "--text-field", "response.body.choices.9.message")
+    assert wrong.returncode == 2
+    assert "no record has the text field" in wrong.stderr
+
+
+def test_a_record_without_the_named_way_is_no_answer(tmp_path: Path) -> None:
+    file = tmp_path / "pred.jsonl"
+    lines = [CASES["openai_chat_choices"], CASES["openai_chat"]]
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    done = planeval("parse", str(file), "--text-field", "choices.1.message", "--format", "json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [call["name"] for call in rows[0]["plan"]["calls"]] == ["heat"]
+    assert rows[1]["code"] == "parse.empty"
+
+
+def test_gold_beside_an_answer_is_never_the_answer(tmp_path: Path) -> None:
+    file = tmp_path / "both.jsonl"
+    record = CASES["openai_chat"] | {"gold": '[{"name": "other", "arguments": {}}]'}
+    file.write_text(f"{json.dumps(record)}\n" * 2, encoding="utf-8")
+    done = planeval("diff", str(file), str(file), "--pair", "position", "--format", "jsonl")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["state"] for row in rows] == ["different"] * 2
+    assert [row["missing"] for row in rows] == [[0]] * 2
+
+
+def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
+    spans = [
+        {
+            "trace_id": trace,
+            "name": name,
+            "attributes": {"openinference.span.kind": "TOOL", "input.value": "{}"},
+        }
+        for trace, name in (("t1", "a"), ("t2", "b"), ("t1", "c"))
+    ]
+    for text in (json.dumps(spans), "\n".join(map(json.dumps, spans))):
+        file = tmp_path / "spans.jsonl"
+        file.write_text(text, encoding="utf-8")
+        done = planeval("parse", str(file), "--format", "json")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [(row["id"], [c["name"] for c in row["plan"]["calls"]]) for row in rows] == [
+            ("t1", ["a", "c"]),
+            ("t2", ["b"]),
+        ]
+
+
+# ---------------------------------------------------------------- docs/files.md
+def listed() -> dict[str, str]:
+    """The lists of docs/files.md that are made from the code, by their names."""
+    fields = {"answers": (*ANSWER_FIELDS, "…", *LATE_FIELDS), "gold": GOLD_FIELDS, "ids": ID_FIELDS}
+    made = {
+        name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
+    }
+    kinds = [("role", "a message, as Anthropic, OpenAI, Gemini, Bedrock and Hugging Face have it")]
+    kinds += [(kind.key, kind.what) for kind in KINDS]
+    keys: dict[str, list[str]] = {}
+    for key, what in kinds:
+        keys.setdefault(what, []).append(f"`{key}`")
+    table = [f"| {what} | {' '.join(dict.fromkeys(named))} |" for what, named in keys.items()]
+    made["kinds"] = "\n".join(["| an object | is known by |", "|---|---|", *table])
+    made["shapes"] = "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD, VALUE))
+    return made
+
+
+def test_the_lists_of_the_page_are_those_of_the_code(request: pytest.FixtureRequest) -> None:
+    page = ROOT / "docs" / "files.md"
+    text = page.read_text(encoding="utf-8")
+    for name, want in listed().items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        assert begin in text, name
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n{want}\n\n{end}{rest.partition(end)[2]}"
+    if request.config.getoption("--update-cases"):
+        page.write_text(text, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == text, "run: pytest tests/test_shapes.py --update-cases"
