@@ -15,9 +15,14 @@ def main() -> None:
         return
     # What is read and compared holds next to no circles: looking for them takes 4 to 10 % of a command.
     gc.set_threshold(50_000, 20, 20)
-    from planner_eval.cli import run
+    try:
+        from planner_eval.cli import run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:  # before the command line could see to it
+        sys.stderr.write("interrupted\n")
+        code = 130
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 VARIABLE = "PLANEVAL_REFERENCE"
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,9 +20,10 @@ SKIP_REASON = f"reference material not found (set {VARIABLE} to its folder)"
 LONG = 20
 """How many times the usual number of examples a long run draws."""
 
-settings.register_profile("long", max_examples=100 * LONG, deadline=None)
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", _PATIENT, max_examples=100 * LONG)
 settings.register_profile(
-    "mutants", derandomize=True, database=None, deadline=None, phases=[Phase.explicit, Phase.generate]
+    "mutants", _PATIENT, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )
 
 

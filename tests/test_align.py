@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import permutations
 from random import Random
 
@@ -10,7 +12,7 @@ import pytest
 from planner_eval.comparison.align import Alignment, align, match
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.blocks import Block, solve
-from planner_eval.comparison.matching.pairing import Pairing, Side
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Pairing, Side
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import DEFAULT_POLICY, Policy, Rule, Terms
@@ -252,6 +254,74 @@ def test_of_equals_the_optional_call_stays_alone() -> None:
     assert optional_first(1, 2) == ((0, 0),)
     judged = Policy(rules=(Rule("*", compare=("any",)),))
     assert optional_first(1, 2, policy=judged) == ((0, 1),)
+
+
+def exchanged(numbers: list[int]) -> tuple[Plan, Plan]:
+    """Calls of f that take five of p in turn; in pred, written backwards, each takes the next but one."""
+
+    def made(step: int, order: Sequence[int]) -> Plan:
+        calls = [Call(f"p{i}", "p", (("x", i),)) for i in range(5)]
+        calls += [Call(f"f{i}", "f", (("n", numbers[i]), ("r", Ref((i + step) % 5)))) for i in order]
+        return Plan(tuple(calls), edges(tuple(calls)))
+
+    return made(2, range(len(numbers))[::-1]), made(0, range(len(numbers)))
+
+
+def test_in_a_large_block_calls_that_differ_only_in_their_producers_are_partners() -> None:
+    found = align(*exchanged(list(range(54))))
+    assert found.pairs[5:] == tuple((58 - i, 5 + i) for i in range(54))
+    assert found.exact
+
+
+def test_where_several_look_so_nothing_is_called_proved() -> None:
+    assert not align(*exchanged([i // 2 for i in range(54)])).exact
+
+
+def test_a_block_too_large_to_prove_is_solved_once() -> None:
+    count = 190
+    gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", f"v{i}"))) for i in range(count)))
+    pred = Plan(tuple(Call(f"c{i}", "f", (("x", -i - 1), ("y", f"v{i}"))) for i in reversed(range(count))))
+    found = align(pred, gold)
+    assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
+    assert not found.exact
+
+
+def cheapest_of_all(pred: Plan, gold: Plan) -> float:
+    """The least cost of any pairing that keeps to names and pairs as many calls as it can, by trying all."""
+    table: dict[object, int] = {}
+    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+    ours, theirs = range(len(pred.calls)), range(len(gold.calls))
+    wanted = sum((Counter(pairing.pred.tools) & Counter(pairing.gold.tools)).values())
+    best = float("inf")
+    for image in permutations((*ours, *[ALONE] * len(theirs)), len(theirs)):
+        pairs = [(p, g) for g, p in enumerate(image) if p != ALONE]
+        if len(pairs) == wanted and all(pairing.pred.tools[p] == pairing.gold.tools[g] for p, g in pairs):
+            pairing.release(ours, theirs, ALONE)
+            for p, g in pairs:
+                pairing.pair(p, g)
+            best = min(best, pairing.total(theirs))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_proved_pairing_of_unequal_plans_is_the_cheapest_of_all(seed: int) -> None:
+    random = Random(seed)
+    gold, pred = (random_plan(random, random.randint(2, 4)) for _ in "ab")
+    table: dict[object, int] = {}
+    pairing = Pairing(Side(Numbered(pred, table)), Side(Numbered(gold, table)))
+    tools = {*pairing.gold.tools} | {*pairing.pred.tools}
+    blocks = [
+        Block(
+            [at for at, other in enumerate(pairing.gold.tools) if other == tool],
+            [at for at, other in enumerate(pairing.pred.tools) if other == tool],
+        )
+        for tool in sorted(tools, key=str)
+    ]
+    solve(pairing, blocks)
+    assert FREE not in pairing.to_pred[: len(gold.calls)]
+    if pairing.exact:
+        cost = pairing.total(range(len(gold.calls)))
+        assert cost == pytest.approx(cheapest_of_all(pred, gold), abs=1e-3)
 
 
 def test_strangers_are_not_paired() -> None:

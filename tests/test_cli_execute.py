@@ -130,6 +130,14 @@ def test_a_record_answers_without_the_tools(tmp_path: Path) -> None:
     assert len(Path(record).read_text().splitlines()) == 2
 
 
+def test_a_recorded_answer_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    record = tmp_path / "answers.jsonl"
+    record.write_text('{"tool": "add", "arguments": {"arg_0": 2, "arg_1": 3}, "value": 5, "value": 6}\n')
+    done = execute(PLAN, "--tools", f"recorded:{record}")
+    assert done.returncode == 2
+    assert 'answers.jsonl, line 1, column 68: an object gives the key "value" twice' in done.stderr
+
+
 def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:
     text = "Weather: [wind = getweather(#city='Rome', #date='2024-03-02')]\n"
     facts = tmp_path / "facts.txt"

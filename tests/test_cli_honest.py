@@ -211,6 +211,7 @@ FILES = (PRED, GOLD)
 BENCHMARK = ("score", *CALLNAVI, "--benchmark", "callnavi")
 NESTFUL = ("score", str(ANSWERS / "nestful.jsonl"), str(ROOT / "data" / "samples" / "nestful"))
 NESTFUL = (*NESTFUL, "--benchmark", "nestful")
+BOTH = ("--source", "data/samples", "--cache", "nonexistent")
 
 
 @pytest.mark.parametrize(
@@ -225,6 +226,7 @@ NESTFUL = (*NESTFUL, "--benchmark", "nestful")
         ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
         ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
         ((*BENCHMARK, "--details"), "--details applies only to benchmarks with more tables"),
+        ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
         ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
         ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),
         ((*BENCHMARK, "--replay"), "--replay applies only with --judge"),
@@ -245,6 +247,8 @@ NESTFUL = (*NESTFUL, "--benchmark", "nestful")
         (("score", *FILES, "--by", "nosuch"), "--by 'nosuch': no gold record has that field"),
         (("compare", PRED, PRED, "--gold", GOLD, "--by", "nosuch"), "--by 'nosuch': no gold record"),
         (("diff", *FILES, "--patch", "--format", "svg"), "--format applies only without --patch"),
+        (("diff", *FILES, "--patch", "-o", "x.svg"), "--patch writes JSON, and x.svg is named as something"),
+        (("diff", *ONE, "--patch", "-o", "/nonexistent/x.csv"), "--patch writes JSON"),
         (("diff", *FILES, "--patch", "--only", "failures"), "--only applies only to many pairs"),
         (("diff", *FILES, "--places"), "--places applies only to one pair"),
         (("diff", *FILES, "--edit-distance", "1"), "--edit-distance applies only to one pair"),
@@ -268,6 +272,12 @@ NESTFUL = (*NESTFUL, "--benchmark", "nestful")
         (("render", ONE[0], "--source", "data"), "--source applies only to data sets"),
         (("stats", PRED, "--cache", "data"), "--cache applies only to data sets"),
         (("stats", PRED, "--only", "tables"), "--only applies only to data sets"),
+        (("stats", "mathqa", *BOTH), "--cache applies only without --source"),
+        (("render", "mathqa", *BOTH), "--cache applies only without --source"),
+        (("data", "list", *BOTH), "--cache applies only without --source"),
+        (("data", "verify", "mathqa", *BOTH), "--cache applies only without --source"),
+        (("data", "show", "mathqa", *BOTH), "--cache applies only without --source"),
+        (("data", "check", "mathqa", *BOTH), "--cache applies only without --source"),
         (("stats", "mathqa", "--source", "data/samples", "--from", "plan"), "--from applies only to files"),
         (("data", "show", "mathqa", "--id", "x", "--samples", "1"), "--samples applies only without --id"),
         (("data", "fetch", "mathqa", "--source", "x", "--mirror", "u"), "--mirror applies only without"),

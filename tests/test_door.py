@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -604,3 +607,81 @@ def test_a_field_that_is_named_makes_records_of_what_would_be_calls(tmp_path: Pa
     calls = [{"name": "f", "arguments": {}, "mine": "g(#x='1')"}, {"name": "f", "mine": "g(#x='2')"}]
     done = planeval("parse", array(tmp_path / "p.json", calls), "--text-field", "mine")
     assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr
+
+
+TWICE = '{"b": 1, "b": 2}'
+ANSWERED = [
+    {"role": "assistant", "tool_calls": [{"id": "c1", "name": "f", "arguments": {}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": TWICE},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (
+            f'[{{"name": "f", "label": "v", "arguments": {{"a": {TWICE}}}}}]',
+            "an object in 'a' of call 1 gives a key twice",
+        ),
+        (f'[{{"name": "f", "arguments": {json.dumps(TWICE)}}}]', "argument 'b' is given twice in call 1"),
+        (
+            f'[{{"name": "f", "arguments": {{}}, "result": [{TWICE}]}}]',
+            "an object in the result of call 1 gives a key twice",
+        ),
+        (json.dumps(ANSWERED), "an object in the result of call 1 gives a key twice"),
+        ('[{"name": "f", "arguments": {}, "arguments": {"a": 1}}]', "call 1 gives 'arguments' 2 times"),
+        (
+            '{"task_nodes": [{"task": "f", "arguments": {"a": 1, "a": 2}}], "task_links": []}',
+            "argument 'a' is given twice in call 1",
+        ),
+        (
+            '{"schema": "planeval.plan/1", "calls": [{"name": "f"}], "answer": {"x": 1, "x": 2}}',
+            "argument 'x' is given twice in the answer",
+        ),
+    ],
+    ids=["labelled", "encoded", "result", "answer", "call", "taskbench", "plan"],
+)
+def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
+    done = planeval("parse", "-", text=text)
+    assert done.returncode == 0, done.stderr
+    assert note in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ('{"a": 1} {"b": 2}', "the arguments of call 1 are a text of 2 JSON values, expected one"),
+        (
+            '{"a": ' + "[" * 9000,
+            "the arguments of call 1 are a text past a limit: the text nests deeper than",
+        ),
+        ("7" * 5000, "the arguments of call 1 are a text past a limit: found an integer of more than"),
+    ],
+    ids=["two", "deep", "long"],
+)
+def test_arguments_in_a_text_keep_the_limits(given: str, reason: str) -> None:
+    done = planeval("parse", "-", text=json.dumps([{"name": "f", "arguments": given}]))
+    assert done.returncode == 3
+    assert reason in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_answers_keep_the_limits() -> None:
+    deep = "[" * 300 + "]" * 300
+    done = planeval("parse", "-", text=f'[{{"name": "f", "arguments": {{}}, "result": {deep}}}]')
+    assert (done.returncode, "the result of call 1 nests deeper than 200 levels" in done.stdout) == (3, True)
+    told = [ANSWERED[0], {"role": "tool", "tool_call_id": "c1", "content": deep}]
+    done = planeval("parse", "-", "--format", "json", text=json.dumps(told))
+    assert done.returncode == 0, done.stderr
+    assert json.dumps(deep) in done.stdout, "an answer past the limit stays the text that it is"
+
+
+def test_a_yaml_set_has_one_order() -> None:
+    text = "API: [f]\nparameters: [{a: !!set {x, yy, zzz, 7}}]"
+    seen = set()
+    for seed in ("1", "2", "3", "4"):
+        command = [sys.executable, "-m", "planner_eval", "parse", "-", "--from", "callnavi-yaml"]
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        seen.add(subprocess.run(command, input=text, capture_output=True, text=True, env=env).stdout)
+    assert len(seen) == 1
+    assert '["x"' in seen.pop().replace("[7, ", "[")

@@ -78,3 +78,10 @@ def test_command_line() -> None:
     many = planeval("diff", str(demo / "pred.jsonl"), str(demo / "gold.jsonl"), "--edit-distance", "5")
     assert many.returncode == 2
     assert "name one with --id" in many.stderr
+
+
+def test_the_time_is_that_of_the_search() -> None:
+    pair = PAIRS[4]
+    gold, pred = plan(pair["gold"]), plan(pair["pred"])
+    for found in (edit_distance(gold, gold), edit_distance(pred, gold), edit_distance(pred, gold, timeout=0)):
+        assert 0 <= found.seconds < 60

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Opaque, Options, Sandbox, Trace, execute, execute_many, tool_source
+from planner_eval.execution.job import Manner, Program, Step
+from planner_eval.execution.program import compile_plan
 from planner_eval.execution.record import record_lines
-from planner_eval.execution.run import program_for
 from planner_eval.execution.wire import decode, encode
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 
@@ -388,11 +389,10 @@ def test_a_plan_that_nests_too_deeply_to_be_sent_is_a_row(box: Sandbox) -> None:
         deep = [deep]
     if box.level == "inline":
         return
-    program = {**program_for(plan(("book", {"name": "x"})), Options())}
-    program["calls"] = [("book", "book", [("name", ("value", deep))], [], [])]
-    good = program_for(plan(("book", {"name": "y"})), Options())
+    good = compile_plan(plan(("book", {"name": "y"})))
+    program = Program([Step("book", "book", [("name", ("value", deep))], [], [])], [[0]], [], "", Manner())
     replies = list(box.map([good, program, good]))
-    assert [reply.ended and reply.ended[0] for reply in replies] == [None, "unsendable", None]
+    assert [reply.ended and reply.ended.kind for reply in replies] == [None, "unsendable", None]
 
 
 def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:
@@ -507,7 +507,8 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (None, "cannot be read"),
-        ("{", "not JSON"),
+        ("{", "line 1, column 2: not JSON: found"),
+        ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'),
         ("[]", "expected an object"),
         ('{"f": "../../etc/passwd.py"}', "outside the folder"),
     ],
@@ -547,11 +548,25 @@ def test_a_call_recorded_twice_answers_in_order(tmp_path: Path) -> None:
     assert [trace.result for trace in again] == [1, 1]
 
 
-@pytest.mark.parametrize("line", ["[]", '{"tool": "x"}', '{"tool": "x", "arguments": 5, "value": 1}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"tool": "x"}',
+        '{"tool": "x", "arguments": 5, "value": 1}',
+        '{"tool": "x", "arguments": {}, "value": 1} {"tool": "x", "arguments": {}, "value": 2}',
+        '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}',
+        '{"tool": "x", "arguments": {}, "value": ' + "[" * 5000,
+    ],
+)
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"tool": "x", "arguments": {}, "value": 1}\n\n' + line)
-    with pytest.raises(ExecutionError, match=r"answers\.jsonl, line 3: no recorded call"):
+    with pytest.raises(
+        ExecutionError,
+        match=r"answers\.jsonl, line 3(, column \d+: (not JSON|an object|the text nests)|: no recorded call)",
+    ):
         tool_source(f"recorded:{path}")
     path.write_text("\n\n" + '{"tool": "x", "arguments": {"a": 1, "a": 2}, "value": 1}')
     with pytest.raises(ExecutionError, match=r'line 3, column 37: an object gives the key "a" twice'):

@@ -12,6 +12,7 @@ from planner_eval.records.fields import Role
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.pairing import pair
 from planner_eval.records.plans import read_plan
+from planner_eval.records.rows import evaluate
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"
@@ -207,3 +208,23 @@ def test_the_benchmarks_own_gold_files(reference: Path, name: str, plans: int, c
     assert len(found.records) == plans
     total = sum(len(read_plan(record)) for record in found.records)
     assert calls is None or total == calls
+
+
+def test_what_names_no_plan_shows_six_of_its_fields(tmp_path: Path) -> None:
+    found = [{f"field{at}": at for at in range(8)}] * 2
+    with pytest.raises(InputError, match=r"the first has 'field0', .*, 'field5': name it"):
+        read_file(file(tmp_path, found))
+
+
+def test_ids_beside_a_file_that_cannot_be_read_say_that_it_cannot(tmp_path: Path) -> None:
+    gold = read_file(file(tmp_path, [{"id": "a", "plan": [CALL]}, {"id": "b", "plan": []}], "gold.json"))
+    broken = read_file(file(tmp_path, b"x = f(\xff)", "pred.txt"))
+    with pytest.raises(PairingError, match=r"pred\.txt cannot be read: byte 6"):
+        pair(broken, gold)
+
+
+def test_nothing_is_repaired_unless_that_is_asked_for(tmp_path: Path) -> None:
+    gold = read_file(file(tmp_path, [CALL], "gold.json"))
+    broken = read_file(file(tmp_path, "[{'name': 'f', 'arguments': {'a': 1}}]", "pred.json"))
+    assert [row.state for row in evaluate(pair(broken, gold))] == ["unreadable"]
+    assert [row.state for row in evaluate(pair(broken, gold), repair=True)] == ["same"]

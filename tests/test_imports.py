@@ -52,6 +52,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "a notation is loaded when it is first met: 4 to 15 ms each": (
         "dialects.appbench",
+        "dialects.appbench_lines",
         "dialects.javascript",
         "dialects.python_calls",
         "dialects.templates",
@@ -68,6 +69,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "base.grammar",
         "dialects.appbench_tree",
         "dialects.framed_tree",
+        "dialects.javascript_tree",
         "dialects.nestful_tree",
         "dialects.python_tree",
     ),

@@ -1,18 +1,23 @@
-"""What is done in one way: sorting topologically, hinting at the closest name, cutting texts."""
+"""What is done in one way: topological sorting, hints at the closest name, cutting texts, a record's way."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import planner_eval as pe
 from planner_eval.base.text import closest, did_you_mean, one_line, shortened
 from planner_eval.plan.topological import circles, generations, stuck
 from tests.conftest import ROOT
@@ -191,3 +196,55 @@ def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -
 def test_nobody_else_lists_formats() -> None:
     lists = r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"'
     assert sources(lists) == {"base/formats.py", "base/tables.py"}
+
+
+# ---------------------------------------------------------------- a record's way
+def counted(work: Callable[[], object]) -> Counter[str]:
+    """How often functions of ours, and json's decoder, are entered."""
+    found: Counter[str] = Counter()
+
+    def seen(frame: FrameType, event: str, _arg: object) -> None:
+        file = Path(frame.f_code.co_filename)
+        if event == "call" and (PACKAGE in file.parents or file.name == "decoder.py"):
+            found[f"{file.stem}.{frame.f_code.co_name}"] += 1
+
+    sys.setprofile(seen)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_a_record_learns_once_what_it_is_and_a_plan_in_its_own_file_is_decoded_once(tmp_path: Path) -> None:
+    call = {"name": "f", "arguments": {"x": 1}}
+    one, many = tmp_path / "one.json", tmp_path / "many.jsonl"
+    one.write_text(json.dumps([call, call]))
+    found = counted(lambda: pe.parse(one))
+    assert (found["decoder.raw_decode"], found["read.parse"], found["link.link"]) == (1, 1, 1)
+    many.write_text("".join(json.dumps({"id": n, "plan": [call]}) + "\n" for n in range(50)))
+    found = counted(lambda: pe.read(many))
+    # The first line is decoded once more, to see whether all of the file is one value.
+    assert (found["decoder.raw_decode"], found["shapes.shape_of"], found["messages.is_call"]) == (51, 50, 50)
+    assert found["read.parse"] == 0
+
+
+def test_users_files_are_decoded_by_one_reader() -> None:
+    rooms = ("records", "verbs", "scoring", "catalogs", "datasets", "worlds")
+    plain = {file for file in sources(r"json\.loads?\(") if file.partition("/")[0] in rooms}
+    ours = {"datasets/published.py", "scoring/selftest.py"}
+    values = {"catalogs/values.py", "worlds/making.py", "worlds/replay.py", "worlds/typed.py"}
+    assert plain == ours | values, "files of our own, and texts that are values of a plan"
+
+
+def test_no_public_function_gives_a_tuple_of_unlike_things() -> None:
+    unlike = []
+    for file in (file for room in ("records", "verbs", "scoring") for file in (PACKAGE / room).glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.returns and not node.name.startswith("_"):
+                for part in ast.walk(node.returns):
+                    if isinstance(part, ast.Subscript) and ast.unparse(part.value) == "tuple":
+                        kinds = {ast.unparse(one) for one in getattr(part.slice, "elts", [part.slice])}
+                        if len(kinds - {"..."}) > 1:
+                            unlike.append(f"{file.name}: {node.name}")
+    assert unlike == []

@@ -10,6 +10,7 @@ import pytest
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
+from planner_eval.comparison.matching.rules import normal
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import COMPARE, NO_TERMS, Policy, Rule, Terms
 from planner_eval.policy.file import find_policy, load_policy, policy_of, presets
@@ -478,3 +479,8 @@ def test_command_line(tmp_path: Path) -> None:
     wrong = planeval("diff", *files, "--policy", "nonsense")
     assert wrong.returncode == 2
     assert "there is no policy 'nonsense'" in wrong.stderr
+
+
+@pytest.mark.parametrize("compare", ["set", "subset", "superset"])
+def test_a_list_in_one_text_is_a_set_wherever_sets_are_compared(compare: str) -> None:
+    assert normal(Rule(compare=(compare,)), "b, a", Plan()) == ["a", "b"]

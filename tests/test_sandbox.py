@@ -322,11 +322,11 @@ STARTER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from planner_eval.execution import Limits, Sandbox, tool_source
-from planner_eval.execution.run import Options, program_for
+from planner_eval.execution.program import compile_plan
 from planner_eval.plan.model import Call, Plan
 box = Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60))
 backend = box._started()
-backend.send(box._request(program_for(Plan((Call("c1", "sleep_forever"),)), Options())))
+backend.send(box._request(compile_plan(Plan((Call("c1", "sleep_forever"),)))))
 print(backend.pipe.process.pid, flush=True)
 time.sleep(60)
 """

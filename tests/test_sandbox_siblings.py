@@ -38,10 +38,10 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Limits, Sandbox, tool_source
-from planner_eval.execution.run import Options, program_for
+from planner_eval.execution.program import compile_plan
 from planner_eval.plan.model import Call, Plan
 with Sandbox(tool_source(sys.argv[2]), limits=Limits(seconds=60)) as box:
-    ticket = box._send(program_for(Plan((Call("c1", "sleep_forever"),)), Options()))
+    ticket = box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
     print(box._backend.pipe.process.pid, flush=True)
     try:
         box._collect(ticket)

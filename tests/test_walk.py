@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.jsontext import Repeated
+from planner_eval.dialects import nestful, plan
+from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.nestful import REFERENCE, to_reference
+from planner_eval.execution.bind import CallFailed
+from planner_eval.execution.core import fresh, resolve
+from planner_eval.execution.program import tree
 from planner_eval.plan.canonical import producers_of, value_key
 from planner_eval.plan.link import link
 from planner_eval.plan.model import (
@@ -175,3 +181,49 @@ def test_reading_references_is_a_change_of_leaves(value: Any) -> None:
 @given(RAW)
 def test_repeated_keys_stay_repeated(value: Any) -> None:
     assert pairs(map_leaves(lambda leaf: leaf, value)) == pairs(value)
+
+
+def given_by(call: int, path: tuple[str | int, ...]) -> str:
+    return f"{call}{list(path)}"
+
+
+@given(VALUES)
+def test_what_a_worker_resolves_is_the_value_with_what_calls_gave(value: Any) -> None:
+    def leaf(found: Any) -> Any:
+        return given_by(found.call, found.path) if isinstance(found, Ref) else found
+
+    def text(parts: tuple[Any, ...]) -> str:
+        return "".join(leaf(part) for part in parts)
+
+    if any(isinstance(found, Unresolved) for _, found in leaves(value)):
+        with pytest.raises(CallFailed, match="the plan has no call that returns"):
+            resolve(tree(value), given_by)
+    else:
+        assert resolve(tree(value), given_by) == fold(value, leaf, text=text)
+
+
+@given(VALUES.filter(lambda value: not list(references(value))))
+def test_a_fresh_value_is_the_value_and_shares_nothing_that_can_change(value: Any) -> None:
+    copy = fresh(value)
+    assert copy == value == map_leaves(lambda leaf: leaf, copy)
+    assert not isinstance(value, (list, dict)) or copy is not value
+
+
+@given(RAW)
+def test_recognition_asks_every_leaf(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    texts = [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+    assert (nestful.fits(data) is not None) == any(map(REFERENCE.search, texts))
+
+
+@given(
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["$ref", "a"]), inner)
+    )
+)
+def test_recognition_asks_every_object(value: Any) -> None:
+    data = Data([{"a": value}], [{"a": value}], [{"a": value}], "")
+    found = fold(
+        value, lambda leaf: False, items=any, fields=lambda made: "$ref" in made or any(made.values())
+    )
+    assert (plan.fits(data) is not None) == found

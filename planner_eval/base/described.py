@@ -125,12 +125,11 @@ class _Problem(NamedTuple):
     message: str
 
     @property
-    def telling(self) -> tuple[int, bool]:
-        """Of a union's branches the one that got furthest says most."""
+    def telling(self) -> float:
+        """How much it says: of a union's branches the one that got furthest says most."""
         kind = self.type in (*_KINDS, "dict_type", "model_type")
-        return len(self.path), not (
-            kind or (self.type == "literal_error" and not isinstance(self.found, str))
-        )
+        vague = kind or (self.type == "literal_error" and not isinstance(self.found, str))
+        return len(self.path) + (0 if vague else 0.5)
 
 
 def explained(error: ValidationError, data: Any, mapping: str = "a table") -> str:

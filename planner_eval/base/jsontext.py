@@ -56,6 +56,15 @@ class Decoded(NamedTuple):
     values: list[Any]
 
 
+def pairs_of(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The keys and values of an object as its text gives them: one that repeats, each time.
+
+    >>> pairs_of({"a": 1}), pairs_of(Repeated([("a", 1), ("a", 2)]))
+    ((('a', 1),), (('a', 1), ('a', 2)))
+    """
+    return tuple(data.pairs if isinstance(data, Repeated) else data.items())
+
+
 _DECODER = json.JSONDecoder(object_pairs_hook=as_object)
 _BLANK = " \t\r\n"
 
@@ -97,7 +106,19 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise refuse_integer(text) from None
 
 
-def decode(text: str, at: int) -> tuple[Any, int]:
+class Piece(NamedTuple):
+    """A JSON value that stands in a text.
+
+    Args:
+        value: The value.
+        end: The place after it.
+    """
+
+    value: Any
+    end: int
+
+
+def decode(text: str, at: int) -> Piece:
     """One JSON value that starts at a place, and the place after it.
 
     Raises:
@@ -105,9 +126,22 @@ def decode(text: str, at: int) -> tuple[Any, int]:
         RecursionError: it nests too deeply.
 
     >>> decode('x {"a": 1} y', 2)
-    ({'a': 1}, 10)
+    Piece(value={'a': 1}, end=10)
     """
-    return _DECODER.raw_decode(text, at)
+    return Piece(*_DECODER.raw_decode(text, at))
+
+
+def whole(text: str) -> Any:
+    """The JSON value that a text is, where it may as well be none: no place is looked for.
+
+    Raises:
+        ValueError: it is no JSON, more than one value, or a number is too long.
+        RecursionError: it nests too deeply.
+
+    >>> whole(' {"a": 1} ')
+    {'a': 1}
+    """
+    return _DECODER.decode(text)
 
 
 def refusal(error: Exception, what: str, start: int) -> ParseError:

@@ -9,9 +9,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
-from planner_eval.cli.options import emit, fields_of, note, output, reading, repairing
+from planner_eval.cli.options import emit, note, output, reading, repairing
 
 if TYPE_CHECKING:
+    from planner_eval.dialects.sources import Which
     from planner_eval.records.files import PlanFile, Record
     from planner_eval.records.patches import Patched, Patches
 
@@ -26,7 +27,19 @@ if TYPE_CHECKING:
     "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
 )
 @output
-def command(patch: str, plan: str, target: str, output: str | None, **options: Any) -> int:
+def command(
+    patch: str,
+    plan: str,
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    turn: Which,
+    repair: bool,
+    compute: str | None,
+    wanted: str | None,
+    target: str,
+    output: str | None,
+) -> int:
     """Apply the repairs that `planeval diff --patch` made to the plans they were made for.
 
     PATCHES and PLANS are files; one of them may be - for standard input. One plan is written as it is.
@@ -37,9 +50,8 @@ def command(patch: str, plan: str, target: str, output: str | None, **options: A
     from planner_eval.plan.model import Plan
 
     patches = pe.read_patches(patch)
-    source = pe.read(plan, **fields_of(options))
-    how = {"dialect": options["dialect"], "repair": options["repair"]}
-    done = pe.apply(patches, source, id=options["wanted"], **how)
+    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
+    done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair, compute=compute)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)
         return 0

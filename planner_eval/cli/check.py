@@ -11,12 +11,13 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
-from planner_eval.cli.options import emit, fields_of, note, output, reading, written
+from planner_eval.cli.options import computing, emit, note, output, reading, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.dialects.sources import Which
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.records.files import Record
 
@@ -35,6 +36,7 @@ _LEVELS = ("error", "warning", "info")
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
+@computing
 @click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
 @click.option(
     "--level",
@@ -45,7 +47,20 @@ _LEVELS = ("error", "warning", "info")
 )
 @written("text", *RECORDS, help="How to write the findings.")
 @output
-def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None, **options: Any) -> int:
+def command(
+    plan: str,
+    catalogs: tuple[str, ...],
+    catalog_format: str | None,
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    turn: Which,
+    compute: str | None,
+    ignore: tuple[str, ...],
+    level: str,
+    form: str,
+    output: str | None,
+) -> int:
     """Check the calls of a plan, or of many, against the tools that they may use.
 
     PLAN is a plan, or a file of records; - is standard input. Nothing is run. Found are unknown tools,
@@ -53,12 +68,13 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     outputs that a tool does not have or that do not fit, unused results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
-    catalog = pe.read_catalog(catalogs, options["catalog_format"])
-    source = pe.read(plan, **fields_of(options))
+    catalog = pe.read_catalog(catalogs, catalog_format)
+    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
     rows: list[dict[str, Any]] = []
     read = unread = 0
     for record in source.records:
-        found = list(_checked(record, catalog, options))
+        how = {"dialect": dialect, "compute": compute}
+        found = list(_checked(record, catalog, how, ignore=ignore, level=level))
         good = all(row["code"] != "unreadable" for row in found)
         read, unread = read + good, unread + (not good)
         rows += found
@@ -73,18 +89,17 @@ def command(plan: str, catalogs: tuple[str, ...], form: str, output: str | None,
     return 1 if rows else 0
 
 
-def _checked(record: Record, catalog: Catalog, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _checked(record: Record, catalog: Catalog, how: dict[str, Any], **which: Any) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
     from planner_eval.verbs.checking import shown
 
     name = record.id if record.id is not None else str(record.position + 1)
     try:
-        plan = locate(pe.parse(record, dialect=options["dialect"]))
+        plan = locate(pe.parse(record, **how))
     except ParseError as error:
         yield _row(name, "error", "unreadable", str(error).split("\n")[0])
         return
-    which = {"ignore": options["ignore"], "level": options["level"]}
     for found in (*shown(plan.diagnostics, **which), *pe.check(plan, catalog, **which)):
         yield _row(name, found.severity, found.code, found.message, finding=found, plan=plan)
 

@@ -8,18 +8,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import WHOLE, of_suffix
-from planner_eval.cli.options import (
-    emit,
-    note,
-    output,
-    pairing,
-    reading,
-    reading_of,
-    seed_option,
-    strictly,
-    written,
-)
-from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.options import emit, note, output, seed_option, written
+from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score import counted
 
 if TYPE_CHECKING:
@@ -30,15 +21,13 @@ if TYPE_CHECKING:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
-@reading
-@strictly
-@pairing
-@policy_option
+@scored_pairs
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
 )
 @click.option(
     "--by",
+    "keys",
     multiple=True,
     metavar="KEY",
     help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
@@ -48,7 +37,19 @@ if TYPE_CHECKING:
 @click.option("--mistaken", metavar="FILE", help="Draw which tool was taken for which; the suffix says how.")
 @written("text", *WHOLE)
 @output
-def command(first: str, second: str, gold: str, form: str, output: str | None, **options: Any) -> int:
+def command(
+    first: str,
+    second: str,
+    gold: str,
+    how: pe.Reading,
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    seed: int,
+    mistaken: str | None,
+    form: str,
+    output: str | None,
+) -> int:
     """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
 
     First what became of the records of each: a prediction that is unreadable or absent counts as wrong,
@@ -59,28 +60,27 @@ def command(first: str, second: str, gold: str, form: str, output: str | None, *
     """
     from planner_eval.scoring.compare import write_contrast
 
-    how = reading_of(options)
-    chosen: dict[str, Any] = {"metrics": options["metrics"]} if options["metrics"] else {}
+    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     found = pe.compare(
         how.answers(first),
         how.answers(second),
         how.golds(gold),
-        policy=chosen_policy(options["policy"]),
-        by=options["by"],
-        seed=options["seed"],
+        policy=chosen_policy(policy),
+        by=keys,
+        seed=seed,
         reading=how,
         names=_names((first, second)),
         progress=counted(),
         **chosen,
     )
     emit(write_contrast(found, form), output)
-    _say_unread(found, strict=options["strict"])
+    _say_unread(found, strict=not how.repair)
     said = (
         f"{name}: {found.read[side]}" for name, side in zip(found.names, ("first", "second"), strict=True)
     )
     note(f"answers of {', of '.join(said)}; gold: {found.read['gold']}")
-    if options["mistaken"]:
-        _draw(found, options["mistaken"])
+    if mistaken:
+        _draw(found, mistaken)
     return 0 if found.n else 3
 
 

@@ -9,7 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.cli.options import emit, note, output, reading
+from planner_eval.cli.options import computing, emit, note, output, reading
 
 if TYPE_CHECKING:
     from planner_eval.dialects.sources import Which
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     "--to", "target", metavar="DIALECT", required=True, help="The notation to write; see planeval dialects."
 )
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
+@computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
 @output
@@ -34,6 +35,7 @@ def command(
     turn: Which,
     target: str,
     repair: bool,
+    compute: str | None,
     catalog: str | None,
     loss: bool,
     output: str | None,
@@ -47,7 +49,7 @@ def command(
     from planner_eval.verbs.reading import types_of
 
     source = pe.read(file, id_field=id_field, text_field=text_field, turn=turn)
-    how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair}
+    how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     lines: list[str] = []
     unreadable = unwritten = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
 from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
+from planner_eval.cli.sources import IN_PLACE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +44,19 @@ def _places(function: Any) -> Any:
     )(function)
 
 
+def _place(function: Any) -> Any:
+    """The same where nothing is fetched: the files are in one folder or the other."""
+
+    @wraps(function)
+    def run(**given: Any) -> Any:
+        refuse_idle([Applies(("cache",), given["source"] is None, f"without --source, {IN_PLACE}")])
+        return function(**given)
+
+    return _places(run)
+
+
 @command.command("list")
-@_places
+@_place
 @written(*FORMATS, help="How to write the result.")
 def list_(cache: str | None, source: str | None, form: str) -> int:
     """List the data sets, and which of their files are there."""
@@ -116,7 +129,7 @@ def _progress(stream: Any) -> Progress:
 
 @command.command("verify")
 @click.argument("name")
-@_places
+@_place
 @written(*FORMATS, help="How to write the result.")
 def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
     """Compare a data set's files with the published checksums.
@@ -132,7 +145,7 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 
 @command.command("show")
 @click.argument("name")
-@_places
+@_place
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
 @click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
 def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
@@ -182,7 +195,7 @@ def _sample(sample: Any) -> str:
 
 @command.command("check")
 @click.argument("name")
-@_places
+@_place
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
 @written("table", "md", "json", help="How to write the result.")
 def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import (
-    Applies,
-    emit,
-    note,
-    output,
-    pairing,
-    reading,
-    reading_of,
-    refuse_idle,
-    repairing,
-)
-from planner_eval.cli.policy import chosen_policy, policy_option
+from planner_eval.cli.drawing import Look, draw_one, drawing
+from planner_eval.cli.options import Applies, emit, note, output, refuse_idle
+from planner_eval.cli.pairs import pairs
+from planner_eval.cli.policy import chosen_policy
 
 if TYPE_CHECKING:
     from planner_eval.records.rows import Row
+    from planner_eval.verbs.evaluating import Paired
 
 SHOWN = ("listing", "boxes", *DRAWN)
 REPORT = "html"
+PATCHED = ("json", "jsonl", "text", None)
+"""What the suffix of a file that a patch goes to may name."""
 
 
 @click.command("diff")
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD")
-@reading
-@repairing
+@pairs
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
-@pairing
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
@@ -56,10 +48,24 @@ REPORT = "html"
     type=click.Choice([*WRITTEN, *SHOWN, REPORT]),
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
-@policy_option
 @drawing
 @output
-def command(pred: str, gold: str, form: str | None, output: str | None, patch: bool, **options: Any) -> int:
+def command(
+    pred: str,
+    gold: str,
+    how: pe.Reading,
+    policy: str | None,
+    execute: str | None,
+    wanted: str | None,
+    patch: bool,
+    places: bool,
+    structure: bool,
+    seconds: float | None,
+    only: str | None,
+    form: str | None,
+    look: Look,
+    output: str | None,
+) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
@@ -67,44 +73,43 @@ def command(pred: str, gold: str, form: str | None, output: str | None, patch: b
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.records.rows import JUDGED
-
-    form = form or of_suffix(output, (*WRITTEN, *SHOWN, REPORT)) or "text"
-    wanted, only, how = options["wanted"], options["only"], reading_of(options)
     paired = pe.pair(how.answers(pred), how.golds(gold), reading=how, id=wanted)
-    left, right = paired.pred, paired.gold
-    many = (left.many or right.many) and wanted is None
-    _refuse_idle(form, patch=patch, many=many, pairs=len(paired.pairs))
+    many = (paired.pred.many or paired.gold.many) and wanted is None
+    named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
+    shape = _Shape(form or named or "text", patch=patch, many=many, only=only is not None)
+    _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
-    spec = options["execute"]
-    tools = pe.tool_source(spec, seed="0", facts=gold) if spec else None
-    located = options["places"] or form in ("json", "jsonl")
-    rows = list(pe.evaluate(paired, policy=chosen_policy(options["policy"]), located=located))
-    if patch:
+    tools = pe.tool_source(execute, seed="0", facts=gold) if execute else None
+    located = places or shape.form in ("json", "jsonl")
+    rows = list(pe.evaluate(paired, policy=chosen_policy(policy), located=located))
+    if shape.patch:
         emit(_patches(rows, many=many), output)
-    elif form in SHOWN:
-        emit(_drawn(rows, form, {**options, "output": output}), output)
-    elif form == REPORT:
-        emit(_report(rows, f"{left.name} against {right.name}", options), output)
+    elif shape.form in SHOWN:
+        emit(_drawn(rows, shape.form, look, output), output)
+    elif shape.form == REPORT:
+        emit(_report(rows, shape, f"{paired.pred.name} against {paired.gold.name}", look, structure), output)
     else:
-        shown = {"places": options["places"], "structure": options["structure"]}
-        emit(_written(rows, form, many=many, only=only, **shown), output)
-    if options["seconds"] is not None:
-        _measure(rows, options["seconds"])
+        emit(_written(rows, shape, places=places, structure=structure), output)
+    if seconds is not None:
+        _measure(rows, seconds)
     if tools is not None:
         _say_effects(rows, tools, many=many)
-    if many:
-        repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
-        note(f"{paired.said}; paired by {paired.by}{repeated}")
-    if how.dialect is None:
-        _say_how(rows)
-    if not any(row.state in JUDGED for row in rows):
-        return 3
-    return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1
+    _say_how(rows, paired, many=many, recognised=how.dialect is None)
+    return _code(rows, paired)
 
 
-def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
-    """Refuse options that would do nothing to what is written."""
+class _Shape(NamedTuple):
+    """What is written: a format or a patch, of one pair or of many, all of them or those that differ."""
+
+    form: str
+    patch: bool
+    many: bool
+    only: bool
+
+
+def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
+    """Refuse options that would do nothing to what is written, and a file that is named as something else."""
+    form, patch, many, _ = shape
     drawn = form in SHOWN and not patch
     report = form == REPORT and not patch
     written = not (patch or drawn or report)
@@ -124,6 +129,8 @@ def _refuse_idle(form: str, *, patch: bool, many: bool, pairs: int) -> None:
             Applies(("theme", "deadline"), drawn or report, "to drawings and --format html"),
         ]
     )
+    if misnamed is not None:
+        raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
 
 
 def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
@@ -138,21 +145,21 @@ def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
         note(f"{row.id + ': ' if many else ''}in effect {said}")
 
 
-def _drawn(rows: list[Row], form: str, options: dict[str, Any]) -> bytes:
+def _drawn(rows: list[Row], form: str, look: Look, output: str | None) -> bytes:
     found = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
     if not found:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    return draw_one(found[0], "text" if form == "listing" else form, options)
+    return draw_one(found[0], "text" if form == "listing" else form, look, output)
 
 
-def _report(rows: list[Row], title: str, options: dict[str, Any]) -> str:
+def _report(rows: list[Row], shape: _Shape, title: str, look: Look, structure: bool) -> str:
     from planner_eval.drawing.html import report
 
-    shown = [row for row in rows if row.state != "same"] if options["only"] else rows
-    how = {"theme": options["theme"], "deadline": options["deadline"], "structure": options["structure"]}
-    return "".join(report(shown, title=title, **how))
+    shown = [row for row in rows if row.state != "same"] if shape.only else rows
+    parts = report(shown, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
+    return "".join(parts)
 
 
 def _patches(rows: list[Row], *, many: bool) -> str:
@@ -182,20 +189,32 @@ def _measure(rows: list[Row], seconds: float) -> None:
         note(f"graph edit distance {found.value:g} ({bound})")
 
 
-def _written(rows: list[Row], form: str, *, many: bool, only: str | None, **told: bool) -> str:
+def _written(rows: list[Row], shape: _Shape, **told: bool) -> str:
     from planner_eval.scoring.row_formats import summary, write_rows
 
-    shown = [row for row in rows if row.state != "same"] if only and many else rows
-    text = write_rows(shown, form, many=many, **told)
-    if form == "text" and only and many:
+    failures = shape.only and shape.many
+    shown = [row for row in rows if row.state != "same"] if failures else rows
+    text = write_rows(shown, shape.form, many=shape.many, **told)
+    if shape.form == "text" and failures:
         text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
     return text
 
 
-def _say_how(rows: list[Row]) -> None:
-    """Which notations were taken."""
-    for side in ("pred", "gold"):
+def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -> None:
+    """How records were paired, and which notations were taken."""
+    if many:
+        repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
+        note(f"{paired.said}; paired by {paired.by}{repeated}")
+    for side in ("pred", "gold") if recognised else ():
         plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
         names = sorted({plan.dialect or "?" for plan in plans})
         if names:
             note(f"{side} read as {', '.join(names)}")
+
+
+def _code(rows: list[Row], paired: Paired) -> int:
+    from planner_eval.records.rows import JUDGED
+
+    if not any(row.state in JUDGED for row in rows):
+        return 3
+    return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1

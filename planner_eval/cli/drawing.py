@@ -5,17 +5,31 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.cli.options import note
+from planner_eval.cli.options import bundled, note
+
+
+class Look(NamedTuple):
+    """How something is drawn.
+
+    Args:
+        theme: A theme's name, or its file.
+        deadline: Seconds for the layout of one drawing.
+        force: Draw every call, however many there are.
+    """
+
+    theme: str
+    deadline: float
+    force: bool
 
 
 def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how something is drawn: ``--theme``, ``--deadline``, ``--force``."""
+    """Add ``--theme``, ``--deadline`` and ``--force``, which the command takes as ``look``, a `Look`."""
     for option in (
         click.option("--force", is_flag=True, help="Draw every call, however many there are."),
         click.option(
@@ -35,7 +49,7 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
     ):
         command = option(command)
-    return command
+    return bundled("look", Look, Look._fields)(command)
 
 
 def colorful() -> bool:
@@ -43,15 +57,20 @@ def colorful() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
-def draw_one(thing: Any, form: str, options: dict[str, Any]) -> bytes:
-    """Draw one thing with the options of :func:`drawing`, and say what is worth knowing about it.
+def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
+    """Draw one thing, and say what is worth knowing about it.
+
+    Args:
+        thing: What :func:`planner_eval.render` takes.
+        form: The format.
+        look: How it is drawn.
+        output: The file that it is for; None for standard output, which may want colours.
 
     Raises:
         RenderError: it cannot be drawn.
     """
-    look = {name: options[name] for name in ("theme", "deadline", "force")}
-    color = options.get("output") is None and colorful()
-    one = next(pe.render_many([thing], format=form, color=color, **look))
+    color = output is None and colorful()
+    one = next(pe.render_many([thing], format=form, color=color, **look._asdict()))
     for diagnostic in one.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)

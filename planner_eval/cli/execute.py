@@ -13,23 +13,15 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
-from planner_eval.cli.drawing import draw_one, drawing
-from planner_eval.cli.options import (
-    Applies,
-    emit,
-    fields_of,
-    note,
-    output,
-    reading,
-    refuse_idle,
-    written,
-)
+from planner_eval.cli.drawing import Look, draw_one, drawing
+from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution import Trace
-    from planner_eval.records.files import PlanFile, Record
+    from planner_eval.dialects.sources import Which
+    from planner_eval.execution import ToolSource, Trace
+    from planner_eval.records.files import Record
     from planner_eval.verbs.running import Ran
 
 
@@ -99,56 +91,73 @@ if TYPE_CHECKING:
 @written("text", *RECORDS, *DRAWN, help="How to write the result.")
 @drawing
 @output
-def command(plan: str, spec: str, form: str, output: str | None, **options: Any) -> int:
+def command(
+    plan: str,
+    spec: str,
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    turn: Which,
+    wanted: str | None,
+    facts: str | None,
+    seed: str,
+    trace: bool,
+    state: bool,
+    isolation: str | None,
+    timeout: float,
+    binding: str,
+    concurrency: int,
+    retries: int,
+    backoff: float,
+    record: str | None,
+    allow_read: tuple[str, ...],
+    form: str,
+    look: Look,
+    output: str | None,
+) -> int:
     """Run the calls of a plan, or of many, with tools, and show what comes out.
 
     PLAN is a plan, or a file of records; - is standard input. A call that fails stops only the calls
     that need it. Tools run in a worker process that can reach neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    _refuse_idle(spec, form, options)
-    source = pe.read(plan, **fields_of(options))
-    records = [r for r in source.records if options["wanted"] in (None, r.id)]
-    if not records and options["wanted"] is not None:
-        raise InputError(f"{source.name}: no record has the id {options['wanted']!r}")
+    _refuse_idle(spec, form, isolation, retries)
+    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
+    records = tuple(one for one in source.records if wanted in (None, one.id))
+    if not records and wanted is not None:
+        raise InputError(f"{source.name}: no record has the id {wanted!r}")
+    from planner_eval.execution import Options
+
+    found = pe.execute(
+        source._replace(records=records),
+        _tools(spec, seed, facts, isolation),
+        isolation=isolation,
+        timeout=timeout,
+        options=Options(binding, concurrency, retries, backoff, arguments=trace, state=state),
+        allow_read=allow_read,
+        record=record,
+        dialect=dialect,
+    )
     ran: list[Ran] = []
-    interrupted = False
-    try:
-        for one in _run(source._replace(records=tuple(records)), spec, options):
-            ran.append(one)
-            _progress(len(ran), len(records))
-    except KeyboardInterrupt:
-        interrupted = True
-        note(f"interrupted after {len(ran)} of {len(records)} records; what was done follows")
-        records = records[: len(ran)]
-    many = source.many and options["wanted"] is None
+    interrupted = _gather(found, ran, len(records))
+    many = source.many and wanted is None
     if ran and form in DRAWN:
-        emit(_drawn(ran[0], form, {**options, "output": output}, many=many), output)
+        emit(_drawn(ran[0], form, look, output, many=many), output)
     elif ran:
-        emit(_written(ran, form, many=many, trace=options["trace"]), output)
-    for one in ran:
-        if one.error is not None:
-            note(f"{one.record.where}: {one.error}")
-    if interrupted:
-        return 130
-    traces = [one.trace for one in ran if one.trace is not None]
-    if not traces:
-        return 3
-    return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
+        emit(_written(ran, form, many=many, trace=trace), output)
+    code = _code(ran)
+    return 130 if interrupted else code
 
 
-def _refuse_idle(spec: str, form: str, options: dict[str, Any]) -> None:
+def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
     drawn = form in DRAWN
+    apart = "where the tools run apart: --isolation strict or process"
     refuse_idle(
         [
             Applies(("facts", "seed"), spec.startswith("world:"), "with --tools world:NAME"),
-            Applies(("backoff",), options["retries"] > 0, "with --retries N"),
-            Applies(
-                ("timeout", "allow_read"),
-                options["isolation"] != "inline",
-                "where the tools run apart: --isolation strict or process",
-            ),
+            Applies(("backoff",), retries > 0, "with --retries N"),
+            Applies(("timeout", "allow_read"), isolation != "inline", apart),
             Applies(("trace",), not drawn, "to formats that are not drawn"),
             Applies(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
             Applies(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWN)}"),
@@ -156,15 +165,36 @@ def _refuse_idle(spec: str, form: str, options: dict[str, Any]) -> None:
     )
 
 
-def _drawn(one: Ran, form: str, options: dict[str, Any], *, many: bool) -> bytes:
-    """The plan of one record with what became of each call."""
-    from planner_eval.drawing.runs import run_scene
+# ---------------------------------------------------------------- running
+def _tools(spec: str, seed: str, facts: str | None, isolation: str | None) -> ToolSource:
+    """The tools; says so where they run without isolation."""
+    tools = pe.tool_source(spec, seed=seed, facts=facts)
+    if (isolation or tools.level) == "inline" and tools.data.get("kind") != "recorded":
+        note("inline: the tools run in this process, without any isolation")
+    return tools
 
-    if many:
-        raise InputError("one drawing holds one plan: name a record with --id")
-    if one.plan is None or one.trace is None:
-        raise InputError(f"there is nothing to draw: {one.error}")
-    return draw_one(run_scene(one.plan, one.trace), form, options)
+
+def _gather(found: Iterator[Ran], ran: list[Ran], total: int) -> bool:
+    """Put what became of each record into `ran`; whether that was interrupted."""
+    try:
+        for one in found:
+            ran.append(one)
+            _progress(len(ran), total)
+    except KeyboardInterrupt:
+        note(f"interrupted after {len(ran)} of {total} records; what was done follows")
+        return True
+    return False
+
+
+def _code(ran: list[Ran]) -> int:
+    """The exit code; says which records could not be read."""
+    for one in ran:
+        if one.error is not None:
+            note(f"{one.record.where}: {one.error}")
+    traces = [one.trace for one in ran if one.trace is not None]
+    if not traces:
+        return 3
+    return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
 
 
 def _progress(done: int, total: int) -> None:
@@ -173,35 +203,18 @@ def _progress(done: int, total: int) -> None:
         click.echo(f"\r{done} of {total} plans" + ("\n" if done == total else ""), err=True, nl=False)
 
 
-# ---------------------------------------------------------------- running
-def _run(plans: PlanFile, spec: str, options: dict[str, Any]) -> Iterator[Ran]:
-    from planner_eval.execution import Options
-
-    tools = pe.tool_source(spec, seed=options["seed"], facts=options["facts"])
-    if (options["isolation"] or tools.level) == "inline" and tools.data.get("kind") != "recorded":
-        note("inline: the tools run in this process, without any isolation")
-    wanted = Options(
-        options["binding"],
-        options["concurrency"],
-        options["retries"],
-        options["backoff"],
-        arguments=options["trace"],
-        state=options["state"],
-    )
-    found: Iterator[Ran] = pe.execute(
-        plans,
-        tools,
-        isolation=options["isolation"],
-        timeout=options["timeout"],
-        options=wanted,
-        allow_read=options["allow_read"],
-        record=options["record"],
-        dialect=options["dialect"],
-    )
-    return found
-
-
 # ---------------------------------------------------------------- writing
+def _drawn(one: Ran, form: str, look: Look, output: str | None, *, many: bool) -> bytes:
+    """The plan of one record with what became of each call."""
+    from planner_eval.drawing.runs import run_scene
+
+    if many:
+        raise InputError("one drawing holds one plan: name a record with --id")
+    if one.plan is None or one.trace is None:
+        raise InputError(f"there is nothing to draw: {one.error}")
+    return draw_one(run_scene(one.plan, one.trace), form, look, output)
+
+
 def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
     told = [(one.record, one.trace, one.error) for one in ran]
     if form == "json":

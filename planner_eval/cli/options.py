@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import printable
-
-if TYPE_CHECKING:
-    from planner_eval import Reading
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -53,59 +50,51 @@ def _turn(_context: click.Context, _option: click.Parameter, given: str | None) 
     return int(given)
 
 
-def pairing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how gold is read and paired with predictions."""
-    for option in (
-        click.option(
-            "--pair",
-            "by_way",
-            type=click.Choice(["id", "position"]),
-            help="Pair records by id or by position; by id where either file has ids, when left out.",
-        ),
-        click.option(
-            "--gold-id-field", metavar="NAME", help="The field that names a gold record, where it is another."
-        ),
-        click.option(
-            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
-        ),
-        click.option("--gold-from", metavar="DIALECT", help="The gold plans' dialect, where it is another."),
-    ):
-        command = option(command)
-    return command
-
-
-def reading_of(options: Mapping[str, Any]) -> Reading:
-    """What the options of :func:`reading`, :func:`pairing` and :func:`repairing` say."""
-    return pe.Reading(
-        dialect=options["dialect"],
-        id_field=options["id_field"],
-        text_field=options["text_field"],
-        gold_dialect=options["gold_from"],
-        gold_id_field=options["gold_id_field"],
-        gold_text_field=options["gold_text_field"],
-        by=options["by_way"],
-        turn=options["turn"],
-        repair=options["repair"] if "repair" in options else not options["strict"],
-    )
-
-
-def fields_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the options of :func:`reading` say of a file's records, as :func:`planner_eval.read` takes it."""
-    return {name: options[name] for name in ("id_field", "text_field", "turn")}
-
-
 def repairing(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--repair``: predictions that strict reading refuses are mended by small named repairs."""
+    """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
     return click.option(
         "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+    )(computing(command))
+
+
+def computing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--compute``: what becomes of expressions such as 1/6."""
+    return click.option(
+        "--compute",
+        type=click.Choice(["arithmetic"]),
+        help="Take expressions of numbers for the number they come to; without it their text stands.",
     )(command)
 
 
 def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--strict``: predictions that strict reading refuses are not repaired, and so wrong."""
+    """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
     return click.option(
-        "--strict", is_flag=True, help="Read predictions strictly: one with a small fault counts as wrong."
-    )(command)
+        "--strict",
+        "repair",
+        flag_value=False,
+        default=True,
+        help="Read predictions strictly: one with a small fault counts as wrong.",
+    )(computing(command))
+
+
+def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> Decorator:
+    """Have a command take some of its options as one parameter.
+
+    Args:
+        name: The parameter.
+        make: Makes it of the options' values, which it takes by name.
+        options: Their names.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            bundle = make(**{option: given.pop(option) for option in options})
+            return command(**{name: bundle}, **given)
+
+        return run
+
+    return add
 
 
 def written(*forms: str, help: str = "How to write it.") -> Decorator:
@@ -212,8 +201,15 @@ def note(text: str) -> None:
     click.echo(printable(text), err=True)
 
 
-def threshold(text: str) -> tuple[str, float]:
-    """A threshold of ``--fail-under``: the figure's name and the number.
+class Threshold(NamedTuple):
+    """A figure and the number that it must reach, as ``--fail-under`` names them."""
+
+    name: str
+    least: float
+
+
+def threshold(text: str) -> Threshold:
+    """A threshold of ``--fail-under``.
 
     Raises:
         InputError: it is no ``NAME=NUMBER``, or the number is none that can be reached.
@@ -225,4 +221,4 @@ def threshold(text: str) -> tuple[str, float]:
         least = math.nan
     if not math.isfinite(least):
         raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. exact=0.9")
-    return name.strip(), least
+    return Threshold(name.strip(), least)

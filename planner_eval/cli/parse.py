@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import emit, output, reading, written
+from planner_eval.cli.options import computing, emit, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Read by the notation's Lark grammar, which gives the places of calls, arguments and references.",
 )
+@computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @written("text", "json", help="A listing, or a JSON line a plan.")
 @output
@@ -44,6 +45,7 @@ def command(
     repair: bool,
     infer: bool,
     grammar: bool,
+    compute: str | None,
     catalog: str | None,
     form: str,
     output: str | None,
@@ -57,7 +59,8 @@ def command(
     """
     from planner_eval.verbs.reading import types_of
 
-    options: dict[str, Any] = {"repair": repair, "infer": infer, "tools": catalog and types_of(catalog)}
+    options: dict[str, Any] = {"repair": repair, "infer": infer, "compute": compute}
+    options["tools"] = catalog and types_of(catalog)
     if grammar:
         if repair:
             raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")

@@ -6,22 +6,23 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
-from planner_eval.cli.drawing import colorful, drawing
+from planner_eval.cli.drawing import Look, colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
 from planner_eval.cli.sources import dataset_places, refuse_idle_places
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sources import Read
+    from planner_eval.datasets.sources import Read, Source
+    from planner_eval.dialects.sources import Which
     from planner_eval.drawing.layout import Drawing
     from planner_eval.plan.model import Plan
 
@@ -49,7 +50,20 @@ BINARY = ("png", "pdf")
 )
 @click.option("--color/--no-color", default=None, help="Colours of text; on a terminal when left out.")
 @drawing
-def command(plan: str, form: str | None, output: str | None, wanted: str | None, **options: Any) -> int:
+def command(
+    plan: str,
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    turn: Which,
+    folder: str | None,
+    cache: str | None,
+    wanted: str | None,
+    form: str | None,
+    output: str | None,
+    color: bool | None,
+    look: Look,
+) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
 
     PLAN is a plan, a file of records, or the name of a data set; - is standard input. The format text
@@ -59,13 +73,15 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     """
     form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
-    reads, count = _reads(plan, wanted, options)
-    color = options["color"]
-    if color is None:
-        color = output is None and colorful()
-    look = {name: options[name] for name in ("theme", "deadline", "force")}
+    sources = pe.open_sources(
+        [plan], id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder, tell=note
+    )
+    refuse_idle_places(sources)
+    chosen = _chosen(plan, sources, dialect, wanted)
+    count = chosen.number
+    color = output is None and colorful() if color is None else color
     empty: list[Read] = []
-    drawn = _drawn(_with_plans(reads, empty), form, {**look, "color": color})
+    drawn = _drawn(_with_plans(chosen.reads, empty), form, {**look._asdict(), "color": color})
     if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
         failed = _write_folder(drawn, Path(output), form, count)
     elif count > 1 and form != "text":
@@ -83,27 +99,29 @@ def command(plan: str, form: str | None, output: str | None, wanted: str | None,
     return 3 if left == 0 or failed == left > 1 else min(failed, 1)
 
 
-def _reads(plan: str, wanted: str | None, options: dict[str, Any]) -> tuple[Iterable[Read], int]:
+class _Chosen(NamedTuple):
     """The plans that are asked for, and how many."""
-    names = {name: options[name] for name in ("id_field", "text_field", "turn", "cache", "folder")}
-    sources = pe.open_sources([plan], **names, tell=note)
-    refuse_idle_places(sources)
-    dialect = options["dialect"]
+
+    reads: Iterable[Read]
+    number: int
+
+
+def _chosen(plan: str, sources: Sequence[Source], dialect: str | None, wanted: str | None) -> _Chosen:
     every = chain.from_iterable(source.read(dialect) for source in sources)
     count = sum(map(len, sources))
     if wanted is not None:
-        chosen = [read for read in every if str(read.record) == wanted]
-        if not chosen:
+        named = [read for read in every if str(read.record) == wanted]
+        if not named:
             raise click.UsageError(f"{plan}: no record has the id {wanted!r}")
-        return chosen, len(chosen)
+        return _Chosen(named, len(named))
     if count == 0:
         raise click.UsageError(f"{plan} holds no records")
     if count == 1 and dialect is None:
         one = list(every)
         if one[0].plan is not None and one[0].plan.dialect is not None:
             note(f"read as {one[0].plan.dialect}")
-        return one, 1
-    return every, count
+        return _Chosen(one, 1)
+    return _Chosen(every, count)
 
 
 def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:

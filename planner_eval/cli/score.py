@@ -12,28 +12,26 @@ import planner_eval as pe
 from planner_eval.base.formats import WRITTEN
 from planner_eval.cli.options import (
     Applies,
+    Threshold,
     emit,
     note,
     output,
-    pairing,
-    reading,
-    reading_of,
     refuse_idle,
     seed_option,
-    strictly,
     threshold,
     written,
 )
-from planner_eval.cli.policy import chosen_policy, policy_option
-from planner_eval.cli.score_benchmark import OPTIONS, benchmark_options, score_benchmark
+from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
 
 if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
     from planner_eval.verbs.evaluating import Progress
 
 OWN = (
-    "dialect", "turn", "wrappers", "strict", "gold_from", "gold_id_field", "gold_text_field",
-    "policy", "metrics", "by", "seed",
+    "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
+    "policy", "metrics", "keys", "seed",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -41,10 +39,7 @@ OWN = (
 @click.command("score")
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD")
-@reading
-@strictly
-@pairing
-@policy_option
+@scored_pairs
 @click.option(
     "--metric",
     "metrics",
@@ -55,6 +50,7 @@ OWN = (
 )
 @click.option(
     "--by",
+    "keys",
     multiple=True,
     metavar="KEY",
     help="Break the figures down by calls, depth or pattern of the gold plan, or by a field of its record.",
@@ -70,7 +66,20 @@ OWN = (
 @benchmark_options
 @written(*WRITTEN)
 @output
-def command(pred: str, gold: str, form: str, output: str | None, **options: Any) -> int:
+def command(
+    pred: str,
+    gold: str,
+    how: pe.Reading,
+    policy: str | None,
+    metrics: tuple[str, ...],
+    keys: tuple[str, ...],
+    fail_under: tuple[str, ...],
+    only: str | None,
+    seed: int,
+    published: Published,
+    form: str,
+    output: str | None,
+) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
     PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids. A
@@ -79,25 +88,24 @@ def command(pred: str, gold: str, form: str, output: str | None, **options: Any)
     and said; --strict counts them as wrong. Exit code: 0 scored, 1 below a threshold of --fail-under, or
     records left over, 2 usage, 3 nothing could be scored.
     """
-    named = options["benchmark"] is not None
+    named = published.benchmark is not None
     refuse_idle(
         [
-            Applies(OPTIONS, named, "with --benchmark NAME"),
+            Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )
+    limits = [threshold(text) for text in fail_under]
     if named:
-        return score_benchmark(pred, gold, form, output, options)
-    limits = [threshold(text) for text in options["fail_under"]]
-    how_read = reading_of(options)
-    paired = pe.pair(how_read.answers(pred), how_read.golds(gold), reading=how_read)
-    how = {"policy": chosen_policy(options["policy"]), "by": options["by"], "seed": options["seed"]}
-    how |= {"metrics": options["metrics"]} if options["metrics"] else {}
-    made = pe.score(paired, **how, progress=counted())
+        return score_benchmark(pred, gold, how, published, limits, form, output, failures=only is not None)
     from planner_eval.scoring.report import write_report
 
-    below = [problem for name, least in limits if (problem := _below(made, name, least))]
-    emit(write_report(made, form, failures=options["only"] is not None), output)
+    paired = pe.pair(how.answers(pred), how.golds(gold), reading=how)
+    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
+    chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
+    made = pe.score(paired, **chosen, progress=counted())
+    below = [problem for limit in limits if (problem := _below(made, limit))]
+    emit(write_report(made, form, failures=only is not None), output)
     note(f"{paired.said}; paired by {paired.by}")
     for problem in below:
         note(problem)
@@ -122,9 +130,10 @@ def counted() -> Progress | None:
     return show
 
 
-def _below(report: Report, name: str, least: float) -> str | None:
+def _below(report: Report, limit: Threshold) -> str | None:
     from planner_eval.metrics import METRICS
 
+    name, least = limit
     value = report.figure(name)
     if value is None:
         return f"{name} does not exist, expected at least {least:g}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.cli.options import Applies, emit, note, reading_of, refuse_idle, threshold
+from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -21,14 +21,36 @@ if TYPE_CHECKING:
     from planner_eval.llm import Judge
 
 
-OPTIONS = (
-    "official", "settings", "details", "tools", "isolation", "judge", "judge_url", "judge_cache", "replay",
-)  # fmt: skip
-"""Options that only matter with ``--benchmark``."""
+class Published(NamedTuple):
+    """How a published benchmark scores; every field but the first only matters with ``--benchmark``.
+
+    Args:
+        benchmark: Its name; None where the figures are our own.
+        official: Only as the published code computes it, or only as the paper defines it; None for both.
+        settings: Its own options, each as ``NAME=VALUE``.
+        details: Show the paper's further tables as well.
+        tools: What answers are run with.
+        isolation: Where these tools run.
+        judge: The model that judges.
+        judge_url: Its server.
+        judge_cache: The file that keeps every exchange with it.
+        replay: Answer for the judge from that file alone.
+    """
+
+    benchmark: str | None
+    official: bool | None
+    settings: tuple[str, ...]
+    details: bool
+    tools: str | None
+    isolation: str | None
+    judge: str | None
+    judge_url: str | None
+    judge_cache: str | None
+    replay: bool
 
 
 def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that only matter with ``--benchmark``."""
+    """Add ``--benchmark`` and what only matters with it; the command takes ``published``, a `Published`."""
     for option in reversed(
         (
             click.option(
@@ -62,53 +84,61 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
     ):
         command = option(command)
-    return command
+    return bundled("published", Published, Published._fields)(command)
 
 
-def score_benchmark(pred: str, gold: str, form: str, output: str | None, options: dict[str, Any]) -> int:
-    """Score a file of answers under a benchmark; the exit code."""
+def score_benchmark(
+    pred: str,
+    gold: str,
+    how: pe.Reading,
+    asked: Published,
+    limits: Sequence[Threshold],
+    form: str,
+    output: str | None,
+    *,
+    failures: bool,
+) -> int:
+    """Score a file of answers under a benchmark; the exit code.
+
+    Args:
+        pred: The file of answers.
+        gold: The benchmark's data.
+        how: How the answers are read and matched.
+        asked: What the user asks of the benchmark.
+        limits: Figures below these make the exit code 1.
+        form: How to write the figures.
+        output: Where; None for standard output.
+        failures: List the answers that are not perfect.
+    """
     from planner_eval.benchmarks.registry import VARIANTS, benchmark
 
-    bench = benchmark(options["benchmark"])
-    _refuse_idle(bench, form, options)
-    official = options["official"]
-    variants = VARIANTS if official is None else ("official",) if official else ("corrected",)
-    settings = _settings(options["settings"])
-    for option in bench.options:
-        if option.name in settings and not set(option.variants) & set(variants):
-            raise click.UsageError(
-                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
-            )
-    with _runner(bench, options) as run:
+    bench = benchmark(asked.benchmark or "")
+    _refuse_idle(bench, form, asked)
+    variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
+    settings = _settings(bench, asked.settings, variants)
+    with _runner(bench, asked) as run:
         scored = pe.score_benchmark(
-            pred,
-            gold,
-            bench.name,
-            variants=variants,
-            reading=reading_of(options),
-            judge=_judge(options),
-            run=run,
-            **settings,
+            pred, gold, bench.name, variants=variants, reading=how, judge=_judge(asked), run=run, **settings
         )
-        below = [problem for text in options["fail_under"] if (problem := _below(scored, text))]
-        emit(_written(scored, form, options, run), output)
+        below = [problem for limit in limits if (problem := _below(scored, limit))]
+        text = _junit(scored, failures) if form == "junit" else _written(scored, form, failures)
+        emit(text + (_details(scored, form, run) if asked.details else ""), output)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
     for problem in below:
         note(problem)
-    left_over = scored.matched.unknown or scored.matched.repeated
-    return int(bool(below) or bool(left_over))
+    return int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
 
 
-def _refuse_idle(bench: Benchmark, form: str, options: dict[str, Any]) -> None:
+def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
-    judging, more = options["judge"] is not None, bench.details is not None
+    judging, more = asked.judge is not None, bench.details is not None
     refuse_idle(
         [
             Applies(("tools",), bench.executed, _those("that run answers", lambda one: one.executed)),
             Applies(("judge",), bench.judged, _those("that ask a judge", lambda one: one.judged)),
-            Applies(("isolation",), options["tools"] is not None, "with --tools SPEC"),
+            Applies(("isolation",), asked.tools is not None, "with --tools SPEC"),
             Applies(("judge_url", "judge_cache", "replay"), judging, "with --judge MODEL"),
-            Applies(("judge_url",), not options["replay"], "without --replay, which asks nobody"),
+            Applies(("judge_url",), not asked.replay, "without --replay, which asks nobody"),
             Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),
@@ -127,66 +157,72 @@ def _those(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
     return said
 
 
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
     found = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
         found[name.strip()] = value.strip()
+    bench.checked(variants[0], found)  # here: the verb takes them beside parameters of its own
+    for option in bench.options:
+        if option.name in found and not set(option.variants) & set(variants):
+            raise click.UsageError(
+                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
+            )
     return found
 
 
-def _judge(options: dict[str, Any]) -> Judge | None:
-    if options["judge"] is None:
+def _judge(asked: Published) -> Judge | None:
+    if asked.judge is None:
         return None
     from pathlib import Path
 
     from planner_eval.llm import open_judge
 
-    cache = options["judge_cache"]
-    return open_judge(
-        options["judge"],
-        base_url=options["judge_url"],
-        cache=Path(cache) if cache else None,
-        replay=options["replay"],
+    cache = Path(asked.judge_cache) if asked.judge_cache else None
+    return open_judge(asked.judge, base_url=asked.judge_url, cache=cache, replay=asked.replay)
+
+
+def _runner(bench: Benchmark, asked: Published) -> AbstractContextManager[Any]:
+    if asked.tools is None or bench.runner is None:
+        return nullcontext()
+    return bench.runner(asked.tools, level=asked.isolation)
+
+
+def _junit(scored: Scored, failures: bool) -> str:
+    from planner_eval.scoring.row_formats import junit
+
+    report = list(scored.reports.values())[-1]
+    return junit(
+        [
+            (row.id, "same" if row.ok else "different", row.error or "wrong", row.error or "")
+            for row in report.rows
+            if not (failures and row.ok)
+        ],
+        suite=scored.benchmark.name,
     )
 
 
-def _runner(bench: Benchmark, options: dict[str, Any]) -> AbstractContextManager[Any]:
-    if options["tools"] is None or bench.runner is None:
-        return nullcontext()
-    return bench.runner(options["tools"], level=options["isolation"])
-
-
-def _written(scored: Scored, form: str, options: dict[str, Any], run: Any) -> str:
+def _written(scored: Scored, form: str, failures: bool) -> str:
     from planner_eval.benchmarks.score import shown
 
-    if form == "junit":
-        from planner_eval.scoring.row_formats import junit
-
-        report = list(scored.reports.values())[-1]
-        return junit(
-            [
-                (row.id, "same" if row.ok else "different", row.error or "wrong", row.error or "")
-                for row in report.rows
-                if not (options["only"] and row.ok)
-            ],
-            suite=scored.benchmark.name,
-        )
-    only = options["only"] is not None
-    text = shown(scored, form="table" if form == "text" else form, rows=only, failures=only)
-    if options["details"] and form in ("text", "md"):
-        from planner_eval.benchmarks.details import details
-
-        for title, rows in details(scored, run=run):
-            text += f"\n\n{title}\n\n" + table(rows, "md" if form == "md" else "table")
-    return text
+    return shown(scored, form="table" if form == "text" else form, rows=failures, failures=failures)
 
 
-def _below(scored: Scored, text: str) -> str | None:
+def _details(scored: Scored, form: str, run: Any) -> str:
+    from planner_eval.benchmarks.details import details
+
+    tables = (
+        (title, table(rows, "md" if form == "md" else "table")) for title, rows in details(scored, run=run)
+    )
+    return "".join(f"\n\n{title}\n\n{text}" for title, text in tables)
+
+
+def _below(scored: Scored, limit: Threshold) -> str | None:
     """What is below a threshold: the corrected figure where there is one, else the official one."""
-    name, least = threshold(text)
+    name, least = limit
     variant, report = list(scored.reports.items())[-1]
     try:
         value = report.value(name)

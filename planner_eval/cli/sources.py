@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from planner_eval.datasets.sources import Source
 
 
+IN_PLACE = "which says already where the files lie"
+"""Why ``--cache`` beside ``--source`` has no effect, unless files are fetched."""
+
+
 def refuse_idle_places(sources: Sequence[Source]) -> None:
     """Refuse options on where data sets lie where no data set was named, and on reading files likewise."""
+    folder = click.get_current_context().params["folder"]
     files = any(source.file is not None for source in sources)
     datasets = any(source.dataset is not None for source in sources)
     refuse_idle(
         [
             Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
+            Applies(("cache",), folder is None, f"without --source, {IN_PLACE}"),
             Applies(
                 ("dialect", "id_field", "text_field", "turn"),
                 files,

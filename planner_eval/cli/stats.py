@@ -18,6 +18,7 @@ from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_js
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
+    from planner_eval.dialects.sources import Which
     from planner_eval.plan.statistics import Stats
 
 
@@ -42,7 +43,18 @@ def _picture(flag: str, help: str) -> Decorator:
 @_picture("--app-graph", "Draw the same for apps.")
 @output
 def command(
-    names: tuple[str, ...], each: bool, only: str | None, form: str, output: str | None, **options: Any
+    names: tuple[str, ...],
+    dialect: str | None,
+    id_field: str | None,
+    text_field: str | None,
+    turn: Which,
+    folder: str | None,
+    cache: str | None,
+    each: bool,
+    only: str | None,
+    form: str,
+    output: str | None,
+    **pictured: str | None,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
@@ -53,14 +65,14 @@ def command(
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
     """
-    asked = {kind: options[kind] for kind in ("plot", "shapes", "tool_graph", "app_graph")}
-    pictures = Pictures({kind: file for kind, file in asked.items() if file})
-    fields = {key: options[key] for key in ("id_field", "text_field", "turn", "cache", "folder")}
-    sources = pe.open_sources(names, **fields, tell=note)
+    pictures = Pictures({kind: file for kind, file in pictured.items() if file})
+    sources = pe.open_sources(
+        names, id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder, tell=note
+    )
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
     refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])
-    read = [_read(source, options["dialect"], pictures) for source in sources]
+    read = [_read(source, dialect, pictures) for source in sources]
     _say(sources, read)
     if each or (len(sources) == 1 and not sources[0].many):
         emit(each_table(sources, read, form), output)

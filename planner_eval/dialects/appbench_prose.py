@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from planner_eval.base.limits import Limits, Span
-from planner_eval.dialects.appbench import fast_call, fast_section, read
+from planner_eval.dialects.appbench_lines import fast_call, fast_section, read
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.pieces import Read
 from planner_eval.dialects.views import View
@@ -70,7 +70,19 @@ class Piece(NamedTuple):
     fast: bool = True
 
 
-def find(view: View, limits: Limits) -> tuple[list[Read], View] | None:
+class Lines(NamedTuple):
+    """AppBench's lines in a text.
+
+    Args:
+        runs: The calls of each run of lines.
+        rest: What is left of the text.
+    """
+
+    runs: list[Read]
+    rest: View
+
+
+def find(view: View, limits: Limits) -> Lines | None:
     r"""The AppBench plan in a text, a Read for each run of lines, and what is left of the text.
 
     Calls that only repeat an earlier run, as a plan stated twice does, are not kept apart here.
@@ -100,7 +112,7 @@ def find(view: View, limits: Limits) -> tuple[list[Read], View] | None:
             last += 1
         runs.append(_run(view, raw, (first, last), run))
         first = last
-    return runs, View(_rest(text, pieces), view.marks)
+    return Lines(runs, View(_rest(text, pieces), view.marks))
 
 
 def _run(view: View, raw: RawPlan, calls: Span, span: Span) -> Read:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Token, Transformer
 
@@ -12,6 +12,14 @@ from planner_eval.dialects.appbench_terms import HEAD, UNESCAPE, word_value
 from planner_eval.plan.model import RawRef
 
 _SPLIT = re.compile(r"#(\w++)\s*+=\s*+(.*)", re.S)
+
+
+class Argument(NamedTuple):
+    """A call's argument, and where it stands."""
+
+    name: str
+    value: Any
+    span: Span
 
 
 class AppBenchTransformer(Transformer[Token, Any]):
@@ -34,19 +42,20 @@ class AppBenchTransformer(Transformer[Token, Any]):
         arguments = [item for item in items if isinstance(item, tuple)]
         return (None, match[2], match[1], arguments, (head.start_pos, closing.end_pos))
 
-    def text_argument(self, items: list[Token]) -> tuple[str, Any, Span]:
+    def text_argument(self, items: list[Token]) -> Argument:
         """Read `#name='value'`."""
         match = _SPLIT.fullmatch(items[0])
         assert match is not None
-        return match[1], _text(match[2]), _span(items[0])
+        return Argument(match[1], _text(match[2]), _span(items[0]))
 
-    def word_argument(self, items: list[Token]) -> tuple[str, Any, Span]:
+    def word_argument(self, items: list[Token]) -> Argument:
         """Read `#name=word`."""
         match = _SPLIT.fullmatch(items[0])
         assert match is not None
         end = items[0].end_pos
         assert end is not None
-        return match[1], _at(word_value(match[2]), (end - len(match[2]), end)), _span(items[0])
+        value = _at(word_value(match[2]), (end - len(match[2]), end))
+        return Argument(match[1], value, _span(items[0]))
 
     def text_value(self, items: list[Token]) -> Any:
         """Read a quoted text in a list."""
@@ -64,12 +73,12 @@ class AppBenchTransformer(Transformer[Token, Any]):
         """Collect a list's values and where its bracket closes."""
         return [item[0] for item in items if isinstance(item, list)], items[-1].end_pos
 
-    def list_argument(self, items: list[Any]) -> tuple[str, Any, Span]:
+    def list_argument(self, items: list[Any]) -> Argument:
         """Read `#name=[...]`."""
         match = _SPLIT.fullmatch(items[0])
         assert match is not None
         values, end = items[1]
-        return match[1], values, (items[0].start_pos, end)
+        return Argument(match[1], values, (items[0].start_pos, end))
 
 
 def _at(value: Any, span: Span) -> Any:

@@ -12,6 +12,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
+from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.messages import calls_among
@@ -132,7 +133,7 @@ class PieceReader:
         if not raw.calls:
             return Nothing("a message without calls")
         if notes:
-            raw = replace(raw, notes=(*raw.notes, *notes))
+            raw = raw._replace(notes=(*raw.notes, *notes))
         return Read(candidate.dialect, view.place(raw), candidate.reason, span_of(view))
 
     def talk(self, talk: Talk, view: View) -> Read | Nothing:
@@ -160,8 +161,8 @@ class PieceReader:
             except ParseError as error:
                 raise placed(error, inner, self.source) from None
             if lines is not None:
-                read += lines[0]
-                inner = lines[1]
+                read += lines.runs
+                inner = lines.rest
 
             for block in split(inner):
                 read += self.block(block)
@@ -282,20 +283,30 @@ class PieceReader:
             raise placed(error, view, self.source) from None
         except ParseError as error:
             first = error
+        left = placed(first, view, self.source)
         for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
                 found = self.strict(repaired)
-            except ParseError:
+            except ParseError as error:
+                if self.repair:  # what the furthest reading stops at could not be mended
+                    left = max(left, placed(error, repaired, self.source), key=lambda e: e.offset)
                 continue
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                raise placed(first, view, self.source) from None
+                raise self.cut(view, left) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise placed(first, view, self.source) from None
+        raise self.cut(view, left) from None
+
+    def cut(self, view: View, error: ParseError) -> ParseError:
+        """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
+        start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
+        if start is None or error.offset < view.origin(start):
+            return error
+        return Cut("inside a call", text=self.source, start=view.origin(start))
 
     def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import Places, check_depth
+from planner_eval.base.jsontext import Places, as_object, check_depth, pairs_of
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.messages import shown
@@ -87,7 +87,7 @@ def _arguments(entry: Any, position: int) -> Arguments:
             f"the parameters of call {position + 1} are {shown(entry)}, expected an object",
             code="parse.shape",
         )
-    return tuple(entry.items())
+    return pairs_of(entry)
 
 
 def read_yaml(text: str, limits: Limits) -> RawPlan:
@@ -137,8 +137,10 @@ def read_yaml(text: str, limits: Limits) -> RawPlan:
 def _plain(value: Any) -> Any:
     """YAML's dates and times as texts, its keys as texts."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
+        return as_object([(str(key), _plain(item)) for key, item in value.items()])
+    if isinstance(value, set):  # one value, one order
+        value = sorted(value, key=lambda item: (type(item).__name__, str(item)))
+    if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, (datetime.date, datetime.datetime)):
         return value.isoformat()

@@ -31,6 +31,24 @@ class Candidate(NamedTuple):
 
 
 # ---------------------------------------------------------------- texts
+_OPENING = re.compile(
+    r"\[|\{|<|#|```|~~~|>>>"
+    r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
+    r"|Action\s*+:|Nodes?\s*+:|API:"
+)
+"""What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
+branch begins with a letter, so that a search runs over prose at the speed of a set."""
+
+
+def may_call(text: str) -> bool:
+    """Whether anything in a text could open a call; most answers in words hold nothing that could.
+
+    >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
+    (False, True, True)
+    """
+    return _OPENING.search(text) is not None or text.lstrip()[:1] == '"' or bool(own())
+
+
 def detect(text: str) -> list[Candidate]:
     """The dialects that a text may be in, the likeliest first.
 
@@ -77,7 +95,14 @@ def _pattern(sign: str) -> re.Pattern[str]:
     return re.compile(sign)
 
 
-def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
+class Opened(NamedTuple):
+    """A row whose opening token stands in a text, and the token."""
+
+    row: Wrapper
+    token: str
+
+
+def tokens_in(text: str) -> list[Opened]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
     openers = _openers(own())
     places: dict[str, int] = {}
@@ -91,7 +116,16 @@ def tokens_in(text: str) -> list[tuple[Wrapper, str]]:
             if squeezed in places:
                 found.append((places[squeezed], -len(squeezed), row, token))
                 break
-    return [(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
+    return [Opened(row, token) for _, _, row, token in sorted(found, key=lambda item: item[:2])]
+
+
+def last_token(text: str) -> re.Match[str] | None:
+    """The last opening token of a text, of those that are no words."""
+    found = None
+    for match in _openers(own()).pattern.finditer(text):
+        if match.group().lstrip()[:1] in ("<", "["):
+            found = match
+    return found
 
 
 def signs(row: Wrapper) -> tuple[str, ...]:
@@ -248,12 +282,13 @@ def is_schema(data: Any) -> bool:
 
 
 _TYPES = frozenset({
-    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array", "list",
-    "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
+    "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
+    "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
 })  # fmt: skip
 _WORDS = frozenset({
-    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum", "maximum",
-    "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name", "value",
+    "type", "description", "enum", "default", "items", "properties", "required", "format", "minimum",
+    "maximum", "example", "examples", "title", "optional", "nullable", "pattern", "anyOf", "oneOf", "name",
+    "value",
 })  # fmt: skip
 
 

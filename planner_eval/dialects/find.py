@@ -9,23 +9,27 @@ lines that hold calls, one block after another. A text in which nothing calls a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
-from planner_eval.dialects import appbench_prose, restated
+from planner_eval.dialects import appbench_prose, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
-from planner_eval.dialects.detect import signs_in, tokens_in
+from planner_eval.dialects.cut import Cut, kept, opening, section, whole_calls
+from planner_eval.dialects.denied import is_denied
+from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.repair import repairs
+from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
 THOUGHT = re.compile(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
@@ -35,6 +39,8 @@ THOUGHT = re.compile(
     re.I,
 )
 """A model's thoughts; one that is never closed goes on to the end."""
+
+_CLOSED = re.compile(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 
 TOKEN = re.compile(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
@@ -80,6 +86,7 @@ class _Search:
     reader: Reader
     notes: list[Diagnostic] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    unclosed: int | None = None
 
 
 def find(source: str, limits: Limits, *, repair: bool = False, located: bool = False) -> Found:
@@ -98,10 +105,25 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
+    try:
+        return _find(source, limits, repair=repair, located=located)
+    except Cut as error:
+        if repair:
+            for text in whole_calls(error):
+                with suppress(ParseError):
+                    found = _find(text, limits, repair=True, located=located)
+                    if found.raw.calls:
+                        return replace(found, raw=kept(found.raw, error.text, len(text)))
+        raise
+
+
+def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
     search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
+    if not may_call(source):
+        return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
-        whole = search.reader.json(View(source).strip(), whole=True)
+        whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
     text = _blanked(source, search)
@@ -109,6 +131,19 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
         _tokens(text, search) or _sections(text, search) or _appbench(text, search) or _shaped(text, search)
     )
     return _finish(search, read if read is not None else _blocks(View(text), search))
+
+
+def _whole(view: View, reader: Reader) -> Read | None:
+    """A text that is JSON from end to end; what its texts hold is mended where that is wanted."""
+    try:
+        return reader.json(view, whole=True)
+    except LimitError:
+        raise
+    except ParseError:
+        if not reader.repair:
+            raise
+    found = reader.mended(view, strictly=True)
+    return found if isinstance(found, Read) else None
 
 
 def _words(limits: Limits, *, repair: bool) -> Words:
@@ -131,6 +166,8 @@ def _blanked(source: str, search: _Search) -> str:
     for match in THOUGHT.finditer(text):
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
+        if match.end() == len(text) and not _CLOSED.search(match.group()):
+            search.unclosed = match.start()
     text = THOUGHT.sub(lambda m: _blank(m.group()), text)
     turn = next(
         (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
@@ -180,14 +217,29 @@ def _tokens(text: str, search: _Search) -> list[Read] | None:
                 search.notes.append(Diagnostic("dialect.ambiguous", message))
                 break
         return good[:1]
-    if errors:
-        furthest = max(errors, key=lambda e: e.offset)
-        repaired = search.reader.repaired_rows(text, [row for row, _ in rows])
-        if repaired is not None:
-            return [repaired]
-        furthest.text = search.reader.source
-        raise furthest
-    return None
+    return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
+
+
+def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], search: _Search) -> list[Read]:
+    """The calls between tokens, mended where that is wanted.
+
+    Raises:
+        ParseError: the error that was met last, or that the text ends inside a call.
+    """
+    repaired = search.reader.repaired_rows(text, rows)
+    if repaired is not None:
+        return [repaired]
+    furthest = max(errors, key=lambda e: e.offset)
+    cut = section(text, rows) if _is_end(text, search) else None
+    if cut is not None:
+        raise Cut(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
+    furthest.text = search.reader.source
+    raise furthest
+
+
+def _is_end(text: str, search: _Search) -> bool:
+    """Whether the source ends where a text of it does: no other turn and no chat token follows."""
+    return len(text.rstrip()) >= len(search.reader.source.rstrip())
 
 
 # ---------------------------------------------------------------- <<<code>>> sections
@@ -227,7 +279,7 @@ def _appbench(text: str, search: _Search) -> list[Read] | None:
         except LimitError:
             raise
         except ParseError as error:
-            first = placed(error, View(text), search.reader.source)
+            first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
         else:
             start = len(text) - len(text.lstrip())
             return [Read("appbench", raw, "calls with #name= arguments", (start, len(text)))]
@@ -252,7 +304,8 @@ def _in_prose(text: str, search: _Search) -> tuple[list[Read], View] | None:
         found = appbench_prose.find(View(text), search.reader.limits)
     except ParseError as error:
         error.dialect = "appbench"
-        raise placed(error, View(text), search.reader.source) from None
+        line = View(text).cut(text.rfind("\n", 0, error.offset) + 1, len(text)).strip()
+        raise search.reader.cut(line, placed(error, View(text), search.reader.source)) from None
     if found is None:
         return None
     kept = []
@@ -278,7 +331,7 @@ def _shaped(text: str, search: _Search) -> list[Read] | None:
                 continue
             error.text = search.reader.source
             error.dialect = row.name
-            raise
+            raise search.reader.cut(View(text).strip(), error) from None
         if raw.calls:
             return [Read(row.name, raw, row.known, (start, len(text)))]
     return None
@@ -290,7 +343,7 @@ def _blocks(view: View, search: _Search) -> list[Read]:
     reader = search.reader
     read: list[Read] = []
     for block in split(view):
-        for found in reader.block(block):
+        for found in own_code.read(block, reader, after=bool(read)):
             shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([shown], search)
     return read
@@ -318,21 +371,42 @@ def _finish(search: _Search, read: list[Read]) -> Found:
     for item in read:
         moved = [n._replace(call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
         notes += moved
+        if is_denied(reader.source, *item.span):
+            message = "the sentence around it says that the call is not made"
+            notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), None, item.span))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes
     if not calls:
         if reader.error is not None:
             raise reader.error
+        _refuse_opening(search)
         reason = reader.why or "the text calls no tool"
-        notes.append(Diagnostic("plan.no_call", f"no call: {reason}", "info"))
-        return Found(read[0].dialect if read else "json", RawPlan((), answer, tuple(notes)), reason)
+        return _nothing(read[0].dialect if read else "json", reason, answer, notes)
     names = list(dict.fromkeys(item.dialect for item in read))
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += _ignored(reader.source, read)
     return Found(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
+
+
+def _nothing(
+    dialect: str, why: str, answer: Arguments | None = None, notes: Iterable[Diagnostic] = ()
+) -> Found:
+    """A text that calls no tool, and why."""
+    note = Diagnostic("plan.no_call", f"no call: {why}", "info")
+    return Found(dialect, RawPlan((), answer, (*notes, note)), why)
+
+
+def _refuse_opening(search: _Search) -> None:
+    """Refuse a text without calls that ends in a thought, or right after what opens a call."""
+    source = search.reader.source
+    if search.unclosed is not None:
+        raise Cut("inside a thought", text=source, start=search.unclosed)
+    found = opening(source)
+    if found is not None:
+        raise Cut(found[1], text=source, start=found[0])
 
 
 def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, check_depth, decode
+from planner_eval.base.jsontext import LARK_CHARS, Piece, check_depth, decode
 from planner_eval.base.jsontext import WORDS as JSON_WORDS
 from planner_eval.base.limits import Limits, refuse_integer
 from planner_eval.dialects.table import Wrapper, literal
@@ -37,7 +37,7 @@ def prose(tokens: tuple[str, ...]) -> str:
     return rf"(?:[^{first}]++|(?!{openers})[{first}])++"
 
 
-def value_at(text: str, at: int, limits: Limits) -> tuple[Any, int]:
+def value_at(text: str, at: int, limits: Limits) -> Piece:
     """One JSON value and the place after it; see :func:`planner_eval.base.jsontext.decode`.
 
     Raises:

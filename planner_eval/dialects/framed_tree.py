@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Token
 
 from planner_eval.base import jsontext
 
 _Base: Any = jsontext.transformer()
+
+
+class Entry(NamedTuple):
+    """A named call's arguments."""
+
+    name: str
+    value: Any
 
 
 class FramedTransformer(_Base):  # type: ignore[misc]
@@ -22,10 +29,10 @@ class FramedTransformer(_Base):  # type: ignore[misc]
         """Give the values between two tokens."""
         return [item for item in items if not isinstance(item, Token)]
 
-    def entry(self, items: list[Any]) -> tuple[str, Any]:
+    def entry(self, items: list[Any]) -> Entry:
         """Give a name and its arguments."""
         name = next(item for item in items if isinstance(item, Token) and item.type == "NAME")
-        return str(name), next(item for item in items if not isinstance(item, Token))
+        return Entry(str(name), next(item for item in items if not isinstance(item, Token)))
 
 
 class PlacedTransformer(FramedTransformer):

@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import check_depth
+from planner_eval.base.jsontext import check_depth, whole
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.table import Wrapper, literal
@@ -119,7 +119,7 @@ def _transformer(quote: str) -> Any:
 def _bare(text: str) -> Any:
     if text in _LITERALS:
         return _LITERALS[text]
-    return json.loads(text) if _NUMBER.fullmatch(text) else text
+    return whole(text) if _NUMBER.fullmatch(text) else text
 
 
 def _writer(row: Wrapper) -> Callable[[Plan], str]:

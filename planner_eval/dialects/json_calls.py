@@ -6,12 +6,13 @@ Used as it is by the dialect `json`; `nestful` and `plan` read the same shape an
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import Places, Repeated, loads
-from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.jsontext import Places, Repeated, loads, pairs_of
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
 from planner_eval.base.text import shortened
 from planner_eval.dialects.dialect import Dialect, by_places
 from planner_eval.dialects.messages import (
@@ -84,37 +85,15 @@ def read_call(
     Raises:
         ParseError: the object is no call.
     """
-    inner, label = item, _label(item)
-    for key in WRAPPERS:
-        wrapped = item.get(key)
-        if isinstance(wrapped, dict):
-            inner, label = wrapped, label if label is not None else _label(wrapped)
-            break
-    name_key = key_of_name(inner)
-    if name_key is None or not is_call(item):
-        raise ParseError(
-            f"item {position + 1} is no call: {_wanting(inner, name_key)}",
-            text=text,
-            offset=_guess(text, inner),
-            code="parse.shape",
-        )
-    if isinstance(inner, Repeated) and sum(key == name_key for key, _ in inner.pairs) > 1:
-        raise ParseError(
-            f"item {position + 1} has two names in one object: a bracket is missing between two calls",
-            text=text,
-            offset=_guess(text, inner),
-            code="parse.shape",
-        )
+    inner, label = _unwrapped(item)
+    name_key = _name_key(item, inner, position, notes, text)
     argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
     given = inner[argument_key] if argument_key else {}
     if isinstance(given, str) and item.get("type") in _FREE:
         given = {"input": given}
     arguments = arguments_of(given, position, text)
+    _note_ignored(inner, (name_key, argument_key), position, notes)
     answer = _answer_of(inner, argument_key) if "output" in inner else "result"
-    ignored = [k for k in inner if k not in SIDE_KEYS and k not in (name_key, argument_key)]
-    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
-        message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
-        notes.append(Diagnostic("shape.ignored", message, "info", position))
     return RawCall(
         inner[name_key],
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
@@ -143,6 +122,56 @@ def _wanting(item: dict[str, Any], name_key: str | None) -> str:
     return f"it has {keys}; expected 'name' and 'arguments'"
 
 
+def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The object with the name and the arguments, and the label of the call."""
+    label = _label(item)
+    for key in WRAPPERS:
+        wrapped = item.get(key)
+        if isinstance(wrapped, dict):
+            return wrapped, label if label is not None else _label(wrapped)
+    return item, label
+
+
+def _name_key(
+    item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
+) -> str:
+    """The key of the tool's name, in an object that is a call."""
+    key = key_of_name(inner)
+    if key is None or not is_call(item):
+        raise _refused(f"is no call: {_wanting(inner, key)}", position, inner, text)
+    if type(item) is Repeated or type(inner) is Repeated:
+        _note_repeats(item, inner, position, notes, text)
+    return key
+
+
+def _refused(what: str, position: int, inner: dict[str, Any], text: str) -> ParseError:
+    reason = f"item {position + 1} {what}"
+    return ParseError(reason, text=text, offset=_guess(text, inner), code="parse.shape")
+
+
+def _note_ignored(
+    inner: dict[str, Any], read: tuple[str, str | None], position: int, notes: list[Diagnostic]
+) -> None:
+    ignored = [key for key in inner if key not in SIDE_KEYS and key not in read]
+    if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
+        message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
+        notes.append(Diagnostic("shape.ignored", message, "info", position))
+
+
+def _note_repeats(
+    item: dict[str, Any], inner: dict[str, Any], position: int, notes: list[Diagnostic], text: str
+) -> None:
+    """Say which keys of a call repeat; of a name, or of what holds one, a second is another call."""
+    for held in (item,) if inner is item else (item, inner):
+        counts = Counter(key for key, _ in pairs_of(held))
+        for key in [key for key, count in counts.items() if count > 1]:
+            if key == key_of_name(held) or key in WRAPPERS:
+                what = "has two names in one object: a bracket is missing between two calls"
+                raise _refused(what, position, inner, text)
+            message = f"call {position + 1} gives {key!r} {counts[key]} times; the last value counts"
+            notes.append(Diagnostic("value.duplicate", message, "error", position))
+
+
 def _label(item: dict[str, Any]) -> str | None:
     for key in ID_KEYS:
         value = item.get(key)
@@ -156,20 +185,11 @@ def arguments_of(given: Any, position: int, text: str) -> Arguments:
     for _ in range(2):
         if not isinstance(given, str):
             break
-        try:
-            given = loads(given, Limits())[0] if given.strip() else {}
-        except ParseError as error:
-            raise ParseError(
-                f"the arguments of call {position + 1} are a text that is no JSON: {error.reason}",
-                text=text,
-                offset=max(text.find(json.dumps(given)[1:40]), 0),
-            ) from None
+        given = _decoded(given, position, text) if given.strip() else {}
     if given is None:
         return ()
-    if isinstance(given, Repeated):
-        return tuple(given.pairs)
     if isinstance(given, dict):
-        return tuple(given.items())
+        return pairs_of(given)
     if isinstance(given, list):
         if all(isinstance(p, list) and len(p) == 2 and isinstance(p[0], str) for p in given):
             return tuple((p[0], p[1]) for p in given)
@@ -179,6 +199,22 @@ def arguments_of(given: Any, position: int, text: str) -> Arguments:
         text=text,
         code="parse.shape",
     )
+
+
+def _decoded(given: str, position: int, text: str) -> Any:
+    """The one JSON value of a text that stands for arguments."""
+    kind: type[ParseError] = ParseError
+    try:
+        values = loads(given, DEFAULT_LIMITS)
+        if len(values) == 1:
+            return values[0]
+        reason = f"of {len(values)} JSON values, expected one"
+    except LimitError as error:
+        kind, reason = LimitError, f"past a limit: {error.reason}"
+    except ParseError as error:
+        reason = f"that is no JSON: {error.reason}"
+    place = max(text.find(json.dumps(given)[1:40]), 0)
+    raise kind(f"the arguments of call {position + 1} are a text {reason}", text=text, offset=place)
 
 
 def write(plan: Plan) -> str:

@@ -17,7 +17,7 @@ from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_of, read_call, read_values
-from planner_eval.dialects.messages import call_items, shown
+from planner_eval.dialects.messages import call_items, is_keyed, may_be_keyed, shown
 from planner_eval.dialects.notations import NOTATIONS, uri_value
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.templates import fill_all, item_of, read_by, restored
@@ -202,8 +202,8 @@ def _has_observations(data: Data) -> str | None:
 def _is_keyed(data: Data) -> str | None:
     value = data.value
     if not is_keyed(value) and isinstance(value, list):  # what is wrong with one of them, its reader says
-        named = all(isinstance(v, dict) and len(v) == 1 and _TAKEN.isdisjoint(v) for v in value)
-        value = [item for item in value if is_keyed([item])] if named and not data.calls else None
+        named = all(map(may_be_keyed, value)) and not data.calls
+        value = [item for item in value if is_keyed([item])] if named else None
     return "objects of one key, the tool's name" if is_keyed(value) else None
 
 
@@ -212,29 +212,3 @@ _FITS: dict[str, Callable[[Data], str | None]] = {
     "complexfuncbench": _has_observations,
     "keyed": _is_keyed,
 }
-
-
-def is_keyed(data: Any) -> bool:
-    """Whether data is a list of one-key objects, each a name and its arguments.
-
-    >>> is_keyed([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed([{"f": 1}])
-    (True, False)
-    """
-    if not isinstance(data, list) or not data:
-        return False
-    for item in data:
-        if not isinstance(item, dict) or len(item) != 1:
-            return False
-        ((key, value),) = item.items()
-        text = isinstance(value, str) and value.lstrip()[:1] == "{"
-        if not key or key in _TAKEN or not (isinstance(value, dict) or text):
-            return False
-        if isinstance(value, dict) and ("type" in value or "description" in value) and "properties" in value:
-            return False
-    return True
-
-
-_TAKEN = frozenset({
-    "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
-    "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
-})  # fmt: skip

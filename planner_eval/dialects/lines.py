@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -42,9 +43,12 @@ _BULLET = re.compile(r"[-*•+]\s")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
-_SCRIPT = frozenset(
-    {"js", "javascript", "jsx", "ts", "typescript", "tsx", "java", "kotlin", "csharp", "c#", "cs"}
-)
+_SCRIPT = {
+    "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript",
+    "typescript": "TypeScript", "tsx": "TypeScript", "java": "Java", "kotlin": "Kotlin", "csharp": "C#",
+    "c#": "C#", "cs": "C#",
+}  # fmt: skip
+"""Labels of fences whose calls are read as those of a JavaScript program, and the language they name."""
 _PYTHON = frozenset({"python", "py", "python3", "tool_code"})
 
 
@@ -53,7 +57,8 @@ _ASSIGNED = re.compile(
 )
 _ARGUED = re.compile(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
 _HEADINGS = frozenset({
-    "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action", "text",
+    "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",
+    "text",
 })  # fmt: skip
 
 
@@ -89,21 +94,22 @@ class Reader(PieceReader):
             return []
         self.defined |= own_names(view.text)
         if block.label in _SCRIPT or (block.label not in _PYTHON and SCRIPT_START.match(view.text)):
-            return self._scripted(view)
+            return self._scripted(view, _SCRIPT.get(block.label))
         if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
         tree = syntax(dedented(view).text)
         if isinstance(tree, ast.Module) or block.label in _PYTHON:
             try:
-                return self._kept(self.mended(view)) or self._assigned(view)
+                read = self._kept(self.mended(view))
             except ParseError:
                 if isinstance(tree, ast.Module) and not any(k.keyed for k in calls_in(tree, self.defined)):
                     return []
                 raise
+            return read or self._assigned(view)
         return self.prose(block)
 
-    def _scripted(self, view: View) -> list[Read]:
-        """The calls of a fence that says it is JavaScript, or looks so: JSON calls, else those of a program."""
+    def _scripted(self, view: View, language: str | None = None) -> list[Read]:
+        """The calls of a fence that says it is a program's, or looks so: JSON calls, else the program's."""
         broken: ParseError | None = None
         if view.text[:1] in "[{":
             try:
@@ -116,7 +122,11 @@ class Reader(PieceReader):
         try:
             read = self._kept(self.script(view))
         except ParseError as error:
-            raise broken or placed(error, view, self.source) from None
+            if language not in (None, "JavaScript"):
+                error.reason += f"; of {language} only calls at the top level are read"
+            raise broken or self.cut(view, placed(error, view, self.source)) from None
+        if language is not None:
+            read = [replace(found, reason=f"a {language} program of calls") for found in read]
         read = read or self._assigned(view)
         if broken is not None and not read:
             raise broken
@@ -272,7 +282,8 @@ class Reader(PieceReader):
             try:
                 loads(text[match.end() : end], self.limits, "name-json")
             except ParseError as error:
-                raise placed(error, view.cut(match.end(), end), self.source) from None
+                given = view.cut(match.end(), end)
+                raise self.cut(given, placed(error, given, self.source)) from None
             return Nothing("a text"), end
         if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
             return self.mended(view.cut(match.end(), end)), end

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Repeated
+from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import Repeated, check_depth, whole
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
 
@@ -273,8 +274,9 @@ def plain(value: Any) -> Any:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
+            check_depth(value, DEFAULT_LIMITS)
+            return whole(value)
+        except (ValueError, RecursionError, LimitError):
             return value
     return value
 
@@ -334,6 +336,36 @@ def is_definition(item: dict[str, Any]) -> bool:
     return "description" in inner and not any(
         key in inner for key in ARGUMENT_KEYS if key not in ("parameters", "input")
     )
+
+
+def is_keyed(data: Any) -> bool:
+    """Whether data is a list of one-key objects, each a name and its arguments.
+
+    >>> is_keyed([{"f": {"a": 1}}, {"g": '{"b": 2}'}]), is_keyed([{"f": 1}])
+    (True, False)
+    """
+    if not isinstance(data, list) or not data or not all(map(may_be_keyed, data)):
+        return False
+    for item in data:
+        (value,) = item.values()
+        if isinstance(value, dict):
+            if ("type" in value or "description" in value) and "properties" in value:
+                return False
+        elif not (isinstance(value, str) and value.lstrip()[:1] == "{"):
+            return False
+    return True
+
+
+def may_be_keyed(item: Any) -> bool:
+    """Whether an object has one key, which may be a tool's name."""
+    return isinstance(item, dict) and len(item) == 1 and "" not in item and _TAKEN.isdisjoint(item)
+
+
+_TAKEN = frozenset({
+    "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
+    "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
+    "promptFeedback", "prompt_feedback", "modelOutput", "raw_item",
+})  # fmt: skip
 
 
 def key_of_name(item: dict[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Token, Transformer
 
@@ -28,6 +28,13 @@ class Broken:
     label: str
 
 
+class Step(NamedTuple):
+    """A step of a reference's way, and the place after it."""
+
+    way: str | int
+    end: int
+
+
 class NestfulTransformer(Transformer[Token, Any]):
     """Gives a text's parts, strings and RawRefs placed in it, or Broken; a label's name."""
 
@@ -40,17 +47,17 @@ class NestfulTransformer(Transformer[Token, Any]):
     def reference(self, items: list[Any]) -> RawRef:
         """Read `$label.field[0]$`."""
         head, *steps = items
-        end = steps[-1][1] if steps else head.end_pos
-        return RawRef(head[1:], tuple(step for step, _ in steps), (head.start_pos, end + 1))
+        end = steps[-1].end if steps else head.end_pos
+        return RawRef(head[1:], tuple(step.way for step in steps), (head.start_pos, end + 1))
 
-    def field(self, items: list[Token]) -> tuple[str, int]:
+    def field(self, items: list[Token]) -> Step:
         """Read `.field`."""
-        return items[0][1:], _end(items[0])
+        return Step(items[0][1:], _end(items[0]))
 
-    def index(self, items: list[Token]) -> tuple[str | int, int]:
+    def index(self, items: list[Token]) -> Step:
         """Read `[0]`; a position that no list has is a field of that name."""
         digits = items[0][1:-1]
-        return int(digits) if len(digits) < 10 else digits, _end(items[0])
+        return Step(int(digits) if len(digits) < 10 else digits, _end(items[0]))
 
     def broken(self, items: list[Token]) -> Broken:
         """Read `label.field$`."""

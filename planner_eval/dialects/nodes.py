@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.jsontext import Places
+from planner_eval.base.jsontext import Places, pairs_of
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Data, Dialect
 from planner_eval.dialects.messages import shown
@@ -108,7 +108,7 @@ def _node(node: Any, position: int, places: Places | None) -> RawCall:
         )
     given = node.get("arguments", node.get("parameters", []))
     if isinstance(given, dict):
-        arguments = tuple(given.items())
+        arguments = pairs_of(given)
     elif isinstance(given, list):
         arguments = tuple(
             (str(item["name"]), item["value"])
@@ -265,7 +265,7 @@ def read_tasks(data: Any, limits: Limits, places: Places | None = None) -> RawPl
             )
         label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
         given = item.get("args", item.get("arguments", {}))
-        arguments = tuple(given.items()) if isinstance(given, dict) else (("0", given),) if given else ()
+        arguments = pairs_of(given) if isinstance(given, dict) else (("0", given),) if given else ()
         call = RawCall(item["task"], arguments, label=label, span=places.span(item) if places else None)
         call = notation.bind(call, i)
         depends = item.get("dep", [])

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
-from planner_eval.dialects.messages import is_call
+from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
@@ -162,6 +163,10 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[^\W\d][\w.\-]*", value))
 
 
+def _are_arguments(value: Any) -> bool:
+    return isinstance(value, dict) and not is_call(value) and not is_keyed([value])
+
+
 def refuse_pairs(value: Any, text: str) -> None:
     """Refuse a list in which a tool's name and its arguments are items of their own.
 
@@ -173,8 +178,7 @@ def refuse_pairs(value: Any, text: str) -> None:
     for item in value:
         if isinstance(item, list):
             refuse_pairs(item, text)
-    pairs = zip(value, value[1:], strict=False)
-    named = {name for name, item in pairs if _is_name(name) and isinstance(item, dict) and not is_call(item)}
+    named = {name for name, given in pairwise(value) if _is_name(name) and _are_arguments(given)}
     names = [item for item in value if _identifier(item) or (isinstance(item, str) and item in named)]
     rest = any(
         isinstance(item, dict) or (isinstance(item, str) and re.match(r"\w+=", item)) for item in value

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Span
@@ -90,8 +90,8 @@ class TextNode:
 class OtherNode:
     """An expression that is not followed; `inside` holds the nodes in it.
 
-    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the place that a
-    message points to.
+    `pure` says that it holds literals only: it is an expression whose source text is known. `at` is the
+    place that a message points to.
     """
 
     reason: str
@@ -117,6 +117,14 @@ class _CannotKnow(Exception):
     def __init__(self, reason: str, at: int) -> None:
         self.reason = reason
         self.at = at
+
+
+class Named(NamedTuple):
+    """An argument: its name, the node of its value, and where it stands."""
+
+    key: str
+    value: Any
+    span: Span
 
 
 class Machine:
@@ -316,15 +324,15 @@ class Machine:
         )
         return RawRef(made)
 
-    def named(self, node: CallNode) -> list[tuple[str, Any, Span]]:
+    def named(self, node: CallNode) -> list[Named]:
         """The arguments with names: positional ones are counted from "0"."""
         if self.mappings and len(node.arguments) == 1 and isinstance(node.arguments[0][1], dict):
             span = node.arguments[0][2]
-            return [(key, value, span) for key, value in node.arguments[0][1].items()]
+            return [Named(key, value, span) for key, value in node.arguments[0][1].items()]
         given = []
         position = 0
         for key, value, span in node.arguments:
-            given.append((str(position) if key is None else key, value, span))
+            given.append(Named(str(position) if key is None else key, value, span))
             position += key is None
         return given
 

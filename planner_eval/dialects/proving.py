@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, ParseError, WriteError
+from planner_eval.base.jsontext import whole
 from planner_eval.dialects.messages import add_form
 from planner_eval.dialects.notations import NOTATIONS
 from planner_eval.dialects.read import parse, write
@@ -75,6 +75,6 @@ def _is_pair(value: object) -> bool:
 
 def _is_json(text: object) -> bool:
     try:
-        return isinstance(text, str) and isinstance(json.loads(text), dict)
-    except ValueError:
+        return isinstance(text, str) and isinstance(whole(text), dict)
+    except (ValueError, RecursionError):
         return False

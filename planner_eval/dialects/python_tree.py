@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from lark import Token, Transformer
 
@@ -76,6 +76,13 @@ _Items: TypeAlias = list[Any]
 """Named apart, for the class below has a rule called ``list``."""
 
 
+class Statement(NamedTuple):
+    """A value on its own, or what it is assigned to."""
+
+    targets: tuple[str, ...]
+    node: Any
+
+
 class PythonTransformer(Transformer[Token, Any]):
     """Gives a list of (targets, node) statements."""
 
@@ -83,12 +90,12 @@ class PythonTransformer(Transformer[Token, Any]):
         """Collect the statements."""
         return items
 
-    def item(self, items: _Items) -> tuple[tuple[str, ...], Any]:
+    def item(self, items: _Items) -> Statement:
         """Read a statement and its targets."""
         targets: tuple[str, ...] = ()
         if isinstance(items[0], Token):
             targets = tuple(name.strip() for name in items[0].split("=")[0].split(","))
-        return targets, _value(items[-1])
+        return Statement(targets, _value(items[-1]))
 
     def list(self, items: _Items) -> Any:
         """Read a list of calls."""

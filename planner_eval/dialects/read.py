@@ -11,6 +11,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
 from planner_eval.base.jsontext import LARK_CHARS, Decoded
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from planner_eval.dialects.types import ToolTypes
 
 
-def parse(  # noqa: PLR0913 -- what can be said of a text
+def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     source: Any,
     *,
     dialect: str | None = None,
@@ -92,6 +93,8 @@ def parse(  # noqa: PLR0913 -- what can be said of a text
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
+    if any(call.has_result for call in raw.calls):
+        raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
         from planner_eval.dialects.inferred import infer_edges
@@ -236,7 +239,7 @@ def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, L
 
 
 def _without_tokens(raw: RawPlan) -> RawPlan:
-    """The calls without the chat tokens that a server left in tools' names: ``get_rate<|channel|>commentary``."""
+    """The calls without the chat tokens that a server left in tools' names: ``f<|channel|>commentary``."""
     notes = [
         Diagnostic("find.token", f"a chat token in the name {call.name!r} was dropped", "info", i)
         for i, call in enumerate(raw.calls)
@@ -301,7 +304,7 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
         raw = reader(data, limits, None)
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
-    return dialect, replace(raw, notes=(*raw.notes, *notes)) if notes else raw
+    return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
 def _read_texts(texts: list[str], limits: Limits) -> tuple[str | None, RawPlan]:

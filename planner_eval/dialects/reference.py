@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Repeated, check_depth
+from planner_eval.base.jsontext import LARK_CHARS, check_depth, pairs_of
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.pieces import split
@@ -182,8 +182,8 @@ def written(value: Any) -> str:
     '{"a": [1, "é"]}'
     """
     if isinstance(value, dict):
-        pairs = value.pairs if isinstance(value, Repeated) else value.items()
-        return f"{{{', '.join(f'{json.dumps(k, ensure_ascii=False)}: {written(v)}' for k, v in pairs)}}}"
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {written(item)}" for key, item in pairs_of(value))
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(written, value))}]"
     return json.dumps(value, ensure_ascii=False)

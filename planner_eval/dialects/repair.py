@@ -7,9 +7,10 @@ a call is not completed.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.limits import Span
 from planner_eval.dialects.extent import PAIRS, tokens
@@ -36,6 +37,7 @@ MEANINGS = {
     "unquoted_key": "a key without quotes",
     "control_character": "a line end inside a quoted text",
     "comment": "a comment in JSON",
+    "cut_off": "the text ends inside a call; the whole calls before it are kept",
     "truncated_tail": "the text ends after a whole call",
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
@@ -56,7 +58,14 @@ _NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
 _NEWLINES = re.compile(r"\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
-def repairs(view: View) -> Iterator[tuple[View, tuple[Diagnostic, ...]]]:
+class Repaired(NamedTuple):
+    """A mended text, and a note for each edit."""
+
+    view: View
+    notes: tuple[Diagnostic, ...]
+
+
+def repairs(view: View) -> Iterator[Repaired]:
     """Repaired readings of a broken plan, the least mended first.
 
     Args:
@@ -68,28 +77,26 @@ def repairs(view: View) -> Iterator[tuple[View, tuple[Diagnostic, ...]]]:
     >>> [(v.text, [n.code for n in notes]) for v, notes in repairs(View("[f(a=1), g(b=2)"))]
     [('[f(a=1), g(b=2)]', ['repair.missing_bracket'])]
     """
-    starts: list[tuple[View, tuple[Diagnostic, ...]]] = [(view, ())]
+    starts = [Repaired(view, ())]
     if "\\n" in view.text or '\\"' in view.text:
         newlines = _apply(view, _newlines(view.text), ())
         if newlines is not None:
             starts.append(newlines)
     for start, given in starts:
         if given:
-            yield start, given
+            yield Repaired(start, given)
         current, notes = start, given
         for step in _STEPS:
             changed = _apply(current, step(current.text), notes)
             if changed is None:
                 continue
-            if step is not _newlines and not _keeps(current.text, changed[0].text):
+            if step is not _newlines and not _keeps(current.text, changed.view.text):
                 continue
             current, notes = changed
-            yield current, notes
+            yield Repaired(current, notes)
 
 
-def _apply(
-    view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]
-) -> tuple[View, tuple[Diagnostic, ...]] | None:
+def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repaired | None:
     if not fixes:
         return None
     said: dict[str, list[Span]] = {}
@@ -108,7 +115,7 @@ def _apply(
         )
         for name, places in said.items()
     )
-    return view.edit(fix.edit for fix in fixes), (*notes, *made)
+    return Repaired(view.edit(fix.edit for fix in fixes), (*notes, *made))
 
 
 _SAME = {"True": "true", "False": "false", "None": "null"}
@@ -204,6 +211,35 @@ def _requoted(text: str, at: int) -> list[Fix]:
     return fixes
 
 
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.S)
+
+_HELD = re.compile(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
+
+
+def _encoded(text: str) -> list[Fix]:
+    r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
+    fixes: list[Fix] = []
+    for match in _STRING.finditer(text) if '"{' in text else ():
+        given = _json(match.group()) if _HELD.match(match.group()) else None
+        if not isinstance(given, str) or _json(given) is not None:
+            continue
+        for mended, notes in repairs(View(given)):
+            if isinstance(_json(mended.text), dict):
+                whole = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
+                first, *others = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
+                fixes.append(Fix(first, whole))
+                fixes += [Fix(name, Edit(match.end(), match.end(), "")) for name in others]
+                break
+    return fixes
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _brackets(text: str) -> list[Fix]:
     """The one bracket that is missing or too many; nothing when more than one place is broken."""
     waiting: list[tuple[int, str]] = []
@@ -265,4 +301,6 @@ def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
     return []
 
 
-_STEPS: tuple[Callable[[str], list[Fix]], ...] = (_markdown, _quoted_names, _loose_json, _brackets)
+_STEPS: tuple[Callable[[str], list[Fix]], ...] = (
+    _markdown, _quoted_names, _loose_json, _encoded, _brackets,
+)  # fmt: skip

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.jsontext import Places, loads, whole
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, shown
@@ -29,7 +29,7 @@ _READ = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *WRAPPERS})
 
 @cache
 def _template(text: str) -> Any:
-    return json.loads(text)
+    return whole(text)
 
 
 # ---------------------------------------------------------------- writing

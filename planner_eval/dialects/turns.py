@@ -104,7 +104,7 @@ def read(
             "all were read (--turn takes one)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
-    return name, replace(raw, notes=tuple(notes))
+    return name, raw._replace(notes=tuple(notes))
 
 
 def read_checked(
@@ -185,7 +185,7 @@ def _listed(
     owners = [at + 1 for at, size in enumerate(sizes) for _ in range(size)]
     if len(owners) == len(raw.calls):
         pairs = zip(raw.calls, owners, strict=True)
-        raw = replace(raw, calls=tuple(replace(call, turn=owner) for call, owner in pairs))
+        raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
     return name, raw, sizes
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import whole
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 
@@ -31,7 +31,7 @@ def convert(text: str, kind: str) -> Value:
     if word is None:
         return None
     try:
-        value = json.loads(text)
+        value = whole(text)
     except (ValueError, RecursionError):
         value = _python_literal(text) if kind in ("array", "object") else text
     return value if _is(value, kind) else text
@@ -55,7 +55,8 @@ def _is(value: Any, kind: str) -> bool:
         return type(value) in (int, float)
     if kind == "integer":
         return type(value) is int or (type(value) is float and value.is_integer())
-    return {"array": list, "object": dict, "boolean": bool, "null": type(None)}.get(kind) is type(value)
+    known = {"array": list, "object": dict, "boolean": bool, "null": type(None)}.get(kind)
+    return known is not None and isinstance(value, known)
 
 
 def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
@@ -76,7 +77,7 @@ def typed(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPlan:
     calls = tuple(_typed_call(call, (tools or {}).get(call.name)) for call in raw.calls)
     lacking = [call.name for call in raw.calls if call.arguments and call.name not in (tools or {})]
     if not lacking:
-        return replace(raw, calls=calls)
+        return raw._replace(calls=calls)
     message = (
         f"{dialect} writes values without types; those of {', '.join(dict.fromkeys(lacking))} stay texts: "
         "give a tool schema to type them"

@@ -7,7 +7,7 @@ every shape that a text may have.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
@@ -20,7 +20,19 @@ _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
-def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> tuple[str, RawPlan] | None:
+class Whole(NamedTuple):
+    """A text that is nothing but a plan.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+    """
+
+    dialect: str
+    raw: RawPlan
+
+
+def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> Whole | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
 
     Args:
@@ -31,7 +43,7 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     Raises:
         LimitError: it nests too deeply, or holds too long a number.
 
-    >>> read_whole("a = f(#x='1')", Limits())[0]
+    >>> read_whole("a = f(#x='1')", Limits()).dialect
     'appbench'
     >>> read_whole('Sure: [{"name": "f", "arguments": {}}]', Limits())
     """
@@ -39,16 +51,16 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     if start in ("[", "{"):
         return _json(source, limits, values)
     if "#" in source and "<" not in source and "```" not in source:
-        from planner_eval.dialects.appbench import read_fast
+        from planner_eval.dialects.appbench_lines import read_fast
 
         raw = read_fast(source)
         if raw is not None:
             check_calls(len(raw.calls), limits)
-            return "appbench", raw
+            return Whole("appbench", raw)
     return None
 
 
-def _json(source: str, limits: Limits, values: list[Any] | None) -> tuple[str, RawPlan] | None:
+def _json(source: str, limits: Limits, values: list[Any] | None) -> Whole | None:
     try:
         values = loads(source, limits) if values is None else values
     except LimitError:
@@ -72,7 +84,7 @@ def _json(source: str, limits: Limits, values: list[Any] | None) -> tuple[str, R
         raw = reader(value, limits, None)
     except (ParseError, RecursionError):
         return None
-    return (dialect, raw) if raw.calls else None
+    return Whole(dialect, raw) if raw.calls else None
 
 
 def _is_plain(item: Any) -> bool:

@@ -40,19 +40,15 @@ def render(
     force: bool = False,
     color: bool = False,
 ) -> bytes:
-    """Draw a plan, or a diff as its two plans laid over one another.
+    """Draw what is read already; :func:`planner_eval.render` also reads it.
 
     Args:
         thing: A plan, a diff, or a scene such as :func:`planner_eval.drawing.graphs.tool_graph` gives.
         format: One of :data:`FORMATS`.
-        theme: The name of a theme in ``viz/themes/``, or a file like them.
-        deadline: Seconds for the layout; it runs in a child process that is ended then.
-        force: Draw every call, however many; otherwise above 300 calls, or more references than
-            twice the calls plus 100, a box is a tool (all formats but text).
+        theme: As for :func:`planner_eval.render`, like all that follow.
+        deadline: Seconds for the layout.
+        force: Draw every call, however many.
         color: Whether the format text uses a terminal's colours.
-
-    Returns:
-        The drawing; the same bytes for the same input, in UTF-8 where it is text.
 
     Raises:
         RenderError: Graphviz is not installed, the deadline has passed, or the format cannot hold

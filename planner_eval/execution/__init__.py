@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 
     from planner_eval.execution.effects import compare_effects
     from planner_eval.execution.nestful import NestfulRunner
+    from planner_eval.execution.program import Options
     from planner_eval.execution.repeat import pass_k
-    from planner_eval.execution.run import Options, execute, execute_many
+    from planner_eval.execution.run import execute, execute_many
     from planner_eval.execution.sandbox import Limits, Sandbox
     from planner_eval.execution.source import ToolSource, tool_source
     from planner_eval.execution.terms import same_meaning, symbolic
@@ -20,7 +21,7 @@ _HOMES = {
     "Limits": "sandbox",
     "NestfulRunner": "nestful",
     "Sandbox": "sandbox",
-    "Options": "run",
+    "Options": "program",
     "Trace": "trace",
     "CallTrace": "trace",
     "Failure": "trace",

@@ -18,20 +18,29 @@ class CallFailed(Exception):
         self.kind = kind
 
 
-def bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and named values for a call by argument name.
+def call(function: Any, given: list[tuple[str, Any]]) -> Any:
+    """What a function returns for arguments by name.
 
     Names of the form ``arg_0``, ``arg_1`` that the function does not have stand for positions.
 
     Raises:
         CallFailed: ``repeated-argument``, ``unknown-argument`` or ``missing-argument``.
+
+    >>> call(pow, [("arg_0", 2), ("arg_1", 3)])
+    8
     """
+    positional, named = _bind(function, given)
+    return function(*positional, **named)
+
+
+def _bind(function: Any, given: list[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and named values."""
     named = dict(given)
     if len(named) < len(given):
         raise CallFailed("repeated-argument", f"an argument is given twice: {', '.join(n for n, _ in given)}")
     code, skipped, defaults = _signature(function)
     if code is None:
-        return ([], named) if not _are_positions(named) else (_by_position(named), {})
+        return (_by_position(named), {}) if _are_positions(named) else ([], named)
     positional = list(code.co_varnames[skipped : code.co_argcount])
     keyword = list(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
     unknown = [name for name in named if name not in positional and name not in keyword]

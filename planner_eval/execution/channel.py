@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
+from planner_eval.execution.trace import Failure
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox import Limits
@@ -46,7 +47,7 @@ class Raw:
     """One plan's output as it came, and why it stopped where it did not simply end."""
 
     output: bytes
-    ended: tuple[str, str] | None
+    ended: Failure | None
     seconds: float
 
 
@@ -202,18 +203,18 @@ class Server:
             subprocess.run([sys.executable, *_flags(), "-c", code, here, self.folder], check=False)
 
 
-def _why(status: int, limits: Limits) -> tuple[str, str] | None:
+def _why(status: int, limits: Limits) -> Failure | None:
     if status == ENDED:
         return None
     if status == TIMED_OUT:
-        return ("timeout", f"stopped after {limits.seconds:g} seconds")
+        return Failure("timeout", f"stopped after {limits.seconds:g} seconds")
     if status == TOO_MUCH_OUTPUT:
-        return ("output-limit", f"sent more than {limits.output_size:,} bytes")
+        return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
     if status == DISK_FULL:
-        return ("disk-limit", f"wrote more than {limits.disk_size:,} bytes, or too many files")
+        return Failure("disk-limit", f"wrote more than {limits.disk_size:,} bytes, or too many files")
     number = status - 1000
     name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-    return ("worker-died", f"killed by {name}")
+    return Failure("worker-died", f"killed by {name}")
 
 
 class Worker:
@@ -270,14 +271,14 @@ class Worker:
             scanned = end + 1
         return None, scanned
 
-    def _done(self, output: bytes, ended: tuple[str, str] | None) -> Raw:
+    def _done(self, output: bytes, ended: Failure | None) -> Raw:
         now = time.monotonic()
         raw = Raw(output, ended, now - self.begun)
         self.waiting.popleft()
         self.begun = now
         return raw
 
-    def _replaced(self, why: tuple[str, str] | None) -> Raw:
+    def _replaced(self, why: Failure | None) -> Raw:
         output = bytes(self.pipe.received)
         if why is None:  # it left by itself: how, its supervisor tells
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -285,7 +286,8 @@ class Worker:
         status = self.pipe.kill()
         if not self.head and not output.startswith(b'["layers"'):
             raise Vanished(f"the worker does not start (exit status {status})")
-        died = _why(1000 - status, self.limits) if status < 0 else ("worker-died", f"exited with {status}")
+        exited = Failure("worker-died", f"exited with {status}")
+        died = _why(1000 - status, self.limits) if status < 0 else exited
         raw = self._done(output[: output.rfind(b"\n") + 1], why or died)
         self.pipe = _Pipe(self.setup)
         self.pipe.unsent += b"".join(self.waiting)

@@ -1,7 +1,7 @@
 """Runs one program: the calls of a plan, in order, with Python callables as tools.
 
-The same code runs in a worker and inline. It takes plain data (see `program`) and imports next to
-nothing, because each worker loads it at start; it trusts neither the plan nor the tools, but it
+The same code runs in a worker and inline. It takes plain data (`Program`, made by `program`) and imports
+next to nothing, because each worker loads it at start; it trusts neither the plan nor the tools, but it
 confines nothing: that is `lockdown`'s work.
 """
 
@@ -10,15 +10,18 @@ from __future__ import annotations
 from _collections_abc import Mapping  # collections itself would double what a worker imports
 from time import perf_counter, sleep
 
-from planner_eval.execution.bind import CallFailed, bind
+from planner_eval.execution.bind import CallFailed, call
+from planner_eval.execution.job import Program, Row, Step
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
-    CallRow: TypeAlias = tuple[int, str, Any, float, int, Any]
-    """Position, ``"ok" | "failed" | "skipped"``, value or (kind, message), seconds, attempts, arguments."""
+    from planner_eval.execution.job import Tree
+
+    Take: TypeAlias = Callable[[int, list[str | int]], Any]
+    """From a reference, a call's position and a path, to the value."""
 
 MAX_ITEMS = 100_000
 """How many items a generator may yield before the call fails."""
@@ -26,37 +29,51 @@ MAX_ITEMS = 100_000
 SINGLE = frozenset({"result", "output", "output_0"})
 """Names under which plans speak of a tool's only output."""
 
-_SCALARS = frozenset({type(None), bool, int, float, str})
+SCALARS = frozenset({type(None), bool, int, float, str})
+"""What has neither parts nor attributes that a reference could name."""
+
 _MISSING = object()
 
 
-def run(program: dict[str, Any], tools: Mapping[str, Any], emit: Callable[[CallRow], None]) -> None:
+def run(
+    program: Program, tools: Mapping[str, Any], emit: Callable[[Row], object], *, inline: bool = False
+) -> None:
     """Make every call whose producers succeeded, and report each call once, as soon as it ends.
 
     Args:
         program: From `planner_eval.execution.program.compile_plan`.
         tools: Tool name → callable.
         emit: Receives one row a call.
+        inline: The user's own process, whose Ctrl-C is no failure of a tool.
     """
     values: dict[int, Any] = {}
     broken: dict[int, int] = {}
-    for position, (kind, message) in program["refused"]:
+
+    def take(call: int, path: list[str | int]) -> Any:
+        found = follow(values[call], path, program.steps[call].outputs)
+        return found if program.manner.shared else fresh(found)
+
+    def attempt(position: int) -> Row:
+        return _attempt(program, tools, position, take, inline=inline)
+
+    for position in program.looped:
         broken[position] = position
-        emit((position, "failed", (kind, message), 0.0, 0, None))
-    for group in program["groups"]:
+        emit(Row(position, "failed", problem=("cycle", program.circle)))
+    for group in program.groups:
         ready = []
         for position in group:
-            cause = _first_broken(program["calls"][position][3], broken)
+            cause = _first_broken(program.steps[position].needs, broken) if broken else None
             if cause is None:
                 ready.append(position)
             else:
                 broken[position] = cause
-                emit((position, "skipped", ("producer-failed", str(cause)), 0.0, 0, None))
-        for row, value in _make(program, tools, ready, values):
-            if row[1] == "ok":
-                values[row[0]] = value
+                emit(Row(position, "skipped", problem=("producer-failed", str(cause))))
+        at_once = min(program.manner.workers, len(ready))
+        for row in map(attempt, ready) if at_once <= 1 else _at_once(attempt, ready, at_once):
+            if row.problem is None:
+                values[row.position] = row.value
             else:
-                broken[row[0]] = row[0]
+                broken[row.position] = row.position
             emit(row)
 
 
@@ -64,43 +81,37 @@ def _first_broken(needs: list[int], broken: dict[int, int]) -> int | None:
     return next((broken[producer] for producer in needs if producer in broken), None)
 
 
-def _make(
-    program: dict[str, Any], tools: Mapping[str, Any], group: list[int], values: dict[int, Any]
-) -> Iterator[tuple[CallRow, Any]]:
-    if program["workers"] <= 1 or len(group) <= 1:
-        for position in group:
-            yield _attempt(program, tools, position, values)
-        return
+def _at_once(attempt: Callable[[int], Row], group: list[int], workers: int) -> Iterable[Row]:
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(program["workers"], len(group))) as pool:
-        yield from pool.map(lambda position: _attempt(program, tools, position, values), group)
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(attempt, group)
 
 
-def _attempt(
-    program: dict[str, Any], tools: Mapping[str, Any], position: int, values: dict[int, Any]
-) -> tuple[CallRow, Any]:
+def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool) -> Row:
     started = perf_counter()
-    attempts, shown = 0, None
+    attempts, given = 0, None
+    step = program.steps[position]
     while True:
         attempts += 1
+        value, problem = None, None
         try:
-            shown = _arguments(program, position, values)
-            value = _call(program, tools, position, shown)
-            kept = shown if program["arguments"] else None
-            return (position, "ok", value, perf_counter() - started, attempts, kept), value
+            given = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
+            value = _call(step, tools, given, program.manner.binding)
+            break
         except CallFailed as failure:
             problem = (failure.kind, str(failure))
             break
         except BaseException as error:
-            if program["inline"] and not isinstance(error, (Exception, SystemExit)):
+            if inline and not isinstance(error, (Exception, SystemExit)):
                 raise  # the user's own Ctrl-C; in a worker it can only be the tool that raises it
             problem = (type(error).__name__, _message(error))
-            if attempts > program["retries"]:
+            if attempts > program.manner.retries:
                 break
-        sleep(program["backoff"] * 2 ** (attempts - 1))
-    kept = shown if program["arguments"] else None
-    return (position, "failed", problem, perf_counter() - started, attempts, kept), None
+        sleep(program.manner.backoff * 2 ** (attempts - 1))
+    status = "ok" if problem is None else "failed"
+    shown = given if program.manner.arguments else None
+    return Row(position, status, value, problem, perf_counter() - started, attempts, shown)
 
 
 def _message(error: BaseException) -> str:
@@ -110,29 +121,25 @@ def _message(error: BaseException) -> str:
         return f"(its message raises {type(second).__name__})"
 
 
-def _arguments(program: dict[str, Any], position: int, values: dict[int, Any]) -> list[tuple[str, Any]]:
-    return [
-        (name, tree if type(tree) in _SCALARS else resolve(tree, program, values))
-        for name, tree in program["calls"][position][2]
-    ]
+def resolve(tree: Tree, take: Take) -> Any:
+    """The value of one argument's tree, references replaced by what the calls gave.
 
-
-def resolve(tree: Any, program: dict[str, Any], values: dict[int, Any]) -> Any:
-    """The value of one argument's tree, references replaced by what the calls gave."""
-    if type(tree) in _SCALARS:
+    Raises:
+        CallFailed: ``unresolved``, or what `take` raises.
+    """
+    if type(tree) in SCALARS:
         return tree
-    tag, content = tree[0], tree[1]
+    tag, content = tree
     if tag == "ref":
-        found = follow(values[content], tree[2], program["calls"][content][4])
-        return found if program["shared"] else fresh(found)
+        return take(*content)
     if tag == "value":
         return fresh(content)
     if tag == "list":
-        return [resolve(item, program, values) for item in content]
+        return [resolve(item, take) for item in content]
     if tag == "dict":
-        return {key: resolve(item, program, values) for key, item in content}
+        return {key: resolve(item, take) for key, item in content}
     if tag == "text":
-        return "".join(_as_text(resolve(part, program, values)) for part in content)
+        return "".join(_as_text(resolve(part, take)) for part in content)
     raise CallFailed("unresolved", f"the plan has no call that returns {content!r}")
 
 
@@ -186,7 +193,7 @@ def _step(value: Any, step: str | int) -> Any:
             step = int(step)
         if isinstance(step, int):
             return value[step] if -len(value) <= step < len(value) else _MISSING
-    if isinstance(step, str) and not step.startswith("_") and type(value) not in _SCALARS:
+    if isinstance(step, str) and not step.startswith("_") and type(value) not in SCALARS:
         return getattr(value, step, _MISSING)
     return _MISSING
 
@@ -206,19 +213,15 @@ def _offered(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- calling
-def _call(
-    program: dict[str, Any], tools: Mapping[str, Any], position: int, given: list[tuple[str, Any]]
-) -> Any:
-    tool, name = program["calls"][position][:2]
-    function = tools.get(tool)
+def _call(step: Step, tools: Mapping[str, Any], given: list[tuple[str, Any]], binding: str) -> Any:
+    function = tools.get(step.tool)
     if function is None:
-        function = tools.get(name)
+        function = tools.get(step.name)
     if function is None:
-        raise CallFailed("unknown-tool", f"no tool is named {tool!r}{_nearest(tool, tools)}")
-    if program["binding"] == "position":
+        raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_nearest(step.tool, tools)}")
+    if binding == "position":
         return settle(function(*[value for _, value in given]))
-    positional, named = bind(function, given)
-    return settle(function(*positional, **named))
+    return settle(call(function, given))
 
 
 def _nearest(tool: str, tools: Mapping[str, Any]) -> str:

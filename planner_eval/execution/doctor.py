@@ -8,6 +8,7 @@ from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.program import compile_plan
 from planner_eval.execution.sandbox import REQUIRED, Sandbox
 from planner_eval.execution.source import tool_source
+from planner_eval.execution.trace import Layer
 from planner_eval.plan.model import Call, Plan
 
 
@@ -18,13 +19,13 @@ class LevelReport:
     Args:
         level: ``"strict"`` or ``"process"``.
         available: Whether a plan ran at this level.
-        layers: Each layer with whether it is in force, and what was found.
+        layers: The layers that were tried, each as it was found.
         reason: Why the level is not available; "" where it is.
     """
 
     level: str
     available: bool
-    layers: tuple[tuple[str, bool, str], ...]
+    layers: tuple[Layer, ...]
     reason: str = ""
 
     def required(self, layer: str) -> bool:
@@ -45,4 +46,4 @@ def examine(level: str) -> LevelReport:
         except ExecutionError as error:
             return LevelReport(level, False, box.layers, str(error))
         ended = reply.ended
-        return LevelReport(level, ended is None, box.layers, "" if ended is None else ": ".join(ended))
+        return LevelReport(level, ended is None, box.layers, "" if ended is None else str(ended))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.text import shortened
 from planner_eval.comparison.align import align
 from planner_eval.comparison.matching.rules import Rules
-from planner_eval.execution.program import outcomes, running_order
-from planner_eval.execution.run import Options, execute_many
+from planner_eval.execution.program import Options, outcomes, running_order
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.execution.wire import Opaque
 from planner_eval.plan.canonical import same as same_plan
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.walk import fold
 from planner_eval.policy import DEFAULT_POLICY
 
 if TYPE_CHECKING:
@@ -232,12 +233,12 @@ def _normal(rules: Any, call: Call, value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """The value as plans hold values: what JSON lacks as lists and text."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((_plain(item) for item in value), key=repr)
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Opaque):
-        return [value.type, value.text]
-    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+
+    def leaf(value: Any) -> Any:
+        if isinstance(value, (set, frozenset)):
+            return sorted(map(_plain, value), key=repr)
+        if isinstance(value, Opaque):
+            return [value.type, value.text]
+        return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+
+    return fold(value, leaf, fields=lambda made: {str(key): item for key, item in made.items()})

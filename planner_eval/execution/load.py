@@ -154,17 +154,16 @@ class Recorded(Mapping[str, "Any"]):
 
     def answer(self, name: str, arguments: dict[str, Any]) -> Any:
         """What was recorded for this call; the base tool's answer where nothing was."""
-        from planner_eval.execution.bind import CallFailed, bind
+        from planner_eval.execution.bind import CallFailed, call
 
         recorded = self.answers[name].get(argument_key(arguments))
         if recorded is None:
             if name not in self.base:
                 raise CallFailed("not-recorded", f"no recorded call of {name!r} has these arguments")
-            positional, named = bind(self.base[name], list(arguments.items()))
-            return self.base[name](*positional, **named)
+            return call(self.base[name], list(arguments.items()))
         entry = recorded.pop(0) if len(recorded) > 1 else recorded[0]
         if "error" in entry:
-            raise CallFailed(entry["error"][0], entry["error"][1])
+            raise CallFailed(*entry["error"])
         return entry["value"]
 
     def __iter__(self) -> Iterator[str]:

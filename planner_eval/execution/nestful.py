@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from planner_eval.execution.job import Manner, Program, Step
 from planner_eval.execution.reply import Reply
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import tool_source
 from planner_eval.execution.trace import Failure
+
+if TYPE_CHECKING:
+    from planner_eval.execution.job import Tree
 
 SECONDS = 10.0
 """The benchmark's own limit for one sample."""
@@ -35,7 +39,14 @@ class Outcome:
     failure: Failure | None = None
 
 
-def compile_calls(calls: Any, tools: Any) -> dict[str, Any]:
+class _Known(NamedTuple):
+    """A label's call, and the one name under which its output may be taken."""
+
+    call: int
+    output: str
+
+
+def compile_calls(calls: Any, tools: Any) -> Program:
     """The program that runs decoded calls as the benchmark's executor does.
 
     Args:
@@ -47,41 +58,30 @@ def compile_calls(calls: Any, tools: Any) -> dict[str, Any]:
 
     >>> tools = [{"name": "add", "output_parameters": {"result": {}}}]
     >>> call = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
-    >>> compile_calls([call], tools)["calls"]
-    [('add', 'add', [('arg_0', 1), ('arg_1', 2)], [], ['result'])]
+    >>> compile_calls([call], tools).steps[0].arguments
+    [('arg_0', 1), ('arg_1', 2)]
     """
     if not isinstance(calls, list) or not calls:
         raise ValueError("no list of calls")
-    bound: dict[str, tuple[int, str]] = {}
-    compiled = []
+    known: dict[str, _Known] = {}
+    steps = []
     for position, call in enumerate(calls):
         try:
             name, label = call["name"], call["label"].replace("$", "")
             tool = next(tool for tool in tools if tool["name"] == name)
             (output,) = tool["output_parameters"]
-            given = [(key, _value(value, bound)) for key, value in call["arguments"].items()]
+            needs: set[int] = set()
+            given = [(key, _tree(value, known, needs)) for key, value in call["arguments"].items()]
         except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
             raise ValueError(f"call {position + 1}: {type(error).__name__}: {error}") from error
-        needs = sorted({value[1] for _, value in given if isinstance(value, tuple) and value[0] == "ref"})
-        compiled.append((str(name), str(name), given, needs, [str(output)]))
-        bound[label] = (position, output)
-    return {
-        "calls": compiled,
-        "groups": [[position] for position in range(len(compiled))],
-        "refused": [],
-        "binding": "position",
-        "workers": 1,
-        "retries": 0,
-        "backoff": 0.0,
-        "arguments": False,
-        "shared": True,  # a function that changes its argument changes it for every other call too
-        "state": False,
-        "inline": False,
-    }
+        steps.append(Step(str(name), str(name), given, sorted(needs), [str(output)]))
+        known[label] = _Known(position, output)
+    groups = [[position] for position in range(len(steps))]
+    return Program(steps, groups, [], "", Manner("position", shared=True))
 
 
-def _value(value: Any, bound: Mapping[str, tuple[int, str]]) -> Any:
-    """One argument as `core` resolves it; only whole strings can be references."""
+def _tree(value: Any, known: Mapping[str, _Known], needs: set[int]) -> Tree:
+    """One argument for `core`, its producer added to `needs`; only whole strings can be references."""
     if not isinstance(value, str):
         return ("value", value) if isinstance(value, (list, dict)) else value
     if value.startswith("$") and value.endswith("$"):
@@ -90,10 +90,10 @@ def _value(value: Any, bound: Mapping[str, tuple[int, str]]) -> Any:
         label, field = value[1:].split(".", 1)
     else:
         return value
-    position, output = bound[label]
-    if field != output:
+    if field != known[label].output:
         raise KeyError(field)
-    return ("ref", position, [])
+    needs.add(known[label].call)
+    return ("ref", (known[label].call, []))
 
 
 class NestfulRunner:
@@ -134,7 +134,7 @@ class NestfulRunner:
         """The outcomes of many answers in order, with work sent ahead."""
         refused: list[Outcome | None] = []
 
-        def programs() -> Iterator[dict[str, Any]]:
+        def programs() -> Iterator[Program]:
             for calls, sample in answers:
                 try:
                     program = compile_calls(calls, sample.tools)
@@ -154,8 +154,8 @@ class NestfulRunner:
 
 def _outcome(reply: Reply) -> Outcome:
     if reply.ended is not None:
-        return Outcome(failure=Failure(*reply.ended))
-    for _, status, value, *_ in reply.rows:
-        if status != "ok":
-            return Outcome(failure=Failure(*value))
-    return Outcome(reply.rows[-1][2])
+        return Outcome(failure=reply.ended)
+    for row in reply.rows:
+        if row.problem is not None:
+            return Outcome(failure=Failure(*row.problem))
+    return Outcome(reply.rows[-1].value)

@@ -1,26 +1,47 @@
-"""From a plan to the plain data that `core` runs: order, arguments as small trees, refused calls."""
+"""From a plan to the program that `core` runs: order, arguments as small trees, refused calls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, references
+from planner_eval.execution.job import Manner, Program, Step
+from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.plan.topological import generations as topological
 from planner_eval.plan.topological import stuck
+
+if TYPE_CHECKING:
+    from planner_eval.execution.job import Tree
 
 _SCALARS = frozenset({type(None), bool, int, float, str})
 
 
-def compile_plan(
-    plan: Plan,
-    *,
-    binding: str = "name",
-    workers: int = 1,
-    retries: int = 0,
-    backoff: float = 0.1,
-    outputs: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How calls are made.
+
+    Args:
+        binding: ``"name"``: arguments by name (``arg_0`` … also stand for positions);
+            ``"position"``: values in written order whatever their names, as NESTful's own executor does.
+        concurrency: How many independent calls may run at once.
+        retries: How often a failing call is tried again.
+        backoff: Seconds before the first retry; doubled for each further one.
+        arguments: Keep in the trace the values that each call was made with.
+        state: Ask the tools for their state afterwards.
+        outputs: Tool → the names of its outputs, where they are known.
+    """
+
+    binding: str = "name"
+    concurrency: int = 1
+    retries: int = 0
+    backoff: float = 0.1
+    arguments: bool = False
+    state: bool = False
+    outputs: Mapping[str, Sequence[str]] | None = None
+
+
+def compile_plan(plan: Plan, options: Options | None = None) -> Program:
     """The program that runs `plan`.
 
     Calls in a cycle are refused; with one worker the others run in written order wherever that order
@@ -28,21 +49,18 @@ def compile_plan(
 
     Args:
         plan: The plan.
-        binding: ``"name"``, or ``"position"`` for values in written order whatever their names.
-        workers: How many independent calls may run at once.
-        retries: How often a failing call is tried again.
-        backoff: Seconds before the first retry; doubled for each further one.
-        outputs: Tool → the names of its outputs, where they are known.
+        options: How calls are made.
 
     >>> from planner_eval.plan.model import Call
-    >>> compile_plan(Plan((Call("a", "now"), Call("b", "add", (("x", Ref(0)),)))))["groups"]
+    >>> compile_plan(Plan((Call("a", "now"), Call("b", "add", (("x", Ref(0)),))))).groups
     [[0], [1]]
     """
+    wanted = options or Options()
     needs = producers(plan)
-    generations, looped = _generations(needs)
-    known = outputs or {}
-    calls = [
-        (
+    looped = _looped(needs)
+    known = wanted.outputs or {}
+    steps = [
+        Step(
             call.tool,
             call.name,
             [(name, tree(value)) for name, value in call.arguments],
@@ -51,21 +69,22 @@ def compile_plan(
         )
         for position, call in enumerate(plan.calls)
     ]
-    groups = generations if workers > 1 else [[position] for position in _written_order(needs, looped)]
+    one_by_one = [[position] for position in _written_order(needs, looped)]
     names = ", ".join(plan.calls[position].id for position in looped)
-    return {
-        "calls": calls,
-        "groups": groups,
-        "refused": [(position, ("cycle", f"calls depend on one another: {names}")) for position in looped],
-        "binding": binding,
-        "workers": workers,
-        "retries": retries,
-        "backoff": backoff,
-        "arguments": False,
-        "shared": False,
-        "state": False,
-        "inline": False,
-    }
+    return Program(
+        steps,
+        _generations(needs, looped) if wanted.concurrency > 1 else one_by_one,
+        looped,
+        f"calls depend on one another: {names}",
+        Manner(
+            wanted.binding,
+            wanted.concurrency,
+            wanted.retries,
+            wanted.backoff,
+            arguments=wanted.arguments,
+            state=wanted.state,
+        ),
+    )
 
 
 def producers(plan: Plan) -> list[list[int]]:
@@ -85,39 +104,42 @@ def outcomes(plan: Plan) -> list[int]:
 def running_order(plan: Plan) -> list[int]:
     """Every call once: producers before consumers, in written order where that is free."""
     needs = producers(plan)
-    looped = _generations(needs)[1]
+    looped = _looped(needs)
     return sorted(looped) + _written_order(needs, looped)
 
 
-def tree(value: Any) -> Any:
-    """One argument's value for `core`: scalars as they are, the rest tagged."""
+def tree(value: Value) -> Tree:
+    """One argument's value for `core`: scalars as they are, the rest as a tag and its content."""
     kind = type(value)
     if kind in _SCALARS:
         return value
     if kind is Ref:
-        return ("ref", value.call, list(value.path))
+        return ("ref", (value.call, list(value.path)))
     if kind is Unresolved:
         return ("unresolved", value.name)
     if kind is Template:
         return ("text", [tree(part) for part in value.parts])
-    if not any(True for _ in references(value)):
-        return ("value", value)
     if kind is list:
-        return ("list", [tree(item) for item in value])
-    return ("dict", [(key, tree(item)) for key, item in value.items()])
+        items = [tree(item) for item in value]
+        return ("value", value) if all(map(_whole, items)) else ("list", items)
+    if kind is dict:
+        fields = [(key, tree(item)) for key, item in value.items()]
+        return ("value", value) if all(_whole(item) for _, item in fields) else ("dict", fields)
+    return ("value", value)
 
 
-def _generations(needs: list[list[int]]) -> tuple[list[list[int]], list[int]]:
-    """Topological generations, and the positions of calls that wait for themselves for ever.
+def _whole(inner: Tree) -> bool:
+    """Whether a tree is the value itself, with nothing in it to resolve."""
+    return type(inner) is not tuple or inner[0] == "value"
 
-    A call that only depends on a cycle is put after it: it is skipped for its producer's sake.
-    """
-    looped = _looped(needs)
+
+def _generations(needs: list[list[int]], looped: list[int]) -> list[list[int]]:
+    """Topological generations, in which a call that depends on a cycle comes after it: it is skipped."""
     if not looped:
-        return list(topological(needs)), looped
+        return list(topological(needs))
     out = set(looped)
     rest = [[p] if p in out else [q for q in needed if q not in out] for p, needed in enumerate(needs)]
-    return list(topological(rest)), looped
+    return list(topological(rest))
 
 
 def _looped(needs: list[list[int]]) -> list[int]:

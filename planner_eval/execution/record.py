@@ -37,6 +37,7 @@ def read_record(path: Path) -> list[dict[str, Any]]:
 
 
 def _entry(raw: Any, place: str) -> dict[str, Any]:
+    wanted = "expected an object with tool, arguments and value (or error)"
     try:
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
         if "error" in raw:
@@ -44,7 +45,6 @@ def _entry(raw: Any, place: str) -> dict[str, Any]:
             return {**entry, "error": [str(kind), str(message)]}
         return {**entry, "value": decode(raw["value"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        wanted = "expected an object with tool, arguments and value (or error)"
         raise ExecutionError(
             f"{place}: no recorded call: {type(error).__name__}: {error}; {wanted}"
         ) from error

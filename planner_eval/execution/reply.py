@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.execution import core
+from planner_eval.execution.job import Row
+from planner_eval.execution.trace import Failure, Layer
 from planner_eval.execution.wire import decode
 
 
@@ -15,14 +16,14 @@ class Reply:
     """What came back for one plan.
 
     Args:
-        rows: The calls that were reported, see `core.Row`; values decoded.
-        ended: None where the plan ran to its end, else why not, as (kind, message).
+        rows: The calls that were reported; values decoded.
+        ended: None where the plan ran to its end, else why not.
         state: What the tools say of their state afterwards.
         seconds: Wall time in the worker.
     """
 
-    rows: tuple[core.CallRow, ...]
-    ended: tuple[str, str] | None = None
+    rows: tuple[Row, ...]
+    ended: Failure | None = None
     state: Any = None
     seconds: float = 0.0
 
@@ -36,20 +37,20 @@ class Lines:
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
-        self.rows: list[core.CallRow] = []
+        self.rows: list[Row] = []
         self.seen: set[int] = set()
-        self.layers: tuple[tuple[str, bool, str], ...] = ()
-        self.refused: tuple[str, str] | None = None
+        self.layers: tuple[Layer, ...] = ()
+        self.refused: Failure | None = None
         self.state: Any = None
         self.complete = False
 
-    def all(self, output: bytes) -> tuple[str, str] | None:
+    def all(self, output: bytes) -> Failure | None:
         """Read every line; the trouble, if one of them is no message."""
         for line in output.split(b"\n")[:-1]:
             try:
-                self.line(json.loads(line))
+                self.line(json.loads(line.decode()))  # bytes would have json guess their encoding
             except (ValueError, TypeError, RecursionError, IndexError):
-                return ("worker-lied", f"the worker sent something that is no message: {line[:80]!r}")
+                return Failure("worker-lied", f"the worker sent something that is no message: {line[:80]!r}")
         return None
 
     def line(self, data: Any) -> None:
@@ -62,23 +63,25 @@ class Lines:
         if self.complete:
             raise ValueError("a line after the last")
         if head == "layers":
-            self.layers = tuple((str(name), ok is True, str(text)) for name, ok, text in data[1])
+            self.layers = tuple(Layer(str(name), held is True, str(text)) for name, held, text in data[1])
         elif head == "refused":
-            self.refused = (str(data[1]), str(data[2])[:2000])
+            self.refused = Failure(str(data[1]), str(data[2])[:2000])
         elif head == "end":
             self.state, self.complete = decode(data[1]), True
         else:
             self.rows.append(self.row(*data))
 
-    def row(
-        self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any
-    ) -> core.CallRow:
+    def row(self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any) -> Row:
         """One call's row, checked and decoded."""
         if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
             raise ValueError(f"no call has the position {position!r}")
         if status not in ("ok", "failed", "skipped") or type(attempts) is not int:
             raise ValueError(f"no status: {status!r}")
         self.seen.add(position)
-        decoded = decode(value) if status == "ok" else (str(value[0])[:200], str(value[1])[:1000])
+        decoded, problem = (decode(value), None) if status == "ok" else (None, _problem(*value))
         arguments = None if given is None else [(str(name), decode(item)) for name, item in given]
-        return position, status, decoded, float(seconds), attempts, arguments
+        return Row(position, status, decoded, problem, float(seconds), attempts, arguments)
+
+
+def _problem(kind: Any, message: Any) -> tuple[str, str]:
+    return str(kind)[:200], str(message)[:1000]

@@ -21,8 +21,10 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import core, load
 from planner_eval.execution.channel import Server, Vanished, Worker
+from planner_eval.execution.job import Program, Row
 from planner_eval.execution.reply import Lines, Reply
 from planner_eval.execution.source import ToolSource
+from planner_eval.execution.trace import Failure, Layer
 
 LEVELS = ("strict", "process", "inline")
 REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "process": ("limits",), "inline": ()}
@@ -61,7 +63,7 @@ class _Ticket:
 
     __slots__ = ("program", "reply")
 
-    def __init__(self, program: dict[str, Any]) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
         self.reply: Reply | None = None
 
@@ -99,7 +101,7 @@ class Sandbox:
         self.limits = limits or Limits()
         self.threads = threads
         self.jobs = jobs or min(4, _cpus())
-        self.layers: tuple[tuple[str, bool, str], ...] = ()
+        self.layers: tuple[Layer, ...] = ()
         self._backend: Server | Worker | None = None
         self._owner = os.getpid()
         self._tools: Any = None
@@ -129,11 +131,11 @@ class Sandbox:
         self._waiting.clear()
 
     # ------------------------------------------------------------ running
-    def run(self, program: dict[str, Any]) -> Reply:
+    def run(self, program: Program) -> Reply:
         """Run one program of `compile_plan`."""
         return next(self.map([program]))
 
-    def map(self, programs: Iterable[dict[str, Any]]) -> Iterator[Reply]:
+    def map(self, programs: Iterable[Program]) -> Iterator[Reply]:
         """Run programs and give their replies in order, sending some ahead.
 
         Raises:
@@ -155,13 +157,14 @@ class Sandbox:
             if mine and all(ticket in mine for ticket in self._waiting):
                 self.close()  # somebody stopped half-way, and nobody else is waiting
 
-    def _send(self, program: dict[str, Any]) -> _Ticket:
+    def _send(self, program: Program) -> _Ticket:
         ticket = _Ticket(program)
         with self._lock:
             try:
                 self._started().send(self._request(program))
             except ValueError as error:  # arguments that nest deeper than a message can
-                ticket.reply = Reply((), ("unsendable", f"the plan cannot be handed to a worker: {error}"))
+                unsendable = Failure("unsendable", f"the plan cannot be handed to a worker: {error}")
+                ticket.reply = Reply((), unsendable)
             else:
                 self._waiting.append(ticket)
         return ticket
@@ -176,19 +179,18 @@ class Sandbox:
                 first.reply = self._reply(self._backend, first.program)
         return ticket.reply
 
-    def _request(self, program: dict[str, Any]) -> dict[str, Any]:
+    def _request(self, program: Program) -> dict[str, Any]:
         limits = self.limits
         return {
-            "program": program,
+            "program": program.plain(),
             "seconds": limits.seconds,
             "value_size": limits.value_size,
-            "state": program["state"],
             "layers": not self.layers,
         }
 
-    def _inline(self, program: dict[str, Any]) -> Reply:
+    def _inline(self, program: Program) -> Reply:
         started = time.perf_counter()
-        rows: list[core.CallRow] = []
+        rows: list[Row] = []
         if self._tools is None or self.source.stateful:
             try:
                 self._tools = (
@@ -196,8 +198,8 @@ class Sandbox:
                 )
             except load.LoadError as error:
                 raise ExecutionError(str(error)) from error
-        core.run({**program, "inline": True}, self._tools, rows.append)
-        state = load.state_of(self._tools) if program["state"] else None
+        core.run(program, self._tools, rows.append, inline=True)
+        state = load.state_of(self._tools) if program.manner.state else None
         return Reply(tuple(rows), None, state, time.perf_counter() - started)
 
     def _started(self) -> Server | Worker:
@@ -231,29 +233,29 @@ class Sandbox:
         }
 
     # ------------------------------------------------------------ reading replies
-    def _reply(self, backend: Server | Worker, program: dict[str, Any]) -> Reply:
+    def _reply(self, backend: Server | Worker, program: Program) -> Reply:
         try:
             raw = backend.receive()
         except Vanished as error:
             self.close()
             raise ExecutionError(str(error)) from error
-        read = Lines(len(program["calls"]))
+        read = Lines(len(program.steps))
         trouble = read.all(raw.output)
         if read.layers:
             self.layers = read.layers
         if read.refused is not None:
             self.close()
-            raise ExecutionError(self._refusal(*read.refused))
-        ended = raw.ended or trouble or (None if read.complete else ("worker-died", "the worker ended early"))
-        return Reply(tuple(read.rows), ended, read.state, raw.seconds)
+            raise ExecutionError(self._refusal(read.refused))
+        early = None if read.complete else Failure("worker-died", "the worker ended early")
+        return Reply(tuple(read.rows), raw.ended or trouble or early, read.state, raw.seconds)
 
-    def _refusal(self, kind: str, message: str) -> str:
-        if kind != "isolation":
-            return message
+    def _refusal(self, refused: Failure) -> str:
+        if refused.kind != "isolation":
+            return refused.message
         lower = LEVELS[LEVELS.index(self.level) + 1]
         return (
             f"isolation level {self.level!r} asks for {', '.join(REQUIRED[self.level])}; "
-            f"not in force here: {message}. Nothing was run. `planeval doctor` shows every layer; "
+            f"not in force here: {refused.message}. Nothing was run. `planeval doctor` shows every layer; "
             f"if you trust these tools, ask for --isolation {lower}"
         )
 

@@ -17,7 +17,7 @@ from planner_eval.execution import load, lockdown
 from planner_eval.execution.folders import remove_tree, tree_size
 from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MUCH_OUTPUT
 from planner_eval.execution.worker import receive, settle_in
-from planner_eval.execution.zygote import FORKED, Zygote
+from planner_eval.execution.zygote import Forked, Zygote
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -216,13 +216,13 @@ class _Supervisor:
 
     def _hear(self) -> _Child | None:
         """Take in one thing that the zygote tells; the child that has left, if that is it."""
-        kind, value = self.zygote.reply()
-        if kind == FORKED:
-            self.unborn.pop(0).begin(value)
+        told = self.zygote.reply()
+        if isinstance(told, Forked):
+            self.unborn.pop(0).begin(told)
             return None
         child = self.leaving.pop(0)
-        if child.status == ENDED and os.WIFSIGNALED(value):
-            child.status = 1000 + os.WTERMSIG(value)
+        if child.status == ENDED and os.WIFSIGNALED(told):
+            child.status = 1000 + os.WTERMSIG(told)
         return child
 
     def _finish(self, child: _Child | None) -> None:

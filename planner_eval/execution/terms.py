@@ -10,15 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.text import shortened
 from planner_eval.execution.program import outcomes, producers
 from planner_eval.plan.canonical import Key, Numbered, same
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.walk import fold, leaves
 
 WIDTH = 200
 """The most characters of a term's text; the digest beside it is of the whole term."""
+
+
+class Literal(NamedTuple):
+    """A literal of a plan.
+
+    Args:
+        call: The call's position.
+        argument: The argument's name.
+        path: The way into the argument's value.
+        value: The literal.
+    """
+
+    call: int
+    argument: str
+    path: Path
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +50,7 @@ class Symbolic:
             call, or those that nobody uses; and calls that act.
         dead: The calls that no final call needs, nor is.
         duplicated: Groups of calls with one term, each group in written order.
-        reaching: The literals that final calls are made of: (call, argument, way into it, value).
+        reaching: The literals that final calls are made of.
         answer: The named answer's term as digits, where the plan names one.
     """
 
@@ -42,7 +59,7 @@ class Symbolic:
     final: tuple[int, ...]
     dead: tuple[int, ...]
     duplicated: tuple[tuple[int, ...], ...]
-    reaching: tuple[tuple[int, str, Path, Value], ...]
+    reaching: tuple[Literal, ...]
     answer: str | None = None
 
     @property
@@ -146,29 +163,13 @@ def _ancestors(needs: Sequence[Sequence[int]], final: Iterable[int]) -> set[int]
     return alive
 
 
-def _literals(plan: Plan, position: int) -> list[tuple[int, str, Path, Value]]:
+def _literals(plan: Plan, position: int) -> list[Literal]:
     return [
-        (position, name, path, literal)
+        Literal(position, name, path, literal)
         for name, value in plan.calls[position].arguments
-        for path, literal in _leaves(value, ())
+        for path, literal in leaves(value)
+        if not isinstance(literal, (Ref, Unresolved))
     ]
-
-
-def _leaves(value: Value, at: Path) -> Iterable[tuple[Path, Value]]:
-    kind = type(value)
-    if kind is Ref or kind is Unresolved:
-        return
-    inner: Iterable[tuple[Any, Value]] = ()
-    if kind is list:
-        inner = enumerate(value)
-    elif kind is dict:
-        inner = value.items()
-    elif kind is Template:
-        inner = enumerate(value.parts)
-    else:
-        yield at, value
-    for step, item in inner:
-        yield from _leaves(item, (*at, step))
 
 
 # ---------------------------------------------------------------- for people
@@ -199,18 +200,18 @@ def _term(plan: Plan, position: int, texts: Sequence[str | None]) -> str:
 
 
 def _shown(value: Value, texts: Sequence[str | None]) -> str:
-    kind = type(value)
-    if kind is Ref:
+    def leaf(value: Value) -> str:
+        if isinstance(value, Unresolved):
+            return f"?{value.name}"
+        if not isinstance(value, Ref):
+            return repr(value)[:WIDTH]
         steps = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in value.path)
         return (texts[value.call] or "⟲") + steps
-    if kind is Unresolved:
-        return f"?{value.name}"
-    if kind is list:
-        return "[" + ", ".join(_shown(item, texts) for item in value[:WIDTH]) + "]"
-    if kind is dict:
-        pairs = list(value.items())[:WIDTH]
-        return "{" + ", ".join(f"{key!r}: {_shown(item, texts)}" for key, item in pairs) + "}"
-    if kind is Template:
-        shown = (part if isinstance(part, str) else "{" + _shown(part, texts) + "}" for part in value.parts)
-        return "'" + "".join(shown) + "'"
-    return repr(value)[:WIDTH]
+
+    def fields(made: dict[str, str]) -> str:
+        return "{" + ", ".join(f"{key!r}: {item}" for key, item in list(made.items())[:WIDTH]) + "}"
+
+    def text(parts: tuple[Value, ...]) -> str:
+        return "'" + "".join(p if isinstance(p, str) else "{" + leaf(p) + "}" for p in parts) + "'"
+
+    return str(fold(value, leaf, items=lambda made: f"[{', '.join(made[:WIDTH])}]", fields=fields, text=text))

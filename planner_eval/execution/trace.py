@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.execution.wire import Opaque, encode
 
@@ -26,6 +26,20 @@ class Failure:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
+
+
+class Layer(NamedTuple):
+    """One layer of isolation, as it was found.
+
+    Args:
+        name: ``"limits"``, ``"capabilities"``, ``"landlock"`` or ``"seccomp"``.
+        held: Whether it was in force.
+        found: How far, or why not.
+    """
+
+    name: str
+    held: bool
+    found: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +78,7 @@ class Trace:
         state: What the tools say of their state afterwards (a world's tables, for instance).
         seconds: Wall time of the whole run in its worker.
         isolation: The level it ran at.
-        layers: Each layer with whether it was in force, and what was found.
+        layers: The layers that were tried, each as it was found.
     """
 
     calls: tuple[CallTrace, ...] = ()
@@ -73,7 +87,7 @@ class Trace:
     state: Any = None
     seconds: float = 0.0
     isolation: str = "inline"
-    layers: tuple[tuple[str, bool, str], ...] = ()
+    layers: tuple[Layer, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -115,7 +129,7 @@ class Trace:
             data["state"] = _plain(self.state)
         if self.layers:
             data["layers"] = {
-                name: found if held else f"not in force: {found}" for name, held, found in self.layers
+                one.name: one.found if one.held else f"not in force: {one.found}" for one in self.layers
             }
         return data
 

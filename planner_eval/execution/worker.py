@@ -14,6 +14,7 @@ import os
 import select
 
 from planner_eval.execution import core, load, lockdown, wire
+from planner_eval.execution.job import Program, Row
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
 def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object]) -> None:
     """Run one plan and write a line a call, then the line that ends it."""
     budget = request["value_size"]
+    program = Program.of(request["program"])
 
-    def emit(row: core.CallRow) -> None:
-        position, status, value, seconds, attempts, arguments = row
-        shown = wire.encode([[n, v] for n, v in arguments], budget) if arguments is not None else "null"
-        text = wire.encode(value if status == "ok" else list(value), budget)
-        write(f'[{position},"{status}",{text},{seconds!r},{attempts},{shown}]\n')
+    def emit(row: Row) -> None:
+        given = row.arguments
+        shown = "null" if given is None else wire.encode([[n, v] for n, v in given], budget)
+        text = wire.encode(row.value if row.problem is None else list(row.problem), budget)
+        write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown}]\n')
 
-    core.run(request["program"], tools, emit)
-    state = load.state_of(tools) if request["state"] else None
+    core.run(program, tools, emit)
+    state = load.state_of(tools) if program.manner.state else None
     write(f'["end",{wire.encode(state, budget)}]\n')
 
 

@@ -22,10 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-FORKED, LEFT = b"f", b"l"
+_FORKED, _LEFT = b"f", b"l"
 """What a request asks for and a reply tells: a child that was forked, a child that has left."""
 _MESSAGE = 5
 """Bytes of a request or reply: which of the two, and a process number or a status."""
+
+
+class Forked(int):
+    """A child was forked: its process number."""
+
+
+class Left(int):
+    """A child has left: its status."""
 
 
 class Zygote:
@@ -76,7 +84,7 @@ class Zygote:
             OSError: the zygote is gone.
         """
         both = plan.to_bytes(4, sys.byteorder) + out.to_bytes(4, sys.byteorder)
-        self.link.sendmsg([FORKED + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, both)])
+        self.link.sendmsg([_FORKED + bytes(4)], [(SOL_SOCKET, SCM_RIGHTS, both)])
 
     def wait(self, pid: int) -> None:
         """Have a child waited for; the status with which it left comes as a reply.
@@ -84,10 +92,10 @@ class Zygote:
         Raises:
             OSError: the zygote is gone.
         """
-        os.write(self.file, LEFT + pid.to_bytes(4, "little"))
+        os.write(self.file, _LEFT + pid.to_bytes(4, "little"))
 
-    def reply(self) -> tuple[bytes, int]:
-        """The next reply: `FORKED` and a process number, or `LEFT` and a status; each kind in order.
+    def reply(self) -> Forked | Left:
+        """The next reply; each of the two kinds comes in order.
 
         Raises:
             OSError: the zygote is gone.
@@ -95,7 +103,7 @@ class Zygote:
         data = os.read(self.file, _MESSAGE)
         if len(data) < _MESSAGE:
             raise BrokenPipeError("the zygote is gone")
-        return data[:1], int.from_bytes(data[1:], "little")
+        return (Forked if data[:1] == _FORKED else Left).from_bytes(data[1:], "little")
 
     def close(self) -> None:
         """End the zygote; the kernel ends the children that it may have left."""
@@ -113,7 +121,7 @@ def _serve(link: socket, kept: dict[str, Any], lock: lockdown.SecondLock) -> Non
         if len(message) < _MESSAGE:
             return
         kind = message[:1]
-        if kind == FORKED:
+        if kind == _FORKED:
             value = _fork(link, passed[0][2], kept, lock)
         else:  # a child that does not leave, the supervisor kills
             _, value = os.waitpid(int.from_bytes(message[1:], "little"), 0)

@@ -46,7 +46,8 @@ class Counts:
     @property
     def f1(self) -> float | None:
         """Twice the hits over pred + gold; None where neither side has anything."""
-        return self.share.value
+        part, whole = f1_parts(self.hit, self.pred, self.gold)
+        return part / whole if whole else None
 
     @property
     def value(self) -> float | None:

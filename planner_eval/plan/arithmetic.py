@@ -1,4 +1,4 @@
-"""What an expression of numbers is worth, bounded in length, depth and size; nothing is evaluated as Python."""
+"""What an expression of numbers comes to, bounded in length, depth and size; nothing runs as Python."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class _Reader:
         plain = token.replace("_", "")
         if _INTEGER.fullmatch(plain):
             return _bounded(int(plain)) if len(plain) < BITS else _bounded(math.inf)
-        if (not plain[:1].isdigit() and plain[:1] != ".") or plain.isdigit():
+        if plain.isdigit() or not (plain[:1].isdigit() or plain[:1] == "."):
             raise _NotComputed
         return _bounded(float(plain))
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.plan.bag import Bag
-from planner_eval.plan.isomorphism import Coloured, find_mapping
+from planner_eval.plan.isomorphism import DIFFERENT, Coloured, Verdict, find_mapping
 from planner_eval.plan.model import Arguments, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.topological import generations
 
@@ -32,23 +32,6 @@ BUDGET = 1_000_000
 _first = itemgetter(0)
 _TRUE, _FALSE, _NAN = ("true",), ("false",), ("nan",)
 _SCALARS = (str, int, type(None))
-
-
-class Verdict(NamedTuple):
-    """Whether two plans mean the same, and the pairing of calls that shows it.
-
-    Args:
-        same: They mean the same.
-        exact: The verdict is proved; False where a search among equal calls ran out of its budget.
-        mapping: For each call of pred the position of its equal in gold; None when not the same.
-    """
-
-    same: bool
-    exact: bool = True
-    mapping: tuple[int, ...] | None = None
-
-
-DIFFERENT = Verdict(False)
 
 
 class _Later(Exception):
@@ -229,12 +212,12 @@ def compare_numbered(
             return DIFFERENT
         mapping.append(there.pop())
     if tied and not _fits(pred, gold, mapping):
-        found, exact = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
-        if found is None:
-            return Verdict(False, exact)
-        if not _fits(pred, gold, found):
+        found = find_mapping(pred.coloured(table), gold.coloured(table), budget=budget)
+        if found.mapping is None:
+            return found
+        mapping = [*found.mapping]
+        if not _fits(pred, gold, mapping):
             return Verdict(False, exact=False)
-        mapping = found
     if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
         return DIFFERENT
     return Verdict(True, mapping=tuple(mapping[:count]))

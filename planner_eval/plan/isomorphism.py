@@ -17,6 +17,23 @@ ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""
 
 
+class Verdict(NamedTuple):
+    """Whether two plans mean the same, and the pairing of calls that shows it.
+
+    Args:
+        same: They mean the same.
+        exact: The verdict is proved; False where a search among equal calls ran out of its budget.
+        mapping: For each call of pred the position of its equal in gold; None when not the same.
+    """
+
+    same: bool
+    exact: bool = True
+    mapping: tuple[int, ...] | None = None
+
+
+DIFFERENT = Verdict(False)
+
+
 class Coloured(NamedTuple):
     """A plan as the search sees it.
 
@@ -29,19 +46,7 @@ class Coloured(NamedTuple):
     producers: list[list[int]]
 
 
-class Found(NamedTuple):
-    """What a search for a mapping came to.
-
-    Args:
-        image: For each call of the one plan its call of the other; None where there is no mapping.
-        proved: False when the budget ran out.
-    """
-
-    image: list[int] | None
-    proved: bool = True
-
-
-def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Found:
+def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
     """Map each call of `left` to one of `right`, keeping colours and references.
 
     Args:
@@ -51,11 +56,11 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Found:
 
     >>> dice = Coloured([0, 0, 1], [[], [], [0, 1]])
     >>> find_mapping(dice, Coloured([0, 1, 0], [[], [2, 0], []]), budget=100)
-    Found(image=[2, 0, 1], proved=True)
+    Verdict(same=True, exact=True, mapping=(2, 0, 1))
     """
     refine(left, right, rounds=min(ROUNDS, 1 + budget // (1 + len(left.colours))))
     if sorted(left.colours) != sorted(right.colours):
-        return Found(None)
+        return DIFFERENT
     search = _Search(left, right, budget)
     partners: dict[tuple[int, ...], list[list[int]]] = {}
     for part in _parts(right):
@@ -67,10 +72,10 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Found:
                 del candidates[index]
                 break
             if search.budget <= 0:
-                return Found(None, proved=False)
+                return Verdict(False, exact=False)
         else:
-            return Found(None)
-    return Found(search.image)
+            return DIFFERENT
+    return Verdict(True, mapping=tuple(search.image))
 
 
 def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:

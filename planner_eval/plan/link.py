@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span
@@ -73,6 +74,8 @@ def link(
     if raw.answer is not None:
         answer = linker.arguments(len(raw.calls), raw.answer, ())
         linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
+    if linker.missing:
+        calls = tuple(map(_apart, calls, raw.calls, _others(ids, linker.missing)))
     if linker.backward_only is False:
         linker.note_cycle(len(calls))
     return Plan(calls, tuple(linker.edges), answer, (*raw.notes, *linker.notes), dialect, text)
@@ -101,15 +104,34 @@ def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     return ids
 
 
+def _others(ids: list[str], missing: set[str]) -> list[str]:
+    """Ids that no unresolved reference names: a call under such a name would mend the plan."""
+    taken = {*ids, *missing}
+    found = []
+    for name in ids:
+        other, copy = name, 1
+        while other in missing or (other != name and other in taken):
+            copy += 1
+            other = f"{name}_{copy}"
+        taken.add(other)
+        found.append(other)
+    return found
+
+
+def _apart(call: Call, raw: RawCall, other: str) -> Call:
+    return call if raw.label is not None or call.id == other else replace(call, id=other)
+
+
 class _Linker:
     """The state of one link(): who binds what, and what has been found so far."""
 
-    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "notes")
+    __slots__ = ("backward_only", "bound", "calls", "compute", "depth", "edges", "missing", "notes")
 
     def __init__(self, raw: RawPlan, depth: int, compute: Callable[[str], Value] | None) -> None:
         self.calls = raw.calls
         self.depth = depth
         self.compute = compute
+        self.missing: set[str] = set()
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
@@ -131,12 +153,17 @@ class _Linker:
         for k, (argument, value) in enumerate(raw):
             span = spans[k] if spans else None
             if argument in seen:
-                message = f"argument {argument!r} is given twice in call {i + 1}"
-                self.notes.append(Diagnostic("argument.duplicate", message, "error", i, argument, span))
+                message = f"argument {argument!r} is given twice in {self.where(i)}"
+                self.notes.append(
+                    Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span)
+                )
             seen.add(argument)
             linked = value if type(value) in _LEAVES else self.value(value, i, argument, (), span)
             out.append((argument, linked))
         return tuple(out)
+
+    def where(self, i: int) -> str:
+        return f"call {i + 1}" if i < len(self.calls) else "the answer"
 
     def value(self, value: Value, i: int, argument: str, at: Path, span: Span | None) -> Value:
         kind = type(value)
@@ -165,8 +192,9 @@ class _Linker:
         if kind is RawComputed:
             return self.computed(value.text, i, argument, span)
         if isinstance(value, dict):  # a key is repeated; the last value counts, as JSON readers have it
-            message = f"an object in {argument!r} of call {i + 1} gives a key twice; the last value counts"
-            self.notes.append(Diagnostic("value.duplicate", message, "error", i, argument, span))
+            where = self.where(i)
+            message = f"an object in {argument!r} of {where} gives a key twice; the last value counts"
+            self.notes.append(Diagnostic("value.duplicate", message, "error", self._place(i), argument, span))
             return self.value(dict(value), i, argument, at, span)
         raise TypeError(f"{kind.__name__} is no value of a call")
 
@@ -190,6 +218,7 @@ class _Linker:
             self.notes.append(
                 Diagnostic("reference.unresolved", message, "error", self._place(i), argument, span)
             )
+            self.missing.add(ref.name)
             return Unresolved(ref.name, ref.path, ref.span)
         earlier = bisect_left(binders, (i,))
         if earlier:

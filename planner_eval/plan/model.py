@@ -4,8 +4,9 @@
 Nothing here reads or writes, and importing it costs little more than dataclasses.
 
 A *value* is JSON data (None, bool, int, float, str, list, dict with string keys) whose leaves may
-also be references: ``RawRef`` and ``RawTemplate`` (and ``RawComputed``) before linking, ``Ref``, ``Unresolved`` and
-``Template`` after it. Lists and dicts inside values belong to the plan: treat them as read-only.
+also be references: ``RawRef`` and ``RawTemplate`` before linking, ``Ref``, ``Unresolved`` and
+``Template`` after it; an expression is ``RawComputed`` until then. Lists and dicts inside values
+belong to the plan: treat them as read-only.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class RawTemplate:
 
 @dataclass(frozen=True, slots=True)
 class RawComputed:
-    """An expression of literals that stands where a value should, as `1/6` in a Python call: its source text."""
+    """The source text of an expression that stands where a value should, as `1/6` in a Python call."""
 
     text: str
 
@@ -93,8 +94,7 @@ class RawCall:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RawPlan:
+class RawPlan(NamedTuple):
     """What a dialect's parser gives: raw calls, the named answer if the notation has one, notes."""
 
     calls: tuple[RawCall, ...]

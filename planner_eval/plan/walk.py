@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from planner_eval.base.jsontext import rebuilt
-from planner_eval.plan.model import Path, RawTemplate, Template, Value
+from planner_eval.plan.model import Path, RawRef, RawTemplate, Ref, Template, Unresolved, Value
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+_LEAVES = frozenset({str, int, float, bool, type(None), Ref, Unresolved, RawRef})
 """What nearly every value is; asked first, for that is the quickest."""
 
 
@@ -32,6 +32,8 @@ def holds(value: Value, kinds: type | tuple[type, ...]) -> bool:
     """
     if isinstance(value, kinds):
         return True
+    if type(value) in _LEAVES:
+        return False
     if isinstance(value, dict):
         return any(holds(item, kinds) for item in value.values())
     if isinstance(value, (list, tuple)):
@@ -53,7 +55,7 @@ def leaves(value: Value, at: Path = ()) -> Iterator[tuple[Path, Value]]:
     >>> list(leaves({"to": ["Rome", 7]}))
     [(('to', 0), 'Rome'), (('to', 1), 7)]
     """
-    if type(value) in _SCALARS:
+    if type(value) in _LEAVES:
         yield at, value
     elif isinstance(value, dict):
         for key, item in value.items():
@@ -80,7 +82,7 @@ def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:
     {'to': ['ROME', 7]}
     """
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in _LEAVES:
         return change(value)
     if kind is dict:
         return {key: map_leaves(change, item) for key, item in value.items()}
@@ -114,7 +116,7 @@ def fold(
     >>> fold({"to": ["Rome", 7]}, repr, items=" ".join, fields=lambda made: f"<{made['to']}>")
     "<'Rome' 7>"
     """
-    if type(value) in _SCALARS:
+    if type(value) in _LEAVES:
         return leaf(value)
     if isinstance(value, dict):
         return fields(

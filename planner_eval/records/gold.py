@@ -40,21 +40,21 @@ class Gold(NamedTuple):
         return self.plans[0][0]
 
 
-def read_gold(record: Record, *, dialect: str | None = None) -> Gold:
+def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:
     """The gold plans of a record.
 
     Raises:
         ParseError: the record's own plan, or an alternative, cannot be read.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
-    plan = read_plan(record, dialect=dialect)
+    plan = read_plan(record, dialect=dialect, compute=compute)
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
         where = f"{record.where}, alternative {number}"
         held = choose_content(where, [item], "gold") if _is_record(item) else None
         source = item if held is None else item[held]
-        other = parse(source, dialect=dialect)
+        other = parse(source, dialect=dialect, compute=compute)
         plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 

@@ -5,11 +5,13 @@ What is broken is taken apart in :mod:`planner_eval.records.broken`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
+from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
@@ -58,6 +60,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     except (ValueError, RecursionError):
         data, whole = None, False
     if whole:
+        if not lines and _is_listed(data):
+            return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
         return structured(data, text_field, lines=lines)
     found = _pieces(text, at, text_field, lines=lines)
     runs = _traces(found) if found else None
@@ -86,6 +90,23 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
         few = faults * 10 <= len(found) or faults == 1 if lines else True
         items = found if len(found) - faults > 1 and few and _are_records(found) else items
     return items
+
+
+_CALL = re.compile(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+
+
+def _is_listed(data: Any) -> bool:
+    """Whether a file's value is one plan: objects keyed by tools, texts that are calls, words between."""
+    if not isinstance(data, list) or not data:
+        return False
+    if all(isinstance(item, str) for item in data):
+        return all(map(_CALL.fullmatch, data))
+    rest, passed = calls_among(data)
+    if rest and all(map(may_be_keyed, rest)):  # one key to a call is an id, not a tool
+        return any(is_keyed([v]) for v in rest) and not any(
+            is_call(v) for item in rest for v in item.values()
+        )
+    return bool(passed) and bool(rest) and all(map(is_call, rest))
 
 
 def _are_records(items: Sequence[Item]) -> bool:

@@ -74,6 +74,7 @@ def evaluate(
     policy: Policy = DEFAULT_POLICY,
     located: bool = False,
     repair: bool = False,
+    compute: str | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -83,6 +84,7 @@ def evaluate(
         gold_dialect: The notation of the gold plans; recognised when None.
         policy: How values compare.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        compute: How expressions of numbers become numbers, in gold plans too.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
 
     Returns:
@@ -91,11 +93,11 @@ def evaluate(
     for position, (pred, gold) in enumerate(pairs):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        plan = _tried(read_plan, pred, ParseError, dialect=pred_dialect, repair=repair)
-        wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect)
+        plan = _tried(read_plan, pred, ParseError, dialect=pred_dialect, repair=repair, compute=compute)
+        wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute)
         row = _row(name, plan, pred, wanted, gold, policy)
         if row.state == "unreadable" and pred is not None and not repair:
-            row = row._replace(mended=mended(pred, dialect=pred_dialect))
+            row = row._replace(mended=mended(pred, dialect=pred_dialect, compute=compute))
         yield _located(row) if located else row
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import comb, exp, lgamma, log, sqrt
 from typing import Any, NamedTuple
 
+from planner_eval.base.ratios import f1_parts
 from planner_eval.metrics.counts import Counts, Share, Tally
 
 RESAMPLES = 1_000
@@ -71,11 +72,11 @@ def intervals(
         asked = [tally for tally in column if tally is not None]
         if _yes_or_no(asked):
             found[name] = wilson(sum(t.part for t in asked if isinstance(t, Share)), len(asked))
-        elif sum(_columns(column)[1]):
-            drawn[name] = _columns(column)
-            found[name] = None
-        else:
-            found[name] = None
+            continue
+        found[name] = None
+        columns = _columns(column)
+        if sum(columns[1]):
+            drawn[name] = columns
     if drawn:
         found |= _bootstrap(drawn, seed, resamples)
     return found
@@ -122,9 +123,12 @@ def _columns(tallies: Sequence[Tally | None]) -> tuple[list[float], list[float]]
     """Numerator and denominator of each sample's figure: of F1 for counts."""
     parts, wholes = [], []
     for tally in tallies:
-        share = tally.share if isinstance(tally, Counts) else tally
-        parts.append(share.part if share is not None else 0.0)
-        wholes.append(share.whole if share is not None else 0.0)
+        if isinstance(tally, Counts):  # not its `share`: an object for each figure of each sample
+            part, whole = f1_parts(tally.hit, tally.pred, tally.gold)
+        else:
+            part, whole = (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
+        parts.append(part)
+        wholes.append(whole)
     return parts, wholes
 
 

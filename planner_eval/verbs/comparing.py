@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from planner_eval.metrics import DEFAULT_METRICS, choose
-from planner_eval.policy import DEFAULT_POLICY
+from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.scoring.compare import Contrast, make_contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
-from planner_eval.verbs.evaluating import AS_IT_COMES, Progress, Reading, pair
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
 from planner_eval.verbs.scoring import mending, reading_name, refuse_unknown_keys, scored_pairs
@@ -37,8 +37,7 @@ def compare(
         gold: The gold plans of both.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
-        by: What to break the differences down by, as for :func:`score`; when left out all of gold's
-            structure, and difficulty, domain and category where records have them.
+        by: What to break the differences down by, as for :func:`score`; when left out by all there is.
         seed: Where random numbers start.
         reading: How all are read and paired.
         names: What the two are called.
@@ -51,11 +50,24 @@ def compare(
     >>> found.n, found.lost, found.won
     (2, ('2',), ())
     """
-    chosen, measured = policy_of(policy), choose(metrics)
-    keys = by or (*STRUCTURE, *FIELDS)
     right = reading.golds(no_text(gold))
     both = [mending(pair(side, right, reading=reading)) for side in (first, second)]
-    runs = [scored_pairs(paired, measured, chosen, keys, progress) for paired in both]
+    found = _contrast(both, policy_of(policy), choose(metrics), by, names, seed, progress)
+    read = {"first": both[0].pred.said, "second": both[1].pred.said, "gold": right.said}
+    return replace(found, read=read)
+
+
+def _contrast(
+    both: Sequence[Paired],
+    policy: Policy,
+    metrics: tuple[str, ...],
+    by: Sequence[str],
+    names: tuple[str, str],
+    seed: int,
+    progress: Progress | None,
+) -> Contrast:
+    keys = by or (*STRUCTURE, *FIELDS)
+    runs = [scored_pairs(paired, metrics, policy, keys, progress) for paired in both]
     refuse_unknown_keys(by, runs[0].rows)
     parts = {
         "answers": " and ".join(paired.pred.content or "records" for paired in both),
@@ -65,15 +77,14 @@ def compare(
     found = make_contrast(
         runs[0].rows,
         runs[1].rows,
-        measured,
+        metrics,
         names=names,
-        made=signature(chosen.name, seed=seed, **parts),
+        made=signature(policy.name, seed=seed, **parts),
         by=[key for key in keys if any(key in row.keys for row in runs[0].rows)],
         seed=seed,
     )
-    left_out = [
+    first, second = (
         counts._replace(repeated=len(paired.repeated))
         for counts, paired in zip(found.records, both, strict=True)
-    ]
-    read = {"first": both[0].pred.said, "second": both[1].pred.said, "gold": right.said}
-    return replace(found, records=(left_out[0], left_out[1]), read=read)
+    )
+    return replace(found, records=(first, second))

@@ -17,6 +17,7 @@ def convert(
     loss: bool = False,
     dialect: str | None = None,
     repair: bool = False,
+    compute: str | None = None,
     tools: Any = None,
 ) -> Simplified:
     """Write a plan in another notation.
@@ -27,6 +28,7 @@ def convert(
         loss: Give up what it cannot say, and say what was lost.
         dialect: The notation to read; recognised when left out.
         repair: Mend small faults where strict reading fails.
+        compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
         tools: What types the values of untyped notations; as for :func:`planner_eval.parse`.
 
     Returns:
@@ -41,5 +43,5 @@ def convert(
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
     dialects.get(to)
-    plan = parse(source, dialect=dialect, repair=repair, tools=tools)
+    plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=tools)
     return write_lossy(plan, to, write) if loss else Simplified(write(plan, to), ())

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner_eval.execution.effects import Effects
 from planner_eval.execution.effects import compare_effects as compare_plans
-from planner_eval.execution.run import Options
+from planner_eval.execution.program import Options
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, parse
 

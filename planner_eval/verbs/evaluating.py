@@ -88,6 +88,7 @@ class Reading(NamedTuple):
             as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
         turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
             its number; all turns when left out.
+        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
     """
 
     dialect: str | None = None
@@ -99,6 +100,7 @@ class Reading(NamedTuple):
     by: str | None = None
     repair: bool | None = None
     turn: Which = None
+    compute: str | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
@@ -199,6 +201,7 @@ def evaluate(
         policy=policy_of(policy),
         located=located,
         repair=bool(how.repair),
+        compute=how.compute,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 

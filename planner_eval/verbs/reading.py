@@ -85,6 +85,7 @@ def parse(
     repair: bool = False,
     tools: Any = None,
     infer: bool = False,
+    compute: str | None = None,
     reader: str = "fast",
     turn: Which = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -100,6 +101,8 @@ def parse(
         tools: What types the values of notations that write them without types: tool → parameter →
             JSON type, a catalog, or a catalog's file.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
         turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
@@ -112,8 +115,8 @@ def parse(
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
         AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
-        InputError: there is no dialect of that name, or no grammar for it; the text is the name of a file;
-            or the file holds many records, which :func:`read` gives.
+        InputError: there is no dialect of that name, or no grammar for it; no such way to compute; the text
+            is the name of a file; or the file holds many records, which :func:`read` gives.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -125,8 +128,15 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     """
     if isinstance(source, Plan):
         return source
-    options: dict[str, Any] = {"dialect": dialect, "repair": repair, "infer": infer, "limits": limits}
-    options |= {"reader": reader, "turn": turn}
+    options: dict[str, Any] = {
+        "dialect": dialect,
+        "repair": repair,
+        "infer": infer,
+        "compute": compute,
+        "limits": limits,
+        "reader": reader,
+        "turn": turn,
+    }
     if tools is not None:
         options["tools"] = types_of(tools)
     if isinstance(source, str):

@@ -54,7 +54,13 @@ def read_patches(source: Any) -> Patches:
 
 
 def apply(
-    patch: Any, plan: Source, *, id: str | None = None, dialect: str | None = None, repair: bool = False
+    patch: Any,
+    plan: Source,
+    *,
+    id: str | None = None,
+    dialect: str | None = None,
+    repair: bool = False,
+    compute: str | None = None,
 ) -> Plan | Iterator[Patched]:
     """Apply the repairs that a diff makes to the plans they were made for.
 
@@ -65,6 +71,7 @@ def apply(
         id: Repair only the plan of this id.
         dialect: The notation of the plans; recognised when left out.
         repair: Mend small faults of plans that cannot be read strictly.
+        compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
 
     Returns:
         One plan repaired, where there is one plan and one patch, or `id` is given; else what became of
@@ -79,9 +86,9 @@ def apply(
     (('x', '2'),)
     """
     patches = read_patches(patch)
-    reading = {"dialect": dialect, "repair": repair}
+    reading: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     if is_one(plan) and not patches.by_id:
-        return apply_one(parse(plan, **reading), patches.one)  # type: ignore[arg-type]
+        return apply_one(parse(plan, **reading), patches.one)
     file = read(no_text(plan))
     records = _chosen(file, id)
     if id is not None or _single(patches, file):

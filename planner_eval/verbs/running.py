@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.execution.program import Options
 from planner_eval.execution.record import read_record, record_lines
-from planner_eval.execution.run import Options, execute_many
 from planner_eval.execution.run import execute as execute_plan
+from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Limits, Sandbox
 from planner_eval.execution.source import ToolSource, recorded_over
 from planner_eval.execution.source import tool_source as find_tools

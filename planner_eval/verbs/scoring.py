@@ -133,7 +133,8 @@ def mending(paired: Paired) -> Paired:
 
 def reading_name(reading: Reading) -> str:
     """How predictions were read, for a signature."""
-    return "strict, else repaired" if reading.repair else "strict"
+    how = "strict, else repaired" if reading.repair else "strict"
+    return f"{how}, {reading.compute} computed" if reading.compute else how
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from planner_eval.benchmarks.nestful.win import is_win
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution import NestfulRunner, Sandbox, tool_source
 from planner_eval.execution.channel import _flags
+from planner_eval.execution.job import Program
 from planner_eval.execution.nestful import compile_calls
 from planner_eval.execution.sandbox import Limits
 from tests.conftest import ROOT, reference_folder
@@ -41,13 +42,14 @@ sys.path.append(sys.argv[1])
 import marshal
 from planner_eval.execution import core, load, wire
 program, setup = marshal.loads(sys.stdin.buffer.read())
+program = core.Program.of(program)
 tools = load.load({"kind": "nestful", "table": "official"})
 if setup is not None:
     from planner_eval.execution import lockdown
     allowed = lockdown.prepared_filter("worker", threads=False)
     report = lockdown.lock_down(setup["limits"], setup["rules"], allowed)
     assert all(held for held, _ in report.values()), report
-core.run(program, tools, lambda row: print(wire.encode(row[2])))
+core.run(program, tools, lambda row: print(wire.encode(row.value)))
 """
 """A fresh interpreter that runs one plan; with a setup it locks itself down first."""
 
@@ -179,11 +181,13 @@ def _fresh(answers: list[Answer], setup: dict[str, Any] | None) -> float:
     return _rate(lambda: [_child(program, setup) for program in chosen], len(chosen))
 
 
-def _child(program: dict[str, Any], setup: dict[str, Any] | None, *, lean: bool = True) -> None:
+def _child(program: Program, setup: dict[str, Any] | None, *, lean: bool = True) -> None:
     """One plan in an interpreter of its own, started as lean as workers are, or as `python` starts."""
     flags = _flags() if lean else _flags()[3:]
     command = [sys.executable, *flags, "-c", _CHILD, str(ROOT)]
-    subprocess.run(command, input=marshal.dumps((program, setup)), capture_output=True, check=True, env={})
+    subprocess.run(
+        command, input=marshal.dumps((program.plain(), setup)), capture_output=True, check=True, env={}
+    )
 
 
 @contextmanager

@@ -140,7 +140,7 @@ def growth() -> Iterable[tuple[str, str, str]]:
 
 def fast_paths() -> Iterable[tuple[str, str, str]]:
     """The fast path against the Lark grammar on the same text."""
-    from planner_eval.dialects.appbench import read_fast, read_grammar
+    from planner_eval.dialects.appbench_lines import read_fast, read_grammar
 
     folder = reference_folder()
     if folder is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from planner_eval.comparison.diff import diff
-from planner_eval.dialects.appbench import read_fast, read_grammar
+from planner_eval.dialects.appbench_lines import read_fast, read_grammar
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan

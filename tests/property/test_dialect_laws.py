@@ -15,8 +15,8 @@ from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.base.jsontext import Places, loads, parse_located
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.appbench import read_fast
-from planner_eval.dialects.appbench import read_grammar as appbench_grammar
+from planner_eval.dialects.appbench_lines import read_fast
+from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.framed import grammar_error
 from planner_eval.dialects.named import terminals as named_terminals

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from planner_eval.base.errors import ParseError
-from planner_eval.dialects.appbench import read_fast
+from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import map_leaves

@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from planner_eval.comparison.matching.assignment import assign
-from planner_eval.comparison.matching.pairing import ALONE, Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.starts import pair_as_written, pair_by_surroundings
 
 DENSE = 40_000
@@ -81,7 +81,7 @@ def _work(pairing: Pairing, block: Block) -> int:
 
 def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     free = [gold for block in blocks for gold in block.golds]
-    touched = sorted({*free, *(user for gold in free for user, _, _ in pairing.gold.users[gold])})
+    touched = sorted({*free, *(use.consumer for gold in free for use in pairing.gold.users[gold])})
     bound = pairing.total(touched, strict=False)
     for block in blocks:
         bound += _optimum(pairing, block)
@@ -245,11 +245,10 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
     return Block(golds, sorted(pred for preds in waiting.values() for pred in preds))
 
 
-def _looks(side: Any, position: int) -> Any:
-    arguments = side.arguments(position)
+def _looks(side: Side, position: int) -> Any:
     return frozenset(
-        (name, shape, tuple(side.tool(producer) for producer in producers))
-        for name, (shape, producers, _) in arguments.items()
+        (name, shape, tuple(map(side.tool, producers)))
+        for name, (shape, producers, _) in side.arguments(position).items()
     )
 
 

@@ -85,7 +85,7 @@ def _holds_call(value: Value) -> bool:
     def fields(made: dict[str, bool]) -> bool:
         return ("name" in made and any(key in made for key in _ARGUMENTS)) or any(made.values())
 
-    return bool(fold(value, lambda leaf: False, items=any, fields=fields))
+    return isinstance(value, (list, dict)) and fold(value, lambda leaf: False, items=any, fields=fields)
 
 
 def _merged(plan: Plan, policy: Policy) -> Plan:

@@ -79,8 +79,12 @@ class Rules:
         return rule is not None and _asked(rule, ours, theirs)
 
     def _accepted(self, call: Call, argument: str, ours: Value, rule: Rule | None) -> bool:
+        """Whether a value that gold accepts besides its own will do; a rule asks of it as of gold's own."""
         values = self.terms.accepted.get(call.id, {}).get(argument, ())
-        return any(_equal(ours, normal(rule, value, Plan()) if rule else value) for value in values)
+        if rule is None:
+            return any(_equal(ours, value) for value in values)
+        forms = [normal(rule, value, Plan()) for value in values]
+        return any(_equal(ours, value) or _asked(rule, ours, value) for value in forms)
 
 
 _AS_IT_IS = Rule()

@@ -1,0 +1,58 @@
+"""The options of commands that set predictions beside gold plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import planner_eval as pe
+from planner_eval.cli.options import Decorator, bundled, reading, repairing, strictly
+from planner_eval.cli.policy import policy_option
+
+_READING = (
+    "dialect", "id_field", "text_field", "turn", "gold_dialect", "gold_id_field", "gold_text_field",
+    "by", "repair", "compute",
+)  # fmt: skip
+
+
+def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how predictions and gold are read, paired and compared.
+
+    The command takes ``how``, a :class:`planner_eval.Reading`, and ``policy``, see ``chosen_policy``.
+    """
+    return _pairs(command, repairing)
+
+
+def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`pairs`, for commands that repair predictions unless told to read strictly."""
+    return _pairs(command, strictly)
+
+
+def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]:
+    for option in (
+        policy_option,
+        click.option(
+            "--pair",
+            "by",
+            type=click.Choice(["id", "position"]),
+            help="Pair records by id or by position; by id where either file has ids, when left out.",
+        ),
+        click.option(
+            "--gold-id-field", metavar="NAME", help="The field that names a gold record, where it is another."
+        ),
+        click.option(
+            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
+        ),
+        click.option(
+            "--gold-from",
+            "gold_dialect",
+            metavar="DIALECT",
+            help="The gold plans' dialect, where it is another.",
+        ),
+        faults,
+        reading,
+    ):
+        command = option(command)
+    return bundled("how", lambda **said: pe.Reading(**said), _READING)(command)

@@ -1,0 +1,196 @@
+"""What takes too long for every change: interrupts at any moment, every notation, growth."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from planner_eval import dialects
+from planner_eval.base.errors import WriteError
+from planner_eval.comparison.diff import diff
+from planner_eval.dialects.read import parse, write
+from planner_eval.dialects.table import table
+from planner_eval.plan.canonical import same
+from planner_eval.plan.digest import digest
+from planner_eval.plan.model import Call, Plan, Ref
+from tests.build import edges
+from tests.conftest import interruptible
+from tests.performance.timing import growth, seconds
+from tests.plant import KINDS
+from tests.real_plans import real_plans
+
+pytestmark = pytest.mark.long
+
+COMMAND = [sys.executable, "-m", "planner_eval"]
+MOMENTS = 60
+
+
+def grown(count: int, changed: bool = False) -> Plan:
+    """So many calls of five tools; each uses one of the three before it, every tenth differs if changed."""
+    calls = []
+    for at in range(count):
+        given: list[tuple[str, object]] = [("n", -at if changed and at % 10 == 0 else at), ("unit", "km")]
+        if at > 3:
+            given.append(("source", Ref(at - 1 - at % 3, ("out",))))
+        calls.append(Call(f"c{at}", f"tool{at % 5}", tuple(given)))
+    return Plan(tuple(calls), edges(tuple(calls)))
+
+
+def records(file: Path, count: int, wrong: bool = False) -> str:
+    """A file of so many small plans, every fourth of which is another if wrong."""
+    plan = json.loads(write(grown(6), "plan"))
+    other = json.loads(write(grown(6, changed=True), "plan"))
+    file.write_text(
+        "".join(
+            json.dumps({"id": str(at), "plan": other if wrong and at % 4 == 0 else plan}) + "\n"
+            for at in range(count)
+        )
+    )
+    return str(file)
+
+
+# ---------------------------------------------------------------- interrupted
+COMMANDS = (
+    ("parse", "PRED"),
+    ("stats", "PRED"),
+    ("diff", "PRED", "GOLD"),
+    ("diff", "PRED", "GOLD", "--format", "html"),
+    ("score", "PRED", "GOLD"),
+    ("compare", "PRED", "GOLD", "--gold", "GOLD"),
+    ("convert", "PRED", "--to", "nestful"),
+    ("check", "PRED", "--catalog", "CATALOG"),
+    ("execute", "PRED", "--tools", "TOOLS", "--isolation", "process"),
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child there")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_interrupted_at_any_moment(command: tuple[str, ...], tmp_path: Path) -> None:
+    """A command ends as interrupted or as always, without a traceback, and what it wrote is whole."""
+    tools = tmp_path / "tools.py"
+    tools.write_text("".join(f"def tool{n}(**given):\n    return {{'out': {n}}}\n" for n in range(5)))
+    catalog = [{"name": f"tool{n}", "parameters": {"n": {"type": "integer"}}} for n in range(5)]
+    (tmp_path / "catalog.json").write_text(json.dumps(catalog))
+    count = 20 if command[0] == "execute" else 400
+    names = {
+        "PRED": records(tmp_path / "pred.jsonl", count, wrong=True),
+        "GOLD": records(tmp_path / "gold.jsonl", count),
+        "TOOLS": str(tools),
+        "CATALOG": str(tmp_path / "catalog.json"),
+    }
+    argv = [*COMMAND, *(names.get(word, word) for word in command), "-o"]
+    began = time.monotonic()
+    done = subprocess.run([*argv, str(tmp_path / "whole")], capture_output=True)
+    lasts = time.monotonic() - began
+    assert done.returncode in (0, 1), done.stderr
+    whole = (tmp_path / "whole").read_bytes()
+    codes = set()
+    for moment in range(1, MOMENTS + 1):
+        output = tmp_path / "output"
+        output.unlink(missing_ok=True)
+        with subprocess.Popen(
+            [*argv, str(output)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible
+        ) as child:
+            time.sleep(lasts * moment / MOMENTS)
+            child.send_signal(signal.SIGINT)
+            _, said = child.communicate(timeout=30)
+        codes.add(child.returncode)
+        if b"Traceback" in said and b"planner_eval/__main__.py" not in said:
+            continue  # Python itself was starting
+        assert b"Traceback" not in said, said
+        assert child.returncode in (130, -signal.SIGINT, done.returncode), said
+        if command[0] != "execute":  # which writes what it has
+            assert not output.exists() or output.read_bytes() in (b"", whole)
+    assert codes & {130, -signal.SIGINT}
+
+
+# ---------------------------------------------------------------- every notation
+def test_a_plan_goes_through_all_notations_that_hold_it(reference: Path) -> None:
+    """Written and read in one notation after another, in an order of its own, it stays the same plan."""
+    typed = {name for name in dialects.names() if name not in table() or table()[name].typed}
+    longest = 0
+    for seed, gold in enumerate(real_plans(reference)):
+        order = sorted(typed)
+        Random(seed).shuffle(order)
+        now, through = gold, []
+        for name in order:
+            try:
+                text = write(now, name)
+            except WriteError:
+                continue
+            now = parse(text, dialect=name)
+            through.append(name)
+            assert same(now, gold), (seed, through)
+        longest = max(longest, len(through))
+    assert longest >= 15
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_a_repaired_reading_of_what_is_whole_is_the_reading(name: str, reference: Path) -> None:
+    """Repair changes nothing where strict reading succeeds."""
+    for gold in real_plans(reference):
+        try:
+            text = write(gold, name)
+        except WriteError:
+            continue
+        assert same(parse(text, dialect=name, repair=True), parse(text, dialect=name))
+
+
+def test_every_planted_mistake_in_every_real_plan_is_seen(reference: Path) -> None:
+    random = Random(3)
+    seen = dict.fromkeys(KINDS, 0)
+    for gold in real_plans(reference):
+        for kind, planter in KINDS.items():
+            planted = planter(gold, random)
+            if planted is not None and not same(planted.plan, gold):
+                found = diff(planted.plan, gold)
+                assert not found.same
+                assert found.edits
+                seen[kind] += 1
+    assert min(seen[kind] for kind in KINDS if kind != "order_broken") >= 100, seen
+
+
+# ---------------------------------------------------------------- growth
+SIZES = (1_000, 4_000, 16_000)
+
+
+@pytest.mark.parametrize("verb", ["write", "parse", "digest", "diff"])
+def test_time_grows_about_as_the_plan(verb: str) -> None:
+    times = []
+    for size in SIZES:
+        plan, other = grown(size), grown(size, changed=True)
+        text = write(plan, "plan")
+        work = {
+            "write": lambda plan=plan: write(plan, "plan"),
+            "parse": lambda text=text: parse(text, dialect="plan"),
+            "digest": lambda plan=plan: digest(plan),
+            "diff": lambda plan=plan, other=other: diff(other, plan),
+        }[verb]
+        times.append(seconds(work, 3))
+    assert growth(SIZES, times) <= 1.4, times
+
+
+@pytest.mark.parametrize("command", ["diff", "score", "stats", "parse"])
+def test_time_and_memory_of_a_command_grow_at_most_as_its_files(command: str, tmp_path: Path) -> None:
+    counts, times, peaks = (1_000, 5_000, 25_000), [], []
+    for count in counts:
+        files = [records(tmp_path / "pred.jsonl", count, wrong=True)]
+        if command in ("diff", "score"):
+            files.append(records(tmp_path / "gold.jsonl", count))
+        began = time.monotonic()
+        child = subprocess.Popen([*COMMAND, command, *files, "-o", str(tmp_path / "output")])
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        times.append(time.monotonic() - began)
+        peaks.append(usage.ru_maxrss)
+        assert child.returncode in (0, 1)
+    assert growth(counts, times) <= 1.2, times
+    assert growth(counts, peaks) <= 1.05, peaks
