@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -42,10 +43,11 @@ STRUCTURE = ("compared", "structure_diff", "metrics", "comparison_docs")
 RECORDS = ("filed", "files", "diff", "one_way", "library", "policy", "schema", "score", "cli_honest", "door")
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan": PLAN,
+    "planner_eval/plan/model.py": (*PLAN, "library"),
     "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
-    "planner_eval/plan/statistics.py": ("structure", "stats_datasets", "comparison_docs"),
+    "planner_eval/plan/statistics.py": ("compared", "structure", "stats_datasets", "comparison_docs"),
     "planner_eval/plan/summary.py": ("structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/digest.py": ("canonical", "policy", LAWS, "stats_datasets"),
+    "planner_eval/plan/digest.py": ("compared", "canonical", "policy", LAWS, "stats_datasets"),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
     "planner_eval/plan/walk.py": ("walk", *PLAN),
@@ -60,6 +62,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/comparison/structure_words.py": STRUCTURE,
     "planner_eval/metrics": FIGURES,
     "planner_eval/records": RECORDS,
+    "planner_eval/records/patches.py": ("patch", *RECORDS),
 }
 """Module or folder → the test modules that concern it, quick ones first; a later line has the last word."""
 
@@ -213,14 +216,21 @@ def path(name: str) -> str:
     return f"tests/{folder}/test_{stem}.py" if folder else f"tests/test_{stem}.py"
 
 
-def noticed(tree: Path, paths: Sequence[str], seconds: float) -> bool:
-    """Whether a test fails, or hangs, on the tree as it is now."""
+def noticed(tree: Path, paths: Sequence[str], seconds: int) -> bool:
+    """Whether a test fails, or hangs, on the tree as it is now: a busy machine is no hanging test."""
     options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=mutants"]
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
     environment |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=seconds)
+        done = subprocess.run(
+            command,
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            timeout=20 * seconds,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+        )
     except subprocess.TimeoutExpired:
         return True
     return done.returncode != 0
@@ -234,12 +244,18 @@ def copy(to: Path) -> None:
         shutil.copy(ROOT / name, to / name)
 
 
+def _worked() -> float:
+    """Seconds of processor time that all children have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Trial:
     """A copy of the tree in which mutants are tried, one at a time; it learns how long its tests may take."""
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
-        self.limits: dict[tuple[str, ...], float] = {}
+        self.limits: dict[tuple[str, ...], int] = {}
         copy(tree)
 
     def survives(self, mutant: Mutant, tests: Sequence[str]) -> bool:
@@ -250,10 +266,10 @@ class Trial:
     def _noticed(self, mutant: Mutant, tests: tuple[str, ...], *own: str) -> bool:
         paths = [*own, *map(path, tests)]
         if tests not in self.limits:
-            start = monotonic()
+            start = _worked()
             if noticed(self.tree, paths, 900):
                 raise SystemExit(f"without any mutant one of these fails: {' '.join(paths)}")
-            self.limits[tests] = 10 + 3 * (monotonic() - start)
+            self.limits[tests] = 10 + round(3 * (_worked() - start))
         place = self.tree / mutant.file
         place.write_text(mutant.source, "utf-8")
         try:

@@ -62,7 +62,7 @@ def test_a_mistyped_command_names_the_closest() -> None:
         (("diff", GOLD, GOLD), 0, ""),
         (("diff", str(DEMO / "pred.json"), GOLD), 1, ""),
         (("diff", "missing.json", GOLD), 2, "there is no file missing.json"),
-        (("diff", str(ROOT), GOLD), 2, "is a directory"),
+        (("diff", str(ROOT / "data" / "samples"), GOLD), 2, "is a directory, and holds no file of plans"),
         (("diff", GOLD), 2, "GOLD"),
         (("stats", GOLD, "--format", "nonsense"), 2, "nonsense"),
         (("stats", GOLD, "--from", "nestfull"), 2, "did you mean 'nestful'?"),

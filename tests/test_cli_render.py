@@ -103,9 +103,10 @@ def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
     binary.write_bytes(b"\x80\x81\x00\xff")
     empty = tmp_path / "empty"
     empty.write_bytes(b"")
+    (tmp_path / "none").mkdir()
     for argv, code in (
         ((tmp_path / "nowhere",), 2),
-        ((tmp_path,), 2),
+        ((tmp_path / "none",), 2),
         ((broken,), 1),
         ((binary,), 2),
         ((empty,), 1),

@@ -184,3 +184,11 @@ def test_a_comparison_turned_round_misses_what_was_too_much() -> None:
 
 def _cost(matching: Matching) -> float:
     return matching.pairing.total(gold for _, gold in matching.alignment.pairs) if matching.pairing else 0.0
+
+
+def test_an_argument_counts_at_most_one() -> None:
+    for seed in range(COUNT):
+        pairing = match(*pair(seed)[:2]).pairing
+        for gold, pred in enumerate(pairing.to_pred) if pairing else ():
+            if pred >= 0:
+                assert all(0 < counted <= 1 for counted in pairing.differing(pred, gold, True).values()), seed

@@ -125,7 +125,7 @@ def test_lines_that_begin_broken_need_two_records_behind(tmp_path: Path) -> None
         (
             "answer",
             "generated_text prediction predict predit pred response completion model_output raw text plan "
-            "answer result gen_convs output outputs",
+            "answer result gen_convs output outputs messages conversations",
         ),
         ("gold", "gold ground_truth reference expected possible_answer output"),
     ],
@@ -219,12 +219,12 @@ def test_what_names_no_plan_shows_six_of_its_fields(tmp_path: Path) -> None:
 def test_ids_beside_a_file_that_cannot_be_read_say_that_it_cannot(tmp_path: Path) -> None:
     gold = read_file(file(tmp_path, [{"id": "a", "plan": [CALL]}, {"id": "b", "plan": []}], "gold.json"))
     broken = read_file(file(tmp_path, b"x = f(\xff)", "pred.txt"))
-    with pytest.raises(PairingError, match=r"pred\.txt cannot be read: byte 6"):
+    with pytest.raises(PairingError, match=r"pred\.txt cannot be read: column 7: the byte 0xff"):
         pair(broken, gold)
 
 
 def test_nothing_is_repaired_unless_that_is_asked_for(tmp_path: Path) -> None:
     gold = read_file(file(tmp_path, [CALL], "gold.json"))
     broken = read_file(file(tmp_path, "[{'name': 'f', 'arguments': {'a': 1}}]", "pred.json"))
-    assert [row.state for row in evaluate(pair(broken, gold))] == ["unreadable"]
-    assert [row.state for row in evaluate(pair(broken, gold), repair=True)] == ["same"]
+    assert [row.state for row in evaluate(pair(broken, gold).pairs)] == ["unreadable"]
+    assert [row.state for row in evaluate(pair(broken, gold).pairs, repair=True)] == ["same"]

@@ -15,6 +15,8 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Call, Plan
+from planner_eval.records.files import Record
+from planner_eval.records.patches import name_of, read_patches
 from tests.build import plan
 from tests.plant import KINDS
 from tests.plant_roots import ROOTS
@@ -137,3 +139,25 @@ def test_command_line(tmp_path: Path) -> None:
     assert planeval("diff", str(tmp_path / "new.json"), gold).returncode == 0
     assert planeval("apply", pred, pred).returncode == 2
     assert "this is no patch" in planeval("apply", pred, pred).stderr
+
+
+def test_a_record_without_an_id_is_named_by_its_place() -> None:
+    assert name_of(Record("p.jsonl", 2, None, "f()")) == "3"
+    assert name_of(Record("p.jsonl", 2, "q7", "f()")) == "q7"
+
+
+def test_two_patches_of_one_id_are_known_as_such() -> None:
+    lines = [{"id": at, "operations": []} for at in ("a", "b", "a")]
+    found = read_patches("\n".join(map(json.dumps, lines)), "p.jsonl")
+    assert (found.repeated, sorted(found.by_id)) == (frozenset("a"), ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("after", "wanted"), [(None, "xabc"), ("a", "axbc"), ("b", "abxc"), ("c", "abcx"), ("lost", "abcx")]
+)
+def test_a_call_is_added_where_the_patch_says(after: str | None, wanted: str) -> None:
+    added = {"op": "add", "call": {"id": "x", "name": "g", "arguments": {}}, "after": after}
+    found = apply_patch(
+        Plan(tuple(Call(name, "f") for name in "abc")), {"schema": SCHEMA, "operations": [added]}
+    )
+    assert "".join(call.id for call in found.calls) == wanted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planner_eval.dialects.read import parse
 from planner_eval.plan import structure
-from planner_eval.plan.model import Call, Edge, Plan, Ref
+from planner_eval.plan.model import Call, Diagnostic, Edge, Plan, Ref, Unresolved
 from planner_eval.plan.statistics import Stats, stats
 from planner_eval.plan.summary import FIGURES, summarise
 
@@ -49,7 +49,8 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
 
 def test_an_empty_plan_has_figures() -> None:
     figures = stats(Plan())
-    assert (figures.calls, figures.depth, figures.width, figures.components) == (0, 0, 0, 0)
+    counted = [value for value in asdict(figures).values() if isinstance(value, int)]
+    assert counted == [0] * 16
     assert figures.critical_path == ()
 
 
@@ -131,3 +132,15 @@ def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
 
 def test_every_number_of_a_plan_is_a_figure_of_many() -> None:
     assert {each.name for each in fields(Stats) if each.type == "int"} == set(FIGURES)
+
+
+def test_what_stands_beside_a_plan_does_not_make_it_another() -> None:
+    bare = Call("a", "f")
+    told = Call("a", "f", returns=("x",), span=(0, 3), spans=((0, 3),), result=1, has_result=True)
+    assert bare == told
+    assert Plan((bare,)) == Plan((told,), dialect="json", text="f()", diagnostics=(Diagnostic("c", "m"),))
+    assert Ref(0, ("x",)) == Ref(0, ("x",), span=(1, 2))
+    assert Unresolved("a") == Unresolved("a", span=(1, 2))
+    for hidden in (repr(Ref(0, span=(17, 19))), repr(Plan(text="the text"))):
+        assert "17" not in hidden
+        assert "the text" not in hidden

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.comparison.align import Alignment, Matching, match
 from planner_eval.comparison.structure_diff import Link, Moved, structure_of
-from planner_eval.comparison.structure_figures import structure_figures
+from planner_eval.comparison.structure_figures import Sides, StructureFigures, structure_figures
 from planner_eval.metrics import METRICS, Counts, Share, measure
 from planner_eval.plan import adjacency, structure
 from planner_eval.plan.model import Call, Plan, Ref
@@ -302,3 +302,12 @@ def test_a_name_with_a_line_end_stays_on_its_line() -> None:
     call = '[{"id": "a", "name": "f\\ng", "arguments": {}}, {"id": "b", "name": "h", "arguments": %s}]'
     pred, gold = (pe.parse(call % given) for given in ("{}", '{"x": {"$ref": "a"}}'))
     assert "gold's h (call 2) needs f\\ng (call 1)" in str(pe.compare_structure(pred, gold))
+
+
+@pytest.mark.parametrize(
+    ("torn", "joined", "said"), [(1, 0, True), (0, 1, True), (1, 1, True), (0, 0, False)]
+)
+def test_as_many_components_may_be_grouped_otherwise(torn: int, joined: int, said: bool) -> None:
+    alike = Sides(2, 2)
+    shown = str(StructureFigures(alike, alike, alike, torn, joined, 0, 0))
+    assert shown == ("2 components, grouped otherwise" if said else "")

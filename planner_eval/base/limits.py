@@ -15,6 +15,13 @@ MAX_DIGITS = 4_300
 that held one could be neither printed nor compared."""
 
 
+FILE_LIMIT = 4_000_000_000
+"""Bytes of one file."""
+
+STREAM_LIMIT = 1_000_000_000
+"""Bytes of a pipe or a device, and of what a packed file unpacks to."""
+
+
 class Limits(NamedTuple):
     """How large a text may be; what exceeds a limit is refused before any work is done on it.
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.records.files import read_file
+from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.several import read_path
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
@@ -69,10 +70,12 @@ class Answers(NamedTuple):
     Args:
         found: In the file's order.
         said: What was read as the answers, in words.
+        notes: What the user should know: what was left out, which ids are given twice.
     """
 
     found: tuple[Answer, ...]
     said: str
+    notes: tuple[str, ...] = ()
 
 
 def read_answers(
@@ -97,14 +100,15 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    file = read_file(
+    file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     many = several or text_field is not None or file.content == "outputs"
     found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
-    return Answers(tuple(found), file.said)
+    repeated = () if several else repeated_ids(file.records)
+    return Answers(tuple(found), file.said, (*file.notes, *repeated))
 
 
 def _answers(record: Record, benchmark: Benchmark, many: bool, several: bool) -> Iterator[Answer]:

@@ -55,6 +55,7 @@ class Scored:
         notations: Notation that answers seem to be in → how many, where it is not the benchmark's own.
         options: The benchmark's own options that were given.
         read: Which field was read as the answers, in words.
+        notes: What the user should know of the file of answers: which ids it gives twice.
     """
 
     benchmark: Benchmark
@@ -63,6 +64,7 @@ class Scored:
     notations: Mapping[str, int]
     options: Mapping[str, Any]
     read: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def score_file(
@@ -105,7 +107,8 @@ def score_file(
         variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
         for variant in variants
     }
-    return Scored(bench, matched, reports, _other_notations(bench, options, matched), options, answers.said)
+    others = _other_notations(bench, options, matched)
+    return Scored(bench, matched, reports, others, options, answers.said, answers.notes)
 
 
 def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The command line: one module a command, imported when the command is called.
 
 Exit codes: 0 fine; 1 differences, findings, an unreadable prediction, below a threshold; 2 usage, a
-missing file, a directory; 3 nothing could be evaluated; 130 interrupted.
+missing file, a file that is no text; 3 nothing could be evaluated; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
 from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.cli.sources import dataset_places, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.dialects.sources import Which
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("apply")
 @click.argument("patch", metavar="PATCHES")
-@click.argument("plan", metavar="PLANS")
+@click.argument("plan", metavar="PLANS|DATASET")
 @reading
+@dataset_places
 @repairing
 @click.option("--id", "wanted", metavar="ID", help="Repair only the plan of this id.")
 @click.option(
@@ -36,6 +38,8 @@ def command(
     turn: Which,
     repair: bool,
     compute: str | None,
+    cache: str | None,
+    folder: str | None,
     wanted: str | None,
     target: str,
     output: str | None,
@@ -49,8 +53,11 @@ def command(
     """
     from planner_eval.plan.model import Plan
 
+    refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
-    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
+    source = read_plans(
+        [plan], id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder
+    )[0]
     done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair, compute=compute)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)

@@ -12,6 +12,7 @@ from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
 from planner_eval.base.text import printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ _LEVELS = ("error", "warning", "info")
 
 
 @click.command("check")
-@click.argument("plan", metavar="PLAN")
+@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @click.option(
     "--catalog",
     "catalogs",
@@ -37,6 +38,7 @@ _LEVELS = ("error", "warning", "info")
 @click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
 @reading
 @computing
+@dataset_places
 @click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
 @click.option(
     "--level",
@@ -48,7 +50,7 @@ _LEVELS = ("error", "warning", "info")
 @written("text", *RECORDS, help="How to write the findings.")
 @output
 def command(
-    plan: str,
+    plans: tuple[str, ...],
     catalogs: tuple[str, ...],
     catalog_format: str | None,
     dialect: str | None,
@@ -56,6 +58,8 @@ def command(
     text_field: str | None,
     turn: Which,
     compute: str | None,
+    cache: str | None,
+    folder: str | None,
     ignore: tuple[str, ...],
     level: str,
     form: str,
@@ -63,22 +67,27 @@ def command(
 ) -> int:
     """Check the calls of a plan, or of many, against the tools that they may use.
 
-    PLAN is a plan, or a file of records; - is standard input. Nothing is run. Found are unknown tools,
-    missing and unknown arguments, values of the wrong type or outside what is allowed, references to
-    outputs that a tool does not have or that do not fit, unused results, and apps without permission.
+    PLAN is a plan or a file of records, a directory or a quoted pattern of files; - is standard input.
+    Nothing is run. Found are unknown tools, missing and unknown arguments, values of the wrong type or
+    outside what is allowed, references to outputs that a tool does not have or that do not fit, unused
+    results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     catalog = pe.read_catalog(catalogs, catalog_format)
-    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
+    sources = read_plans(
+        plans, id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder
+    )
+    how = {"dialect": dialect, "compute": compute}
     rows: list[dict[str, Any]] = []
     read = unread = 0
-    for record in source.records:
-        how = {"dialect": dialect, "compute": compute}
-        found = list(_checked(record, catalog, how, ignore=ignore, level=level))
-        good = all(row["code"] != "unreadable" for row in found)
-        read, unread = read + good, unread + (not good)
-        rows += found
-    if not source.many:
+    for source in sources:
+        for record in source.records:
+            name = _name(record, several=len(sources) > 1)
+            found = list(_checked(record, name, catalog, how, ignore=ignore, level=level))
+            good = all(row["code"] != "unreadable" for row in found)
+            read, unread = read + good, unread + (not good)
+            rows += found
+    if len(sources) == 1 and not sources[0].many:
         rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
     if rows or form != "text" or output is not None:
         emit(_written(rows, form), output)
@@ -89,12 +98,18 @@ def command(
     return 1 if rows else 0
 
 
-def _checked(record: Record, catalog: Catalog, how: dict[str, Any], **which: Any) -> Iterator[dict[str, Any]]:
+def _name(record: Record, *, several: bool) -> str:
+    own = record.id if record.id is not None else str(record.position + 1)
+    return f"{record.file}: {own}" if several else own
+
+
+def _checked(
+    record: Record, name: str, catalog: Catalog, how: dict[str, Any], **which: Any
+) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.dialects.read import locate
     from planner_eval.verbs.checking import shown
 
-    name = record.id if record.id is not None else str(record.position + 1)
     try:
         plan = locate(pe.parse(record, **how))
     except ParseError as error:

@@ -12,6 +12,7 @@ from planner_eval.cli.options import emit, note, output, seed_option, written
 from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score import counted
+from planner_eval.cli.sources import read_sides
 
 if TYPE_CHECKING:
     from planner_eval.scoring.compare import Contrast
@@ -60,11 +61,12 @@ def command(
     """
     from planner_eval.scoring.compare import write_contrast
 
+    (one, other), golds = read_sides([first, second], gold, how)
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     found = pe.compare(
-        how.answers(first),
-        how.answers(second),
-        how.golds(gold),
+        one,
+        other,
+        golds,
         policy=chosen_policy(policy),
         by=keys,
         seed=seed,

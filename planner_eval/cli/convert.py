@@ -10,15 +10,16 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.cli.options import computing, emit, note, output, reading
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
-    from planner_eval.dialects.sources import Which
     from planner_eval.records.files import Record
 
 
 @click.command("convert")
-@click.argument("file", metavar="FILE")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading
+@dataset_places
 @click.option(
     "--to", "target", metavar="DIALECT", required=True, help="The notation to write; see planeval dialects."
 )
@@ -28,32 +29,33 @@ if TYPE_CHECKING:
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
 @output
 def command(
-    file: str,
+    files: tuple[str, ...],
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    turn: Which,
     target: str,
     repair: bool,
     compute: str | None,
     catalog: str | None,
     loss: bool,
     output: str | None,
+    **fields: Any,
 ) -> int:
     """Write plans in another notation: one plan as it is, many as JSON lines of id and text.
 
-    One of many that cannot be read or written is a line of id and error.
+    FILE may be a directory or a quoted pattern of files; lines of several files say
+    which. One of many that cannot be read or written is a line of id and error.
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval.verbs.reading import types_of
 
-    source = pe.read(file, id_field=id_field, text_field=text_field, turn=turn)
+    sources = read_plans(files, **fields)
+    many = len(sources) > 1 or sources[0].many
+    records = [record for source in sources for record in source.records]
     how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     lines: list[str] = []
     unreadable = unwritten = 0
-    for record in source.records:
+    for record in records:
         try:
             done = pe.convert(record, target, **how)
             row = {"text": done.text}
@@ -61,19 +63,20 @@ def command(
                 note(f"{record.where}: {lost.code}: {lost.message}")
         except ParseError as error:
             unreadable += 1
-            row = {"error": _said(error, record, many=source.many)}
+            row = {"error": _said(error, record, many=many)}
         except WriteError as error:
             unwritten += 1
-            row = {"error": _said(error, record, many=source.many)}
-        if source.many:
-            lines.append(json.dumps({"id": record.id} | row, ensure_ascii=False))
+            row = {"error": _said(error, record, many=many)}
+        if many:
+            head = {"file": record.file, "id": record.id} if len(sources) > 1 else {"id": record.id}
+            lines.append(json.dumps(head | row, ensure_ascii=False))
         elif "text" in row:
             lines.append(row["text"])
     failed = unreadable + unwritten
-    written = len(source.records) - failed
+    written = len(records) - failed
     if lines or not failed:
         emit("\n".join(lines), output)
-    if source.many:
+    if many:
         note(_summary(written, unreadable, unwritten, target))
     return 0 if not failed else 1 if written else 3
 

@@ -14,6 +14,7 @@ from planner_eval.cli.drawing import Look, draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, refuse_idle
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.sources import read_sides
 
 if TYPE_CHECKING:
     from planner_eval.records.rows import Row
@@ -27,7 +28,7 @@ PATCHED = ("json", "jsonl", "text", None)
 
 @click.command("diff")
 @click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD")
+@click.argument("gold", metavar="GOLD|DATASET")
 @pairs
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
 @click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
@@ -69,17 +70,19 @@ def command(
     """Compare predicted plans with gold plans, and say what differs, where and why.
 
     PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
-    neither file has ids; - is standard input. Labels, the order of independent calls and of arguments
+    neither file has ids; or directories or quoted patterns of files, paired by name. One of them may be -
+    for standard input. Labels, the order of independent calls and of arguments
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
-    paired = pe.pair(how.answers(pred), how.golds(gold), reading=how, id=wanted)
+    answers, golds = read_sides([pred], gold, how)
+    paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and wanted is None
     named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
     shape = _Shape(form or named or "text", patch=patch, many=many, only=only is not None)
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
-    tools = pe.tool_source(execute, seed="0", facts=gold) if execute else None
+    tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     located = places or shape.form in ("json", "jsonl")
     rows = list(pe.evaluate(paired, policy=chosen_policy(policy), located=located))
     if shape.patch:

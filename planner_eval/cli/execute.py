@@ -15,6 +15,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import Look, draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("execute")
-@click.argument("plan", metavar="PLAN")
+@click.argument("plan", metavar="PLAN|DATASET")
 @click.option(
     "--tools",
     "spec",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     "package.module[:NAME].",
 )
 @reading
+@dataset_places
 @click.option("--id", "wanted", metavar="ID", help="Run only the record of this id.")
 @click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
 @click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
@@ -98,6 +100,8 @@ def command(
     id_field: str | None,
     text_field: str | None,
     turn: Which,
+    cache: str | None,
+    folder: str | None,
     wanted: str | None,
     facts: str | None,
     seed: str,
@@ -117,12 +121,15 @@ def command(
 ) -> int:
     """Run the calls of a plan, or of many, with tools, and show what comes out.
 
-    PLAN is a plan, or a file of records; - is standard input. A call that fails stops only the calls
-    that need it. Tools run in a worker process that can reach neither files nor network.
+    PLAN is a plan, a file of records, or a directory of plans; - is standard input. A call
+    that fails stops only the calls that need it. Tools run in a worker process that can reach
+    neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
     _refuse_idle(spec, form, isolation, retries)
-    source = pe.read(plan, id_field=id_field, text_field=text_field, turn=turn)
+    source = read_plans(
+        [plan], id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder
+    )[0]
     records = tuple(one for one in source.records if wanted in (None, one.id))
     if not records and wanted is not None:
         raise InputError(f"{source.name}: no record has the id {wanted!r}")

@@ -10,10 +10,11 @@ import click
 import planner_eval as pe
 from planner_eval.cli.options import Decorator, bundled, reading, repairing, strictly
 from planner_eval.cli.policy import policy_option
+from planner_eval.cli.sources import dataset_places
 
 _READING = (
     "dialect", "id_field", "text_field", "turn", "gold_dialect", "gold_id_field", "gold_text_field",
-    "by", "repair", "compute",
+    "by", "repair", "compute", "cache", "folder",
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
             help="The gold plans' dialect, where it is another.",
         ),
         faults,
+        dataset_places,
         reading,
     ):
         command = option(command)

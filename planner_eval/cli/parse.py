@@ -13,16 +13,17 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
 from planner_eval.cli.options import computing, emit, output, reading, written
 from planner_eval.cli.places import places_data, places_said
+from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
-    from planner_eval.dialects.sources import Which
     from planner_eval.plan.model import Call, Diagnostic, Plan
     from planner_eval.records.files import Record
 
 
 @click.command("parse")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading
+@dataset_places
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
 @click.option(
     "--infer", is_flag=True, help="Add edges where an argument repeats a value of an earlier result."
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 def command(
     files: tuple[str, ...],
     dialect: str | None,
-    id_field: str | None,
-    text_field: str | None,
-    turn: Which,
     repair: bool,
     infer: bool,
     grammar: bool,
@@ -49,10 +47,12 @@ def command(
     catalog: str | None,
     form: str,
     output: str | None,
+    **fields: Any,
 ) -> int:
     """Read plans and show them: the notation taken and why, the calls, what was ignored or mended.
 
-    FILE is a plan, a model's output with a plan in it, or an array or lines of records; - is standard input.
+    FILE is a plan, a model's output with a plan in it, or an array, lines or a table of records; a directory
+    or a quoted pattern of files; or - for standard input.
     With --grammar the text, or the inside of its fences, is read by the grammar alone and nothing is
     searched for; a notation without a grammar is an error that names those with one. Structure in a
     record is written as JSON first, and its places are those of that text.
@@ -67,10 +67,10 @@ def command(
         options["reader"] = "grammar"
     parts: list[str] = []
     read = failed = 0
-    for name in files:
-        source = pe.read(name, id_field=id_field, text_field=text_field, turn=turn)
+    sources = read_plans(files, **fields)
+    for source in sources:
         for record in source.records:
-            head = f"{record.where}\n" if source.many or len(files) > 1 else ""
+            head = f"{record.where}\n" if source.many or len(sources) > 1 else ""
             try:
                 plan = pe.parse(record, dialect=dialect, **options)
             except ParseError as error:
@@ -87,10 +87,12 @@ def command(
 
 def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     """Why the notation was taken."""
-    if dialect is not None:
+    if dialect is not None and record.dialect is None:
         return "as you said"
     from planner_eval.dialects.turns import reason_of
 
+    if record.dialect is not None:
+        return "as the data set says"
     reason = reason_of(record.source)
     if reason is not None:
         return reason

@@ -18,7 +18,7 @@ from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import Look, colorful, drawing
 from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
@@ -31,7 +31,7 @@ BINARY = ("png", "pdf")
 
 
 @click.command("render")
-@click.argument("plan", metavar="PLAN|DATASET")
+@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading
 @dataset_places
 @click.option("--id", "wanted", metavar="ID", help="Draw only the record of this id.")
@@ -51,7 +51,7 @@ BINARY = ("png", "pdf")
 @click.option("--color/--no-color", default=None, help="Colours of text; on a terminal when left out.")
 @drawing
 def command(
-    plan: str,
+    plans: tuple[str, ...],
     dialect: str | None,
     id_field: str | None,
     text_field: str | None,
@@ -66,18 +66,20 @@ def command(
 ) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
 
-    PLAN is a plan, a file of records, or the name of a data set; - is standard input. The format text
+    PLAN is a plan, a file of records, a directory or a quoted pattern of files, or the name of a data set;
+    - is standard input. The format text
     lists a call a line by topological generation; boxes needs netext, and svg, png and pdf need
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
     form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
+    refuse_stdin_twice(*plans)
     sources = pe.open_sources(
-        [plan], id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder, tell=note
+        plans, id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder, tell=note
     )
     refuse_idle_places(sources)
-    chosen = _chosen(plan, sources, dialect, wanted)
+    chosen = _chosen(" ".join(plans), sources, dialect, wanted)
     count = chosen.number
     color = output is None and colorful() if color is None else color
     empty: list[Read] = []
@@ -86,7 +88,7 @@ def command(
         failed = _write_folder(drawn, Path(output), form, count)
     elif count > 1 and form != "text":
         raise click.UsageError(
-            f"{plan} holds {count:,} plans, which do not fit one {form}: name one with --id, "
+            f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
             "or a directory with -o"
         )
     elif output is None and form in BINARY and sys.stdout.isatty():
@@ -106,16 +108,16 @@ class _Chosen(NamedTuple):
     number: int
 
 
-def _chosen(plan: str, sources: Sequence[Source], dialect: str | None, wanted: str | None) -> _Chosen:
+def _chosen(names: str, sources: Sequence[Source], dialect: str | None, wanted: str | None) -> _Chosen:
     every = chain.from_iterable(source.read(dialect) for source in sources)
     count = sum(map(len, sources))
     if wanted is not None:
         named = [read for read in every if str(read.record) == wanted]
         if not named:
-            raise click.UsageError(f"{plan}: no record has the id {wanted!r}")
+            raise click.UsageError(f"{names}: no record has the id {wanted!r}")
         return _Chosen(named, len(named))
     if count == 0:
-        raise click.UsageError(f"{plan} holds no records")
+        raise click.UsageError(f"{names} holds no records")
     if count == 1 and dialect is None:
         one = list(every)
         if one[0].plan is not None and one[0].plan.dialect is not None:

@@ -24,6 +24,7 @@ from planner_eval.cli.options import (
 from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
+from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
@@ -38,7 +39,7 @@ OWN = (
 
 @click.command("score")
 @click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD")
+@click.argument("gold", metavar="GOLD|DATASET")
 @scored_pairs
 @click.option(
     "--metric",
@@ -82,7 +83,8 @@ def command(
 ) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
-    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids. A
+    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; or
+    directories or quoted patterns of files, paired by name. A
     prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
     of gold plans that can be read. Small faults of predictions that strict reading refuses are repaired,
     and said; --strict counts them as wrong. Exit code: 0 scored, 1 below a threshold of --fail-under, or
@@ -92,15 +94,18 @@ def command(
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
+            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )
     limits = [threshold(text) for text in fail_under]
     if named:
+        refuse_stdin_twice(pred, gold)
         return score_benchmark(pred, gold, how, published, limits, form, output, failures=only is not None)
     from planner_eval.scoring.report import write_report
 
-    paired = pe.pair(how.answers(pred), how.golds(gold), reading=how)
+    answers, golds = read_sides([pred], gold, how)
+    paired = pe.pair(answers[0], golds, reading=how)
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
     made = pe.score(paired, **chosen, progress=counted())

@@ -123,6 +123,8 @@ def score_benchmark(
         below = [problem for limit in limits if (problem := _below(scored, limit))]
         text = _junit(scored, failures) if form == "junit" else _written(scored, form, failures)
         emit(text + (_details(scored, form, run) if asked.details else ""), output)
+    for said in scored.notes:
+        note(said)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
     for problem in below:
         note(problem)

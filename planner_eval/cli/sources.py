@@ -7,10 +7,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.cli.options import Applies, refuse_idle
+import planner_eval as pe
+from planner_eval.cli.options import Applies, note, refuse_idle
 
 if TYPE_CHECKING:
+    from planner_eval import Reading
     from planner_eval.datasets.sources import Source
+    from planner_eval.records.files import PlanFile
+
+
+def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
+    """Read files, directories, patterns and data sets, and say what the user should know of them.
+
+    Args:
+        names: What the user named.
+        fields: As :func:`planner_eval.read` takes them: ``id_field``, ``text_field``, ``turn`` and so on.
+    """
+    refuse_stdin_twice(*names)
+    files = [pe.read(name, **fields) for name in names]
+    tell_of(*files)
+    _refuse_idle_places(any(not file.published for file in files), any(file.published for file in files))
+    return files
+
+
+def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[PlanFile], PlanFile]:
+    """Read predictions and gold plans, and say what the user should know of them."""
+    refuse_stdin_twice(*answers, gold)
+    files = [how.answers(name) for name in answers]
+    golds = how.golds(gold)
+    tell_of(*files, golds)
+    every = (*files, golds)
+    _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
+    return files, golds
+
+
+def tell_of(*files: PlanFile) -> None:
+    """Say what was left out of files, and which ids they give twice."""
+    for file in files:
+        for said in file.notes:
+            note(said)
+
+
+def refuse_stdin_twice(*names: str) -> None:
+    """Standard input can be read once.
+
+    Raises:
+        UsageError: two names are ``-``.
+    """
+    if names.count("-") > 1:
+        raise click.UsageError("- is standard input, which can be read only once: name a file for the other")
 
 
 IN_PLACE = "which says already where the files lie"
@@ -19,9 +64,12 @@ IN_PLACE = "which says already where the files lie"
 
 def refuse_idle_places(sources: Sequence[Source]) -> None:
     """Refuse options on where data sets lie where no data set was named, and on reading files likewise."""
-    folder = click.get_current_context().params["folder"]
     files = any(source.file is not None for source in sources)
-    datasets = any(source.dataset is not None for source in sources)
+    _refuse_idle_places(files, any(source.dataset is not None for source in sources))
+
+
+def _refuse_idle_places(files: bool, datasets: bool) -> None:
+    folder = click.get_current_context().params["folder"]
     refuse_idle(
         [
             Applies(("folder", "cache"), datasets, "to data sets, and what was named is a file"),

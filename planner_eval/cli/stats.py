@@ -12,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import WHOLE
 from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, refuse_idle_places
+from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
 
@@ -58,14 +58,15 @@ def command(
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
-    FILE is a plan, or an array or lines of records, or - for standard input. One plan gives its own
-    figures, many give a summary; several sources stand side by side.
+    FILE is a plan, an array, lines or a table of records, a directory or a quoted pattern of files, or - for
+    standard input. One plan gives its own figures, many give a summary; several sources stand side by side.
 
     DATASET is a name of 'planeval data list' or of a benchmark: appbench, nestful, callnavi … Its
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
     """
     pictures = Pictures({kind: file for kind, file in pictured.items() if file})
+    refuse_stdin_twice(*names)
     sources = pe.open_sources(
         names, id_field=id_field, text_field=text_field, turn=turn, cache=cache, folder=folder, tell=note
     )

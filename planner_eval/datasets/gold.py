@@ -8,6 +8,11 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 
 
+def holds_plan(sample: Sample) -> bool:
+    """Whether the right answer is a plan, not free text."""
+    return bool(sample.dialect) and sample.extra.get("type_of_output", "call") == "call"
+
+
 def gold_plan(sample: Sample) -> Plan | None:
     """Read a sample's gold plan.
 
@@ -24,7 +29,7 @@ def gold_plan(sample: Sample) -> Plan | None:
     >>> plan is not None and plan.calls[0].name
     'f'
     """
-    if not sample.dialect or sample.extra.get("type_of_output", "call") != "call":
+    if not holds_plan(sample):
         return None
     try:
         return parse(sample.gold, dialect=sample.dialect)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import DatasetError, InputError, ParseError
 from planner_eval.base.text import closest
-from planner_eval.datasets.gold import gold_plan
+from planner_eval.datasets.gold import gold_plan, holds_plan
 from planner_eval.datasets.published import Dataset, find, published
 from planner_eval.datasets.published import read as read_samples
 from planner_eval.plan.model import Plan
-from planner_eval.records.files import PlanFile, read_file
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
+from planner_eval.records.several import list_files, read_path
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sample import Sample
@@ -99,13 +101,14 @@ def open_sources(
     A path that exists is a file, whatever its name; ``dataset:NAME`` is always a data set.
 
     Args:
-        names: Paths, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
+        names: Paths, directories, patterns, ``-``, names of data sets or benchmarks, or ``dataset:NAME``.
         id_field: The field of a file's records that names them.
         text_field: The field that holds their plan.
         turn: Which turn of the assistant is read of conversations; all turns when left out.
         cache: The cache folder that the user named.
         folder: Where the data sets lie, instead of the cache.
-        tell: Is told of parts of a benchmark's data that are not there, where others are.
+        tell: Is told what the user should know: what was left out of a directory, ids given twice, parts
+            of a benchmark's data that are not there.
 
     Raises:
         InputError: there is no such file or data set, or it cannot be read.
@@ -119,11 +122,57 @@ def open_sources(
             for reason in missing:
                 tell(f"{name} is not all there: {reason}")
             continue
-        file = read_file(name, id_field=id_field, text_field=text_field, role="gold").of_turn(turn)
+        file = read_path(name, id_field=id_field, text_field=text_field, role="gold").of_turn(turn)
+        hidden = hides_dataset(name)
+        for said in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
+            tell(said)
         found.append(Source(file.name, "", file.many, file))
     for source, title in zip(found, short_names([source.name for source in found]), strict=True):
         source.title = title
     return found
+
+
+def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> PlanFile | None:
+    """The gold plans of a published data set as records; None where a name is none of a data set.
+
+    Args:
+        name: What the user wrote; a path that exists is a file, whatever its name.
+        cache: The cache folder that the user named.
+        folder: Where the data sets lie, instead of the cache.
+
+    Raises:
+        InputError: there is neither such a file nor such a data set, or it cannot be read.
+    """
+    datasets = _datasets(name)
+    if not datasets:
+        return None
+    sources, missing = _read_datasets(datasets, cache, folder)
+    samples = [(source.name, sample) for source in sources for sample in source.samples]
+    records = tuple(_record(one, at, sample) for at, (one, sample) in enumerate(samples))
+    notes = tuple(f"{name} is not all there: {reason}" for reason in missing)
+    shown = " and ".join(source.name for source in sources)
+    return PlanFile(shown, records, True, notes=notes, published=True)
+
+
+def _record(file: str, position: int, sample: Sample) -> Record:
+    """A sample's gold plan as a record; its fields are those that figures can be broken down by."""
+    fields = {key: value for key, value in sample.extra.items() if isinstance(value, (str, int))}
+    error = None
+    if not holds_plan(sample):
+        error = ParseError("there is no plan: the right answer is free text", code="parse.empty")
+    if sample.category:
+        fields["category"] = sample.category
+    return Record(file, position, sample.id, sample.gold, None, error, fields, dialect=sample.dialect or None)
+
+
+def hides_dataset(name: str) -> str | None:
+    """That a file has the name of a data set, in words; None where it has not.
+
+    >>> hides_dataset("gold.json")
+    """
+    if not _known(name):
+        return None
+    return f"{name} is read as the file of that name; {PREFIX}{name} is the data set"
 
 
 def _datasets(name: str) -> list[Dataset]:
@@ -132,7 +181,10 @@ def _datasets(name: str) -> list[Dataset]:
     bare = name.removeprefix(PREFIX)
     if name == "-" or Path(name).exists():
         if Path(name).is_dir() and _known(name):
-            raise InputError(f"{name} is a directory; {PREFIX}{name} is the data set")
+            try:
+                list_files(name)
+            except InputError:  # empty; nobody means that
+                raise InputError(f"{name} is a directory; {PREFIX}{name} is the data set") from None
         return []
     if bare in published():
         return [published()[bare]]

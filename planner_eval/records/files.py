@@ -26,9 +26,8 @@ from planner_eval.records.fields import (
     value_at,
 )
 from planner_eval.records.items import Contents, calls_nothing, structured
-from planner_eval.records.opening import open_path
+from planner_eval.records.opening import content_of, open_path
 from planner_eval.records.shapes import Chosen, Item
-from planner_eval.records.tables import content_of
 
 
 class Record(NamedTuple):
@@ -44,6 +43,7 @@ class Record(NamedTuple):
         fields: The record's other fields.
         values: The JSON values of a text, where it was decoded on the way.
         turn: Which turn of the assistant is read of a conversation; all turns when None.
+        dialect: The notation of its source, where that is known; it comes before any that is asked for.
     """
 
     file: str
@@ -55,6 +55,7 @@ class Record(NamedTuple):
     fields: Mapping[str, Any] = {}
     values: list[Any] | None = None
     turn: Which = None
+    dialect: str | None = None
 
     @property
     def where(self) -> str:
@@ -73,6 +74,9 @@ class PlanFile(NamedTuple):
         many: False for a plan in a file of its own.
         content: The field that was taken for the plan; None where records are plans themselves.
         id_field: The field that was taken for the id.
+        parts: Of a directory or a pattern its files, and what each is called in it.
+        notes: What the user should know: what was left out, which ids are given twice.
+        published: Whether it is a published data set, of which nothing has to be recognised.
     """
 
     name: str
@@ -80,6 +84,9 @@ class PlanFile(NamedTuple):
     many: bool
     content: str | None = None
     id_field: str | None = None
+    parts: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+    published: bool = False
 
     def of_turn(self, turn: Which) -> PlanFile:
         """The same file, of whose conversations one turn of the assistant is read."""
@@ -95,6 +102,10 @@ class PlanFile(NamedTuple):
         'field "predict" of 1 record'
         """
         records = f"{len(self.records):,} record{'s' * (len(self.records) != 1)}"
+        if self.parts:
+            records += f" in {len(self.parts):,} file{'s' * (len(self.parts) != 1)}"
+        if self.published:
+            return f"{records} of the data set {self.name}"
         if not self.many:
             return "one plan"
         return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"

@@ -16,6 +16,7 @@ from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, is_id
+from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
@@ -199,7 +200,7 @@ def line_item(number: int, text: str, text_field: str | None = None) -> Item:
 
 def _is_plan(items: Sequence[Item]) -> bool:
     """Whether JSON values are the calls or messages of one plan, not records that hold plans."""
-    if not all(isinstance(item.data, dict) for item in items):
+    if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
         return False
     if all(item.shape.call or "role" in item.data or _is_part(item.data) for item in items):
         spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]

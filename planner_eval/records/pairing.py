@@ -36,7 +36,8 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
         by: One of :data:`WAYS`, where the user says it.
 
     Raises:
-        PairingError: pairing is by id, and no id is in both files.
+        PairingError: pairing is by id, and no id is in both files; or one file is empty or cannot be read,
+            and the other holds many records.
 
     >>> one = PlanFile("a", (Record("a", 0, "x", "f()"), Record("a", 1, "y", "g()")), True)
     >>> two = PlanFile("b", (Record("b", 0, "y", "g()"),), True)
@@ -45,6 +46,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     """
     if by is None and not pred.many and not gold.many:
         return Pairing("file", ((pred.records[0], gold.records[0]),))
+    _refuse_nothing(pred, gold)
     has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
     if by == "position" or (by is None and not has_ids):
         longest = max(len(pred.records), len(gold.records))
@@ -64,18 +66,46 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     return Pairing("id", (*pairs, *extra), (*repeated, *more))
 
 
+def _refuse_nothing(*files: PlanFile) -> None:
+    """A file without anything beside one of many records would be as many rows that say the same."""
+    for file, other in (files, files[::-1]):
+        nothing = _nothing(file)
+        if nothing is not None and len(other.records) > 1:
+            raise PairingError(f"{nothing}; {other.name} holds {len(other.records):,} records")
+
+
+def _nothing(file: PlanFile) -> str | None:
+    """That a file holds no plan at all, in words."""
+    if file.many or file.records[0].id is not None:
+        return None
+    alone = file.records[0]
+    if alone.error is not None:
+        return f"{file.name} cannot be read: {alone.error.reason}"
+    return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
+
+
 def _some(file: PlanFile) -> str:
     ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
-    alone = file.records[0]
-    if not ids and not file.many and alone.error is not None:
-        return f"{file.name} cannot be read: {alone.error.reason}"
     if not ids and not file.many:
-        empty = isinstance(alone.source, str) and not alone.source.strip()
-        return f"{file.name} is {'empty' if empty else 'one plan without an id'}"
+        return f"{file.name} is one plan without an id"
     if not ids:
         return f"{file.name} has none"
     more = ", …" if len(ids) > 3 else ""
     return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}"
+
+
+def repeated_ids(records: Sequence[Record]) -> list[str]:
+    """The ids that several records have, each in a sentence with two of their places; the first three.
+
+    >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
+    ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
+    """
+    found, again = _by_id(records)
+    said = []
+    for record in again[:3]:
+        first = found[str(record.id)]
+        said.append(f"the id {record.id!r} is given twice: {first.where} and {record.where}")
+    return said + ([f"… and {len(again) - 3:,} more records have the id of another"] if again[3:] else [])
 
 
 def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:

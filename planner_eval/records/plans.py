@@ -42,4 +42,6 @@ def read_plan(record: Record, **options: Any) -> Plan:
     source = record.source
     if record.turn is not None and options.get("turn") is None:
         options["turn"] = record.turn
+    if record.dialect is not None:
+        options["dialect"] = record.dialect
     return parse(source if record.values is None else Decoded(source, record.values), **options)

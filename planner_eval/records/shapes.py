@@ -15,6 +15,7 @@ from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ABSENT, KNOWN, LISTS, TALKS, value_at
+from planner_eval.records.frames import TableRow
 
 Object = dict[str, Any]
 
@@ -75,6 +76,8 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     if text_field is not None and value_at(value, text_field) is not ABSENT:
         return RECORD
     call = is_call(value)
+    if isinstance(value, TableRow) and not call:
+        return RECORD
     for shape in SHAPES if text_field is None else SHAPES[:-1]:  # an answer lacks the field that was named
         if shape.fits(value, call):
             return shape
@@ -96,7 +99,7 @@ def _is_plan(data: Object, _call: bool) -> bool:
 
 
 def _is_answer(data: Object, call: bool) -> bool:
-    """Whether an object is an API's answer or a conversation, and no other field may hold a plan."""
+    """Whether an object is an answer of an API or a conversation, with no plan in another field."""
     if call:
         return False
     sign = sign_of(data)

@@ -1,4 +1,4 @@
-r"""Files as records: JSON and text by :mod:`.items`, and tables, of which each row is a record.
+"""Tables as records: CSV, TSV and Parquet, of which each row is a record.
 
 CSV and TSV are read here and not by the module csv: its limit on cells and its leniency are for the whole
 process, and a quote that is never closed costs it the rest of the file.
@@ -8,76 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import eq
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.records.items import Contents, split_items
-from planner_eval.records.opening import (
-    ODD,
-    PARQUET,
-    STREAM_LIMIT,
-    Bytes,
-    Opened,
-    decoded,
-    explained,
-    marked,
-    odd_byte,
-)
-from planner_eval.records.shapes import Item, shape_of
-
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-"""Names that say that a file is a table, and what stands between its cells; it is never guessed."""
+from planner_eval.base.limits import STREAM_LIMIT
+from planner_eval.records.encoding import ODD, odd_byte
+from planner_eval.records.frames import TableRow, row_data
+from planner_eval.records.shapes import Item
 
 _BATCH = 100
 """Rows of a Parquet file that are decoded at once: few, for each may be large."""
-
-
-class Content(NamedTuple):
-    """What a file holds.
-
-    Args:
-        text: Its text, where it is one plan.
-        found: Its records, or its one plan.
-        error: Why the one plan cannot be read.
-    """
-
-    text: str
-    found: Contents
-    error: ParseError | None = None
-
-
-def content_of(opened: Opened, text_field: str | None = None) -> Content:
-    r"""The records of a file, or its one plan.
-
-    Args:
-        opened: The file.
-        text_field: The field that holds a record's plan, where the user named it.
-
-    Raises:
-        InputError: it is a table that cannot be read, or in another encoding than UTF-8 throughout.
-
-    >>> content_of(Opened("p.csv", "p.csv", b'id,output\na,f()\n')).found.items[0].data
-    {'id': 'a', 'output': 'f()'}
-    """
-    if opened.data[: len(PARQUET)] == PARQUET:
-        return Content("", _shaped(parquet_items(opened.data, opened.name), text_field))
-    text, odd = decoded(opened)
-    delimiter = DELIMITERS.get(opened.inner[-4:].lower())
-    if delimiter is not None and text.strip():
-        rows = _shaped(separated_items(text, delimiter, opened.name), text_field)
-        return Content("", Contents(explained(rows.items, opened.name)))
-    found = split_items(marked(text) if odd else text, opened.inner, text_field)
-    if not odd:
-        return Content(text, found)
-    if not found.many:
-        return Content(text, found, odd_byte(text))
-    return Content(text, Contents(explained(found.items, opened.name)))
-
-
-def _shaped(rows: Iterable[Item], text_field: str | None) -> Contents:
-    return Contents([row._replace(shape=shape_of(row.data, text_field)) for row in rows])
 
 
 # ---------------------------------------------------------------- CSV and TSV
@@ -127,10 +68,11 @@ def _item(row: Row, columns: Sequence[str]) -> Item:
         error = f"cells in the row: {len(cells)}, columns in the header: {len(columns)}"
     if error is not None:
         return Item(None, line=line, error=ParseError(error), text=first)
-    odd = next((cell for cell in cells if ODD.search(cell)), None)
+    odd = next((cell for cell in cells if re.search(ODD, cell)), None)
     if odd is not None:
         return Item(None, line=line, error=odd_byte(odd), text="" if odd is cells[0] else first)
-    return Item({column: cell for column, cell in zip(columns, cells, strict=True) if cell}, line=line)
+    held = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
+    return Item(TableRow(held), line=line)
 
 
 def separated(text: str, delimiter: str) -> Iterator[Row]:
@@ -193,7 +135,7 @@ def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[l
 
 
 # ---------------------------------------------------------------- Parquet
-def parquet_items(data: Bytes, name: str) -> Iterator[Item]:
+def parquet_items(data: bytes | bytearray, name: str) -> Iterator[Item]:
     """The rows of a Parquet file, each an object from column to value; null is left out.
 
     Args:
@@ -223,42 +165,3 @@ def parquet_items(data: Bytes, name: str) -> Iterator[Item]:
         raise InputError(f"{name} is a Parquet file that cannot be read: {reason}") from None
     if not size:
         raise InputError(f"{name} has columns and no rows")
-
-
-def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Iterator[dict[str, Any]]:
-    """Rows out of a table as JSON data; a cell that holds nothing is left out.
-
-    Args:
-        rows: From column to value.
-        nulls: Keep null inside a cell. Tables whose columns have types write null for whatever an object
-            lacks that another one has.
-
-    >>> list(row_data([{"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}]))
-    [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
-    """
-    for row in rows:
-        yield {str(name): _plain(value, nulls) for name, value in row.items() if not _is_nothing(value)}
-
-
-def _is_nothing(value: Any) -> bool:
-    if value is None or isinstance(value, (str, int)) or hasattr(value, "__len__"):
-        return value is None
-    try:
-        return not eq(value, value)  # NaN and NaT
-    except TypeError:  # pandas' NA is neither equal nor unequal to anything
-        return True
-
-
-def _plain(value: Any, nulls: bool) -> Any:
-    """A value as JSON data: arrays as lists, and what JSON has no form for as text."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v, nulls) for k, v in value.items() if nulls or v is not None}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one, nulls) for one in value]
-    if hasattr(value, "tolist"):  # of NumPy
-        return _plain(value.tolist(), nulls)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)

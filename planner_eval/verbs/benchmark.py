@@ -39,7 +39,7 @@ def score_benchmark(
         InputError: a file, the benchmark or a setting is not there; the gold is another benchmark's; or
             answers and samples do not match at all.
     """
-    source = Source(reading.id_field, reading.text_field, reading.by)
+    source = Source(reading.id_field, reading.text_field, reading.by, reading.cache)
     return score_file(
         os.fspath(pred),
         os.fspath(gold),

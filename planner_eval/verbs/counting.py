@@ -1,23 +1,60 @@
-"""What a plan's structure is."""
+"""What a plan's structure is, or that of many plans."""
 
 from __future__ import annotations
 
+from typing import Any, overload
+
+from planner_eval.base.errors import ParseError
+from planner_eval.plan.model import Plan
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.statistics import stats as stats_of
-from planner_eval.verbs.reading import Source, parse
+from planner_eval.plan.summary import summarise
+from planner_eval.records.files import Record
+from planner_eval.records.plans import read_plan
+from planner_eval.verbs.reading import Source, is_many, parse, read
 
 
-def stats(plan: Source) -> Stats:
-    r"""All structure figures of one plan.
+@overload
+def stats(plan: Plan | str) -> Stats: ...
+
+
+@overload
+def stats(plan: Source) -> Any: ...
+
+
+def stats(plan: Source) -> Any:
+    r"""All structure figures of one plan, or of many summed up.
 
     Args:
-        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
+        plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many: a
+            file of records, what :func:`planner_eval.read` gave or takes, a frame, an iterable of records.
+
+    Returns:
+        Of one plan its figures. Of many a :class:`planner_eval.plan.summary.Summary`, which counts the
+        plans that could not be read.
 
     Raises:
-        ParseError: the plan cannot be read.
+        ParseError: the one plan cannot be read.
+        InputError: a file or a table cannot be used.
 
     >>> found = stats("a = f(#x='1')\nb = g(#y=a)")
     >>> found.calls, found.depth, found.width
     (2, 2, 1)
+    >>> many = stats([{"id": "a", "output": "f()"}, {"id": "b", "output": "g(#x="}])
+    >>> many.plans, many.unread
+    (1, 1)
     """
-    return stats_of(parse(plan))
+    if not is_many(plan):
+        return stats_of(parse(plan))
+    file = read(plan)
+    if not file.many:
+        return stats_of(read_plan(file.records[0]))
+    found = [one for record in file.records if (one := _stats(record)) is not None]
+    return summarise(found, unread=len(file.records) - len(found))
+
+
+def _stats(record: Record) -> Stats | None:
+    try:
+        return stats_of(read_plan(record))
+    except ParseError:
+        return None

@@ -17,6 +17,7 @@ from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import read_gold
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
+from planner_eval.records.several import by_name
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
 
@@ -89,6 +90,8 @@ class Reading(NamedTuple):
         turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
             its number; all turns when left out.
         compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
+        cache: The cache folder of data sets, where one is named and it is not the usual one.
+        folder: Where the data sets that are named lie, instead of the cache.
     """
 
     dialect: str | None = None
@@ -101,15 +104,19 @@ class Reading(NamedTuple):
     repair: bool | None = None
     turn: Which = None
     compute: str | None = None
+    cache: str | None = None
+    folder: str | None = None
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
-        return read_as(source, "answer", self.id_field, self.text_field).of_turn(self.turn)
+        places = (self.cache, self.folder)
+        found = read_as(source, "answer", self.id_field, self.text_field, places=places)
+        return found.of_turn(self.turn)
 
     def golds(self, source: Source) -> PlanFile:
         """The gold plans of a file; `source` is what :func:`read` takes."""
-        spare = (self.id_field, self.text_field)
-        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare)
+        spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
+        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
         return found.of_turn(self.turn)
 
 
@@ -146,7 +153,8 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
     Args:
-        pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, or a list.
+        pred: The predictions: the path of a file, what :func:`planner_eval.read` gave, a list, a frame of
+            pandas or polars, a Hugging Face data set, or an iterable of records.
         gold: The gold plans, likewise.
         reading: How both are read.
         id: Keep only the records of this id; a prediction in a file of its own then answers that record.
@@ -159,6 +167,8 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     'id'
     """
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    if left.parts and right.parts:
+        left, right = by_name(left, right)
     if id is not None and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=id),))
     found = pairing.pair(left, right, by=reading.by)
@@ -172,27 +182,34 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
 
 
 def evaluate(
-    paired: Paired,
+    pred: Source,
+    gold: Source = None,
     *,
     policy: AnyPolicy = DEFAULT_POLICY,
     located: bool = False,
+    reading: Reading = AS_IT_COMES,
     progress: Progress | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
     Args:
-        paired: What :func:`pair` gave.
+        pred: The predictions, as for :func:`pair`; or what that gave.
+        gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
-    Yields:
+    Returns:
         One row a pair, in order, whatever became of it; see :class:`planner_eval.records.rows.Row`.
 
-    >>> found = pair(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])
-    >>> [row.state for row in evaluate(found)]
+    Raises:
+        InputError: as for :func:`pair`.
+
+    >>> [row.state for row in evaluate(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])]
     ['same', 'unreadable']
     """
+    paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     how = paired.reading
     found = rows.evaluate(
         paired.pairs,

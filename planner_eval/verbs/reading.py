@@ -12,14 +12,19 @@ from planner_eval.dialects import read as door
 from planner_eval.dialects.sources import Which, refuse_turn
 from planner_eval.plan.model import Plan
 from planner_eval.records.fields import Role
-from planner_eval.records.files import PlanFile, Record, read_data, read_file
+from planner_eval.records.files import PlanFile, Record, read_data
+from planner_eval.records.frames import is_table, rows_of
 from planner_eval.records.items import structured
+from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
+from planner_eval.records.several import read_path
 
 Source: TypeAlias = Any
 """A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
 
-_SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt")
+_SUFFIXES = (
+    ".json", ".jsonl", ".ndjson", ".txt", ".csv", ".tsv", ".parquet", ".gz", ".bz2", ".xz", ".zst",
+)  # fmt: skip
 _NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans"}
 
 
@@ -30,30 +35,36 @@ def read(
     id_field: str | None = None,
     text_field: str | None = None,
     turn: Which = None,
+    cache: str | None = None,
+    folder: str | None = None,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
 
     Args:
-        source: The path of a file (``"-"`` is standard input), or a list of texts, plans or records.
+        source: The path of a file (``"-"`` is standard input), of a directory of files, or a pattern such
+            as ``"runs/*.json"``; the name of a published data set, e.g. ``"nestful-v2"``; or a list of
+            texts, plans or records, a frame of pandas or polars, a Hugging Face data set, an iterable.
         role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
         turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
             counted from 1; all turns when left out.
+        cache: The cache folder of data sets, where it is not the usual one.
+        folder: Where a data set's files lie, instead of the cache.
 
     Returns:
         The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
 
     Raises:
-        InputError: the file is missing or a directory, a field named is in no record, or two fields may
-            hold the plan.
+        InputError: the file is missing, the directory empty, a field named is in no record, or two fields
+            may hold the plan.
 
     >>> found = read([{"id": "q1", "output": "f(#x='1')"}, {"id": "q2", "output": "f(#x="}])
     >>> [record.id for record in found.records], parse(found.records[0]).calls[0].name
     (['q1', 'q2'], 'f')
     """
     refuse_turn(turn)
-    return read_as(source, role, id_field, text_field).of_turn(turn)
+    return read_as(source, role, id_field, text_field, places=(cache, folder)).of_turn(turn)
 
 
 def read_as(
@@ -62,20 +73,43 @@ def read_as(
     id_field: str | None,
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
+    places: tuple[str | None, str | None] = (None, None),
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
+    if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
+        source = rows_of(source)
     if isinstance(source, PlanFile):
         return source
     if isinstance(source, Record):
         return PlanFile(source.file, (source,), False)
     named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
     if isinstance(source, (str, os.PathLike)):
-        return read_file(os.fspath(source), **named)
+        return _read_named(os.fspath(source), named, places)
     if isinstance(source, Plan):
         return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
     if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
         return PlanFile(_NAMES[role], tuple(source), True)
-    return read_data(list(source) if isinstance(source, tuple) else source, _NAMES[role], **named)
+    data = list(source) if isinstance(source, tuple) else source
+    return _with_repeats(read_data(data, _NAMES[role], **named))
+
+
+def _read_named(name: str, fields: dict[str, Any], places: tuple[str | None, str | None]) -> PlanFile:
+    """The file, the directory, or the data set of a name."""
+    hidden = None
+    # Files have a suffix or lie somewhere, names of data sets are one word.
+    if name != "-" and not any(mark in name for mark in "./\\*?["):
+        from planner_eval.datasets.sources import hides_dataset, read_dataset_plans
+
+        dataset = read_dataset_plans(name, *places)
+        if dataset is not None:
+            return _with_repeats(dataset)
+        hidden = hides_dataset(name)
+    file = _with_repeats(read_path(name, **fields))
+    return file if hidden is None else file._replace(notes=(*file.notes, hidden))
+
+
+def _with_repeats(file: PlanFile) -> PlanFile:
+    return file._replace(notes=(*file.notes, *repeated_ids(file.records)))
 
 
 def parse(
@@ -141,7 +175,7 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         options["tools"] = types_of(tools)
     if isinstance(source, str):
         refuse_file_name(source)
-    elif isinstance(source, (Record, PlanFile, os.PathLike)):
+    elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
         return read_plan(only_record(source), **options)
     return door.parse(source, **options)
 
@@ -151,6 +185,19 @@ def is_one(source: Source) -> bool:
     if isinstance(source, (str, Plan)):
         return True
     return isinstance(source, (list, dict)) and not structured(source).many
+
+
+def is_many(source: Source) -> bool:
+    """Whether a source is a file, a table or a list of records, which may hold many plans."""
+    if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
+        return True
+    return isinstance(source, (PlanFile, os.PathLike)) or is_table(source) or _is_list_of_records(source)
+
+
+def _is_list_of_records(source: Source) -> bool:
+    # A list of texts alone is a plan, a text a call, as often as it is many plans.
+    held = isinstance(source, list) and not all(isinstance(one, str) for one in source)
+    return held and structured(source) is not None
 
 
 def only_record(source: Source, role: Role = "plan") -> Record:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
@@ -13,7 +11,9 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import make_patch
 from planner_eval.plan.model import Plan
 from planner_eval.records import patches as patching
+from planner_eval.records.encoding import decoded, odd_byte
 from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.opening import open_path
 from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches, name_of
 from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, is_one, no_text, parse, read
@@ -38,19 +38,11 @@ def read_patches(source: Any) -> Patches:
         return Patches("the diff", make_patch(source))
     if not isinstance(source, (str, os.PathLike)):
         return patching.patches_of(source, "patches")
-    name = os.fspath(source)
-    shown = "standard input" if name == "-" else name
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return patching.read_patches(data.decode("utf-8-sig"), shown)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}") from None
-    except IsADirectoryError:
-        raise InputError(f"{name} is a directory, expected a file of patches") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: this is no patch: byte {error.start} is not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from None
+    opened = open_path(os.fspath(source), "patches")
+    text, odd = decoded(opened.data, opened.name)
+    if odd:
+        raise InputError(f"{opened.name}: this is no patch: {odd_byte(text)}")
+    return patching.read_patches(text, opened.name)
 
 
 def apply(

@@ -41,7 +41,7 @@ class Ran(NamedTuple):
 
 
 def tool_source(
-    tools: Any, *, seed: int | str = 0, facts: str | os.PathLike[str] | None = None
+    tools: Any, *, seed: int | str = 0, facts: str | os.PathLike[str] | PlanFile | None = None
 ) -> ToolSource:
     """The tools that plans are run with.
 
@@ -49,7 +49,8 @@ def tool_source(
         tools: ``"nestful"``, ``"world:NAME"``, ``"recorded:FILE"``, ``"tools.py"``, ``"package.module:NAME"``
             …, or a mapping of callables, a module, an object, a list of functions.
         seed: What a world is made from.
-        facts: A file of plans that a world must be able to answer; the gold plans, usually.
+        facts: A file of plans that a world must be able to answer, or what :func:`planner_eval.read` gave;
+            the gold plans, usually.
 
     Raises:
         ExecutionError: nothing is where the text points.
@@ -62,7 +63,8 @@ def tool_source(
         return find_tools(tools)
     from planner_eval.worlds.source import read_facts, world_source
 
-    known = read_facts(os.fspath(facts)) if facts is not None else ()
+    file = facts if facts is None or isinstance(facts, PlanFile) else os.fspath(facts)
+    known = read_facts(file) if file is not None else ()
     return world_source(tools.removeprefix("world:"), seed=seed, facts=known)
 
 

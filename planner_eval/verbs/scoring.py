@@ -134,7 +134,7 @@ def mending(paired: Paired) -> Paired:
 def reading_name(reading: Reading) -> str:
     """How predictions were read, for a signature."""
     how = "strict, else repaired" if reading.repair else "strict"
-    return f"{how}, {reading.compute} computed" if reading.compute else how
+    return f"{how}, compute {reading.compute}" if reading.compute else how
 
 
 @dataclass(frozen=True, slots=True)

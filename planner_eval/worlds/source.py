@@ -19,6 +19,7 @@ from planner_eval.worlds.world import World
 
 if TYPE_CHECKING:
     from planner_eval.execution.source import ToolSource
+    from planner_eval.records.files import PlanFile
 
 
 def world_source(
@@ -72,22 +73,23 @@ def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]
     return World(Path(path), seed=seed, facts=facts)
 
 
-def read_facts(path: str, *, dialect: str | None = None) -> list[list[dict[str, Any]]]:
+def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list[dict[str, Any]]]:
     """The facts of all plans in a file; a record that holds no readable plan says nothing.
 
     Args:
-        path: A plan, or a file of records with plans; gold plans where a file holds both.
+        path: A plan, or a file of records with plans; gold plans where a file holds both. Or what was read.
         dialect: The plans' dialect; recognised when None.
 
     Raises:
         InputError: the file is missing or unreadable.
     """
-    from planner_eval.records.files import read_file
     from planner_eval.records.plans import read_plan
+    from planner_eval.records.several import read_path
     from planner_eval.worlds.facts import facts_of
 
     plans = []
-    for record in read_file(path, role="gold").records:
+    file = read_path(path, role="gold") if isinstance(path, str) else path
+    for record in file.records:
         try:
             plans.append(read_plan(record, dialect=dialect))
         except ParseError:

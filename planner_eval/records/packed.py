@@ -1,0 +1,99 @@
+"""Packed files unpacked, as far as the limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.limits import STREAM_LIMIT
+
+_BLOCK = 1 << 16
+
+BOMB = (64_000_000, 500)
+"""A packed file is refused that gives more bytes than the first number, and more than the second a byte."""
+
+
+def unpacked(
+    data: bytes | bytearray, packed: str, name: str, look: Callable[[bytes, str], None]
+) -> bytearray:
+    """What packed bytes hold.
+
+    Args:
+        data: The packed bytes.
+        packed: How they are packed: ``"gzip"``, ``"bzip2"``, ``"xz"`` or ``"zstd"``.
+        name: What to call them in a message.
+        look: Refuses what is no text by its first bytes.
+
+    Raises:
+        InputError: they are damaged, unpack to more than the limits allow or to no text, or the package that
+            unpacks them is not there.
+
+    >>> from gzip import compress
+    >>> bytes(unpacked(compress(b"f()"), "gzip", "p.gz", lambda block, name: None))
+    b'f()'
+    """
+    reader = _READERS[packed](BytesIO(data))
+    found = bytearray()
+    least, ratio = BOMB
+    try:
+        while block := reader.read(_BLOCK):
+            if not found:
+                look(block, name)
+            found += block
+            if len(found) > least and len(found) > ratio * len(data):
+                raise InputError(
+                    f"{name}: {len(data):,} bytes of {packed} unpack to more than {ratio} times as many, "
+                    "which no file of plans does; if you trust it, unpack it first"
+                )
+            if len(found) > STREAM_LIMIT:
+                raise InputError(
+                    f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit; "
+                    "unpack it into a file first"
+                )
+    except InputError:
+        raise
+    except Exception as error:  # each of the packages has exceptions of its own for damaged data
+        reason = str(error) or type(error).__name__
+        raise InputError(
+            f"{name}: the {packed} data is cut off or damaged after {len(found):,} bytes: {reason}"
+        ) from None
+    return found
+
+
+def _gzip(data: BytesIO) -> Any:
+    from gzip import GzipFile
+
+    return GzipFile(fileobj=data)
+
+
+def _bzip2(data: BytesIO) -> Any:
+    from bz2 import BZ2File
+
+    return BZ2File(data)
+
+
+def _xz(data: BytesIO) -> Any:
+    from lzma import LZMAFile
+
+    return LZMAFile(data)
+
+
+def _zstd(data: BytesIO) -> Any:
+    try:
+        from compression.zstd import ZstdFile  # since Python 3.14
+    except ImportError:
+        pass
+    else:
+        return ZstdFile(data)
+    try:
+        from zstandard import ZstdDecompressor
+    except ImportError:
+        raise InputError(
+            "reading zstd needs Python 3.14 or the package zstandard: pip install 'planner_eval[zstd]'"
+        ) from None
+    return ZstdDecompressor().stream_reader(data, read_across_frames=True)
+
+
+_READERS: dict[str, Callable[[BytesIO], Any]] = {"gzip": _gzip, "bzip2": _bzip2, "xz": _xz, "zstd": _zstd}

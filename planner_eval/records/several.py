@@ -1,0 +1,149 @@
+"""Several files as one: a directory of plans, or all files of a pattern.
+
+A file of one plan is a record whose id is the file's name; a file of records gives all of its records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.records.files import PlanFile, Record, read_file
+from planner_eval.records.opening import bare_name
+
+
+class Listed(NamedTuple):
+    """The files that a directory or a pattern stands for.
+
+    Args:
+        files: Their paths, in order.
+        notes: What is there and left out, in words.
+    """
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_path(path: str, **named: Any) -> PlanFile:
+    """Read a file of plans, a directory of such files, or all files of a pattern such as ``runs/*.json``.
+
+    Args:
+        path: The file, directory or pattern; ``-`` is standard input.
+        named: As for :func:`planner_eval.records.files.read_file`.
+
+    Raises:
+        InputError: as for :func:`planner_eval.records.files.read_file`; no file is there; or none of them
+            can be used.
+    """
+    listed = list_files(path)
+    return read_file(path, **named) if listed is None else _together(path, listed, named)
+
+
+def list_files(path: str) -> Listed | None:
+    """The files that a directory or a pattern stands for, in order; None where a path is itself a file.
+
+    Raises:
+        InputError: there is no file.
+    """
+    if os.path.isdir(path):
+        try:
+            with os.scandir(path) as entries:
+                every = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from None
+        plain = [one for one in every if one.is_file() and not one.name.startswith(".")]
+        others = [one.name for one in every if one not in plain]
+        found = [one.path for one in plain]
+        nothing = f"{path} is a directory, and holds no file of plans"
+    elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
+        from glob import glob
+
+        matched = sorted(glob(path, recursive=True))
+        found = [one for one in matched if not os.path.isdir(one)]
+        others = [one for one in matched if os.path.isdir(one)]
+        nothing = f"there is no file {path}, and none that matches it as a pattern"
+    else:
+        return None
+    notes = _left_out(path, others)
+    if not found:
+        raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
+    return Listed(tuple(found), notes)
+
+
+def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    """What a directory has besides files of plans, in words."""
+    hidden = sum(name.startswith(".") for name in names)
+    rest = len(names) - hidden
+    said = [f"{hidden} hidden"] if hidden else []
+    said += [f"{rest} that {'is a directory' if rest == 1 else 'are directories'}"] if rest else []
+    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return (f"{path}: left out {' and '.join(said)}: {shown}",) if said else ()
+
+
+def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
+    """The records of all files."""
+    names = dict(zip(listed.files, _names(listed.files), strict=True))
+    records: list[Record] = []
+    contents: dict[str, None] = {}
+    id_field = None
+    refused: list[InputError] = []
+    for file, name in names.items():
+        try:
+            read = read_file(file, **named)
+        except InputError as error:  # a file that cannot be used is a row, as a record is
+            refused.append(error)
+            reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
+            records.append(Record(file, 0, name, None, error=ParseError(reason, code="parse.shape")))
+            continue
+        records += _called(read, name)
+        contents |= {read.content: None} if read.content is not None else {}
+        id_field = id_field or read.id_field
+    if len(refused) == len(listed.files):
+        raise refused[0]
+    content = " or ".join(contents) or None
+    return PlanFile(path, tuple(records), True, content, id_field, names, listed.notes)
+
+
+def _called(read: PlanFile, name: str) -> list[Record]:
+    """A file's records with an id each: their own, else the file's name and, of several, their place."""
+    if not read.many:
+        return [read.records[0]._replace(id=name)]
+    if len(read.records) == 1:
+        return [one._replace(id=name if one.id is None else one.id) for one in read.records]
+    return [
+        one if one.id is not None else one._replace(id=f"{name}/{one.position + 1}") for one in read.records
+    ]
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """The files' paths below the directory that all of them are in, without their suffixes.
+
+    >>> _names(["runs/a/pred.json", "runs/b/pred.json.gz"]), _names(["runs/q1.json"])
+    (['a/pred', 'b/pred'], ['q1'])
+    """
+    folder = os.path.commonpath([os.path.dirname(file) or os.curdir for file in files])
+    shown = [os.path.relpath(file, folder) for file in files]
+    return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in shown]
+
+
+def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
+    """Two directories with the files' names before the ids, where gold's files use the same ids again.
+
+    So files are paired by name, and inside of them records by id.
+    """
+    files: dict[str, str] = {}
+    for record in gold.records:
+        if record.id is not None and files.setdefault(record.id, record.file) != record.file:
+            return _prefixed(pred), _prefixed(gold)
+    return pred, gold
+
+
+def _prefixed(file: PlanFile) -> PlanFile:
+    def own(record: Record) -> Record:
+        name = file.parts[record.file]
+        named = record.id is None or record.id == name or record.id.startswith(f"{name}/")
+        return record if named else record._replace(id=f"{name}/{record.id}")
+
+    return file._replace(records=tuple(map(own, file.records)))
