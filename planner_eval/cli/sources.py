@@ -21,7 +21,7 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
 
     Args:
         names: What the user named.
-        fields: ``id_field``, ``text_field``, ``cache`` and ``folder``, as for :func:`planner_eval.read`.
+        fields: As :func:`planner_eval.read` takes them: ``id_field``, ``text_field``, ``turn`` and so on.
     """
     refuse_stdin_twice(*names)
     files = [pe.read(name, **fields) for name in names]

@@ -364,6 +364,7 @@ def may_be_keyed(item: Any) -> bool:
 _TAKEN = frozenset({
     "function", "function_call", "functionCall", "toolUse", "tool_calls", "calls", "error", "schema",
     "message", "messages", "response", "result", "arguments", "parameters", "functionResponse", "toolResult",
+    "promptFeedback", "prompt_feedback", "modelOutput", "raw_item",
 })  # fmt: skip
 
 
