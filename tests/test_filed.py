@@ -93,7 +93,7 @@ def said(seed: int) -> dict[str, Any]:
         gold = read_file("gold.jsonl", role="gold")
         pairing = pair(pred, gold, by=random.choice((None, None, None, "id", "position")))
         found["repeated"] = [one.where for one in pairing.repeated]
-        rows = evaluate(pairing, repair=random.random() < 0.2)
+        rows = evaluate(pairing.pairs, repair=random.random() < 0.2)
         found["rows"] = [
             [row.id, row.state, row.error, [e.code for e in row.diff.edits] if row.diff else None]
             for row in rows

@@ -454,7 +454,7 @@ def test_two_directories_are_paired_by_the_names_of_their_files(tmp_path: Path) 
     (tmp_path / "preds" / "q10.txt").rename(tmp_path / "preds" / "q10.json")
     done = planeval("diff", preds, golds, "--format", "jsonl")
     assert states(done) == {
-        "left": "absent", "q1": "same", "q10": "different", "q2": "unreadable", "extra": "gold_absent",
+        "left": "absent", "q1": "same", "q10": "different", "q2": "cut", "extra": "gold_absent",
     }  # fmt: skip
     assert "answers: 4 records in 4 files, each a plan; gold: 4 records in 4 files" in done.stderr
     assert "q2.txt, record 1 (id q2): line 1, column" in done.stdout

@@ -67,7 +67,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
     assert {name: row.state for name, row in found.items()} == {
         "a": "same",
         "b": "different",
-        "c": "unreadable",
+        "c": "cut",
         "d": "absent",
         "e": "gold_unreadable",
         "z": "gold_absent",
