@@ -352,4 +352,5 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
     pred = Plan((Call("b", "g"), Call("a", "f")))
     for before in (("lost", "b"), ("a", "lost")):
         assert match(pred, gold, terms=Terms(before=(before,))).misplaced == ()
+        assert match(gold, gold, terms=Terms(before=(before[::-1],))).misplaced == ()
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]
