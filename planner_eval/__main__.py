@@ -19,7 +19,10 @@ def main() -> None:
         from planner_eval.cli import run
 
         code = run()
-    except KeyboardInterrupt:  # before the command line could see to it
+    except (KeyboardInterrupt, RuntimeError) as error:  # before the command line could see to it
+        # Until Python 3.12 an interrupt while a class is made comes as the cause of a RuntimeError.
+        if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         sys.stderr.write("interrupted\n")
         code = 130
     sys.exit(code)

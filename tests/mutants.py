@@ -43,7 +43,7 @@ STRUCTURE = ("compared", "structure_diff", "metrics", "comparison_docs")
 RECORDS = ("filed", "files", "diff", "one_way", "library", "policy", "schema", "score", "cli_honest", "door")
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan": PLAN,
-    "planner_eval/plan/model.py": (*PLAN, "library"),
+    "planner_eval/plan/model.py": (*PLAN, "library", "render_svg"),
     "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
     "planner_eval/plan/statistics.py": ("compared", "structure", "stats_datasets", "comparison_docs"),
     "planner_eval/plan/summary.py": ("structure", "stats_datasets", "comparison_docs"),

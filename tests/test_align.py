@@ -282,9 +282,10 @@ def test_a_block_is_proved_by_its_bound_unless_it_is_large(count: int, proved: b
     """45 calls are too many to try everything, 190 to solve more than once."""
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", f"v{i}"))) for i in range(count)))
     pred = Plan(tuple(Call(f"c{i}", "f", (("x", -i - 1), ("y", f"v{i}"))) for i in reversed(range(count))))
-    found = align(pred, gold)
-    assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
-    assert found.exact is proved
+    for more in ((), (Call("more", "f", (("x", 0), ("y", 0))),)):
+        found = align(Plan((*pred.calls, *more)), gold)
+        assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
+        assert found.exact is proved
 
 
 def cheapest_of_all(pred: Plan, gold: Plan) -> float:
@@ -351,4 +352,5 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
     pred = Plan((Call("b", "g"), Call("a", "f")))
     for before in (("lost", "b"), ("a", "lost")):
         assert match(pred, gold, terms=Terms(before=(before,))).misplaced == ()
+        assert match(gold, gold, terms=Terms(before=(before[::-1],))).misplaced == ()
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]

@@ -36,6 +36,22 @@ def test_version_and_help() -> None:
     assert all(name in shown.stdout for name in COMMANDS)
 
 
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        ("KeyboardInterrupt", 130),
+        ("RuntimeError('x') from KeyboardInterrupt()", 130),
+        ("RuntimeError('x')", 1),
+    ],
+)
+def test_an_interrupt_while_the_command_line_loads_is_no_traceback(raised: str, code: int) -> None:
+    made = f"import planner_eval.cli as c\ndef run(): raise {raised}\nc.run = run\n"
+    made += "from planner_eval.__main__ import main\nimport sys; sys.argv = ['planeval', 'parse']; main()"
+    done = subprocess.run([sys.executable, "-c", made], capture_output=True, text=True)
+    assert done.returncode == code
+    assert (done.stderr == "interrupted\n") is (code == 130)
+
+
 def test_every_command_imports_and_has_help() -> None:
     import click
 

@@ -9,11 +9,12 @@ from itertools import combinations
 import pytest
 
 from planner_eval.base.text import shortened
-from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.diff import Diff, diff
 from planner_eval.drawing import render, render_many
 from planner_eval.drawing.overlay import DIFF_ROLES, diff_scene
 from planner_eval.drawing.scene import Scene
 from planner_eval.drawing.themes import names, theme
+from planner_eval.plan.model import Call, Plan
 from tests.render_plans import demo
 
 pytest.importorskip("pygraphviz")
@@ -156,3 +157,12 @@ def test_the_same_diff_gives_the_same_bytes() -> None:
     one: Diff = DIFFS["trip-missing"]
     for form in ("svg", "png", "pdf"):
         assert render(one, format=form) == render(one, format=form)
+
+
+def test_a_notebook_shows_a_plan_and_a_comparison_as_drawings() -> None:
+    pred, gold = Plan((Call("a", "take_out"),)), Plan((Call("a", "put_back"),))
+    for shown, text in ((pred, "take_out"), (diff(pred, gold), "put_back")):
+        drawing = shown._repr_svg_()
+        assert drawing is not None
+        assert ET.fromstring(drawing).tag.endswith("svg")
+        assert text in drawing

@@ -156,7 +156,6 @@ class _Search:
             call, options, mark = choices[-1]
             self._undo(trail, mark)
             if not any(self._assign(call, option, trail) for option in options):
-                self._undo(trail, mark)
                 choices.pop()
                 frontier = 0
                 if self.budget <= 0:
