@@ -95,7 +95,7 @@ def test_prose_calls_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "found '#seats=...'"),
+        ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "cut off at the end, inside a call"),
         ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
         ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
         ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),

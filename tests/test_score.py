@@ -72,7 +72,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
         "e": "gold_unreadable",
         "z": "gold_absent",
     }
-    answers = {"cut", "refused", "failed"}  # of APIs: tests/test_shapes.py has them
+    answers = {"unreadable", "refused", "failed"}  # tests/test_shapes.py has them
     assert set(STATES) - answers == {row.state for row in found.values()}
     assert "record 3 (id c)" in found["c"].reason
     assert found["b"].codes == ("argument.value", "call.missing")

@@ -267,3 +267,45 @@ def test_a_function_of_a_rule_sees_what_gold_accepts() -> None:
     terms = Terms(accepted={"c1": {"a": ("London",)}})
     assert not pe.diff(pred, gold, Policy(), terms=terms).same
     assert pe.diff(pred, gold, Policy(rules=(Rule(function=near),)), terms=terms).same
+
+
+@pytest.mark.parametrize(
+    ("data", "dialect"),
+    [
+        (
+            {
+                "task_steps": ["1", "2"],
+                "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}],
+                "task_links": [{"source": "f", "target": "g"}],
+            },
+            "taskbench",
+        ),
+        ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
+        ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
+    ],
+)
+def test_a_plan_in_a_file_of_its_own_is_one_plan(tmp_path: Path, data: Any, dialect: str) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(data))
+    for options in ((), ("--from", dialect)):
+        done = planeval("parse", str(file), "--format", "json", *options)
+        assert done.returncode == 0, done.stdout
+        (row,) = map(json.loads, done.stdout.splitlines())
+        assert row["dialect"] == dialect
+        assert [call["name"] for call in row["plan"]["calls"]] == ["f", "g"]
+
+
+def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -> None:
+    gold, pred = tmp_path / "gold.jsonl", tmp_path / "pred.jsonl"
+    whole = [{"name": "g", "arguments": {}}]
+    gold.write_text("".join(json.dumps({"id": n, "gold": whole if n == 1 else []}) + "\n" for n in (1, 2)))
+    texts = (json.dumps(whole)[:-1] + ', {"name": "h", "argu', "Let me look.\n<tool_call>")
+    pred.write_text("".join(json.dumps({"id": n, "output": t}) + "\n" for n, t in enumerate(texts, 1)))
+    scored = planeval("score", str(pred), str(gold), "--format", "json")
+    data = json.loads(scored.stdout)
+    assert (data["states"], data["figures"]["exact"]["value"]) == ({"cut": 2}, 0.0)
+    for options in ((), ("--repair",)):
+        done = planeval("diff", str(pred), str(gold), *options)
+        assert done.returncode == 1
+        assert "whole calls before the cut: g()" in done.stdout
+        assert "2 pairs: 2 cut" in done.stdout

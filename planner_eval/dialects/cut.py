@@ -59,16 +59,21 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
 _STATEMENT = re.compile(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
 
 
+_SECTION = re.compile(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
+
+
 def cut_at(text: str) -> int | None:
     r"""Where the call begins in which a text ends; None where it ends in none.
 
-    >>> cut_at("f(a=1)\ng(b="), cut_at("f(a=1)")
-    (7, None)
+    >>> cut_at("f(a=1)\ng(b="), cut_at("f(a=1)"), cut_at("A: [f(#a=1\nB: [g(#b=2)]")
+    (7, None, None)
     """
     waiting = left_open(text)
     if not waiting:
         return None
     opened = waiting[0][0]
+    if _SECTION.search(text, opened):  # a bracket is missing before a whole line of AppBench's
+        return None
     line = max(text.rfind("\n", 0, opened), text.rfind(";", 0, opened)) + 1
     name = _name_before(text, line, opened) if waiting[0][1] == "(" else None
     return opened if name is None else name

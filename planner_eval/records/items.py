@@ -138,12 +138,19 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         if holds and not known and not any(key in data for key in ID_FIELDS):
             pairs = data.pairs if isinstance(data, Repeated) else data.items()
             items = [Item(value, shape_of(value, text_field), key=key) for key, value in pairs]
-            if _are_plans(items):
+            if _are_plans(items) and not _is_notation(data):
                 return Contents(items)
         listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
         if lines or (holds and known and not listed and not calls_nothing(data)):
             return Contents([whole])
     return Contents([whole], many=False, whole=True)
+
+
+def _is_notation(data: dict[str, Any]) -> bool:
+    """Whether an object is as a whole a plan in some notation, TaskBench's nodes and links for one."""
+    from planner_eval.dialects.detect import detect_data
+
+    return detect_data(data).dialect != "json"
 
 
 def _are_plans(items: Sequence[Item]) -> bool:

@@ -207,7 +207,7 @@ def evaluate(
         InputError: as for :func:`pair`.
 
     >>> [row.state for row in evaluate(["f(#x='1')", "g(#x="], ["f(#x='1')", "g(#x='2')"])]
-    ['same', 'unreadable']
+    ['same', 'cut']
     """
     paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
     how = paired.reading

@@ -99,7 +99,7 @@ def score(
     0.5
     >>> report = score(["f()", "g(#x="], ["f()", "g(#x='1')"], metrics=["exact"])
     >>> report.figure("exact"), report.states()
-    (0.5, {'same': 1, 'unreadable': 1})
+    (0.5, {'same': 1, 'cut': 1})
     """
     if not isinstance(pred, Paired) and is_one(pred) and is_one(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
