@@ -31,9 +31,8 @@ from planner_eval.dialects.python_ast import syntax
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-_LEAD = re.compile(
-    r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`)|['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=))?+"
-)
+_LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
+_QUOTED = re.compile(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
     rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}]"
@@ -228,9 +227,12 @@ class Reader(PieceReader):
         if _START.match(text, start) or _NAMED.match(text, start):
             return start
         label = _LABELLED.match(text, start, line_end)
-        if label and (_START.match(text, label.end()) and text[label.end()] in "[{"):
+        if label is None or not _START.match(text, label.end()):
+            quoted = _QUOTED.match(text, start) if label is None else None
+            return quoted.end() if quoted else None
+        if text[label.end()] in "[{":
             return label.end()
-        return start if label and _START.match(text, label.end()) and start == at else None
+        return None if text[at:start].strip("* \t") else start
 
     def _piece(self, view: View, start: int, line_end: int) -> tuple[Read | Nothing | None, int]:
         text = view.text

@@ -65,7 +65,7 @@ _SCHEMA = re.compile(r"[\"']properties[\"']\s*+:")
 def plan_like(text: str, defined: set[str]) -> bool:
     """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
     plain = text.replace("\\_", "_")
-    listed = _CALLS_LISTED.match(plain)
+    listed = _CALLS_LISTED.match(plain) if plain[:1] == "[" else None
     if _LISTED.match(plain) or _ENCODED.match(text) or (listed and _identifier(listed[1])):
         return True
     if _KEYED.search(plain) and plain[:1] in "[{":

@@ -208,7 +208,9 @@ def _controls(text: str, at: int) -> list[Fix]:
     fixes = [
         Fix("control_character", Edit(at + i, at + i + 1, marks[c])) for i, c in enumerate(text) if c in marks
     ]
-    for match in _ESCAPES.finditer(text) if "\\'" in text else ():
+    if "\\'" not in text:
+        return fixes
+    for match in _ESCAPES.finditer(text):
         if match[1] == "'":
             fixes.append(Fix("quotes", Edit(at + match.start(), at + match.start() + 1, "")))
     return sorted(fixes, key=lambda fix: fix.edit.start)
