@@ -15,7 +15,7 @@ from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema
 from planner_eval.dialects.framed import pattern
-from planner_eval.dialects.messages import calls_among
+from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
 from planner_eval.dialects.pieces import (
     CALLISH,
     Block,
@@ -34,7 +34,7 @@ from planner_eval.dialects.pieces import (
 )
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_ast import follow, syntax
-from planner_eval.dialects.repair import repairs
+from planner_eval.dialects.repair import QUOTED_CALL, repairs
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.talks import Talk, talk_of
 from planner_eval.dialects.turns import Source, Words, read_checked
@@ -208,6 +208,10 @@ class PieceReader:
         else:
             raw = python_calls.read_calls(view.text, self.limits, self.defined)
             kind = "pythonic"
+            quoted = None if raw.calls else QUOTED_CALL.match(view.text)
+            if quoted is not None:
+                reason = "found a call in quotes that stand inside it too, expected other quotes around it"
+                raise ParseError(reason, text=view.text, offset=quoted.start(1))
         if not raw.calls:
             return Nothing("code that calls no tool")
         reason = "Python calls" if kind == "pythonic" else "a Python program"
@@ -251,7 +255,7 @@ class PieceReader:
                 failed = error.reason
         if failed is not None and re.match(r"[\[\s]*+\{", text):
             tree = syntax(text)
-            if not isinstance(tree, ast.Module) or not any(isinstance(n, ast.Call) for n in ast.walk(tree)):
+            if not isinstance(tree, ast.Module) or _is_data(tree):
                 raise failed
         try:
             return self.python(view)
@@ -377,6 +381,21 @@ def _values(text: str, limits: Limits) -> list[Any]:
     if not values or at < len(text):
         raise _NoJson(first)
     return values
+
+
+def _is_data(tree: ast.Module) -> bool:
+    """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
+    calling = [node for node in tree.body if any(isinstance(n, ast.Call) for n in ast.walk(node))]
+    return not calling or any(_has_arguments(node) for node in calling)
+
+
+def _has_arguments(node: ast.stmt) -> bool:
+    value: ast.expr | None = node.value if isinstance(node, ast.Expr) else None
+    items = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    keys = [
+        {k.value for k in i.keys if isinstance(k, ast.Constant)} for i in items if isinstance(i, ast.Dict)
+    ]
+    return any(found & {*NAME_KEYS} and found & {*ARGUMENT_KEYS} for found in keys)
 
 
 def _is_empty(value: Any) -> Nothing | None:

@@ -11,22 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
-from planner_eval.dialects import appbench_prose, own_code, restated
-from planner_eval.dialects.appbench_terms import is_start
-from planner_eval.dialects.cut import Cut, kept, opening, section, whole_calls
+from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
-from planner_eval.dialects.detect import may_call, signs_in, tokens_in
+from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.lines import Reader
-from planner_eval.dialects.pieces import Nothing, Read, placed, split
+from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.repair import repairs
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.searches import Search, in_prose, searched
 from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
@@ -57,12 +54,6 @@ TURN = re.compile(
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-_MARK = re.compile(
-    r"(?:(?<!['\"])<{2,3}|(?:^|(?<=\n))[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
-    r"|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
-)
-"""Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
-
 
 @dataclass(slots=True)
 class Found:
@@ -77,16 +68,6 @@ class Found:
     dialect: str
     raw: RawPlan
     reason: str
-
-
-@dataclass(slots=True)
-class _Search:
-    """The state of one search."""
-
-    reader: Reader
-    notes: list[Diagnostic] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    unclosed: int | None = None
 
 
 def find(source: str, limits: Limits, *, repair: bool = False, located: bool = False) -> Found:
@@ -118,7 +99,7 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
 
 
 def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
-    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
+    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
     if not may_call(source):
         return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
@@ -126,11 +107,7 @@ def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
         whole = _whole(View(source).strip(), search.reader)
         if whole is not None:
             return _finish(search, [whole])
-    text = _blanked(source, search)
-    read = (
-        _tokens(text, search) or _sections(text, search) or _appbench(text, search) or _shaped(text, search)
-    )
-    return _finish(search, read if read is not None else _blocks(View(text), search))
+    return _finish(search, searched(_blanked(source, search), search))
 
 
 def _whole(view: View, reader: Reader) -> Read | None:
@@ -156,7 +133,7 @@ def _words(limits: Limits, *, repair: bool) -> Words:
     return read
 
 
-def _blanked(source: str, search: _Search) -> str:
+def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and later turns as white space of the same length."""
     text = source
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
@@ -189,181 +166,8 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-# ---------------------------------------------------------------- notations with tokens of their own
-def _tokens(text: str, search: _Search) -> list[Read] | None:
-    """Read by the rows whose tokens stand in the text: the first that reads calls."""
-    rows = tokens_in(text)
-    if not rows:
-        return None
-    good: list[Read] = []
-    errors: list[ParseError] = []
-    for row, token in rows:
-        try:
-            raw = dialects.get(row.name).read(text, search.reader.limits)
-        except LimitError:
-            raise
-        except ParseError as error:
-            error.dialect = row.name
-            if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
-                errors.append(error)
-            continue
-        if raw.calls:
-            good.append(Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text))))
-    if good:
-        for other in good[1:]:
-            if restated.signature(other.raw) != restated.signature(good[0].raw):
-                taken = good[0].dialect
-                message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
-                search.notes.append(Diagnostic("dialect.ambiguous", message))
-                break
-        return good[:1]
-    return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
-
-
-def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], search: _Search) -> list[Read]:
-    """The calls between tokens, mended where that is wanted.
-
-    Raises:
-        ParseError: the error that was met last, or that the text ends inside a call.
-    """
-    repaired = search.reader.repaired_rows(text, rows)
-    if repaired is not None:
-        return [repaired]
-    furthest = max(errors, key=lambda e: e.offset)
-    cut = section(text, rows) if _is_end(text, search) else None
-    if cut is not None:
-        raise Cut(cut[1], text=search.reader.source, start=cut[0], dialect=furthest.dialect)
-    furthest.text = search.reader.source
-    raise furthest
-
-
-def _is_end(text: str, search: _Search) -> bool:
-    """Whether the source ends where a text of it does: no other turn and no chat token follows."""
-    return len(text.rstrip()) >= len(search.reader.source.rstrip())
-
-
-# ---------------------------------------------------------------- <<<code>>> sections
-def _sections(text: str, search: _Search) -> list[Read] | None:
-    """Read the code sections of Gorilla's notation: the final one, or else all drafts."""
-    marks = list(_MARK.finditer(text)) if "code>" in text or "api_call>" in text else []
-    named = [m for m in marks if m[1] in ("code", "api_call")]
-    if not named:
-        return None
-    ends = {
-        m.start(): (marks[i + 1].start() if i + 1 < len(marks) else len(text)) for i, m in enumerate(marks)
-    }
-    final = [m for m in named if m[1] == "code" and m.group().startswith("<<<")]
-    drafts = [m for m in named if m[1] == "code" and not m.group().startswith("<<<")]
-    lines = [m for m in named if m[1] == "api_call"]
-    for chosen in (final[-1:], drafts if not final else [], lines):
-        read: list[Read] = []
-        for mark in chosen:
-            found = search.reader.code(View(text).cut(mark.end(), ends[mark.start()]).strip())
-            if not isinstance(found, Nothing):
-                read.append(
-                    replace(found, dialect=found.dialect, reason=f"the section {mark.group().strip(' :')!r}")
-                )
-        kept = _once(read, search, whole=True)
-        if kept:
-            return kept
-    return None
-
-
-# ---------------------------------------------------------------- AppBench's lines
-def _appbench(text: str, search: _Search) -> list[Read] | None:
-    """Read a text of AppBench's lines, else the lines that stand in prose, with what else calls a tool."""
-    first: ParseError | None = None
-    if is_start(text):
-        try:
-            raw = dialects.get("appbench").read(text, search.reader.limits)
-        except LimitError:
-            raise
-        except ParseError as error:
-            first = search.reader.cut(View(text).strip(), placed(error, View(text), search.reader.source))
-        else:
-            start = len(text) - len(text.lstrip())
-            return [Read("appbench", raw, "calls with #name= arguments", (start, len(text)))]
-    found = _in_prose(text, search)
-    if found is None:
-        if first is not None and "```" not in text:
-            raise first
-        return None
-    runs, rest = found
-    try:
-        others = _blocks(rest, search)
-    except ParseError as error:
-        raise first or error from None
-    if others and first is not None:
-        raise first
-    return sorted([*runs, *others], key=lambda item: item.span)
-
-
-def _in_prose(text: str, search: _Search) -> tuple[list[Read], View] | None:
-    """The runs of AppBench's lines in a text, each said once, and the rest of the text."""
-    try:
-        found = appbench_prose.find(View(text), search.reader.limits)
-    except ParseError as error:
-        error.dialect = "appbench"
-        line = View(text).cut(text.rfind("\n", 0, error.offset) + 1, len(text)).strip()
-        raise search.reader.cut(line, placed(error, View(text), search.reader.source)) from None
-    if found is None:
-        return None
-    kept = []
-    for run, again in zip(found[0], restated.repeats([run.raw for run in found[0]]), strict=True):
-        if again:
-            search.notes.append(restated.note(len(run.raw.calls), run.span))
-        else:
-            kept.append(run)
-    return kept, found[1]
-
-
-# ---------------------------------------------------------------- notations known by their shape
-def _shaped(text: str, search: _Search) -> list[Read] | None:
-    """Read a text that begins in a notation which its form gives away."""
-    start = len(text) - len(text.lstrip())
-    for row in signs_in(text, start):
-        try:
-            raw = dialects.get(row.name).read(text, search.reader.limits)
-        except LimitError:
-            raise
-        except ParseError as error:
-            if row.weak or "```" in text:
-                continue
-            error.text = search.reader.source
-            error.dialect = row.name
-            raise search.reader.cut(View(text).strip(), error) from None
-        if raw.calls:
-            return [Read(row.name, raw, row.known, (start, len(text)))]
-    return None
-
-
-# ---------------------------------------------------------------- fences and lines
-def _blocks(view: View, search: _Search) -> list[Read]:
-    """Read fences and the text between them, in order."""
-    reader = search.reader
-    read: list[Read] = []
-    for block in split(view):
-        for found in own_code.read(block, reader, after=bool(read)):
-            shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
-            read += _once([shown], search)
-    return read
-
-
-def _once(read: list[Read], search: _Search, *, whole: bool = False) -> list[Read]:
-    """The blocks that do not only repeat calls already read; `whole` wants all of them repeated."""
-    kept = []
-    for item in read:
-        own = restated.signature(item.raw)
-        if own and (set(own) == search.seen if whole else set(own) <= search.seen):
-            search.notes.append(restated.note(len(own), item.span))
-            continue
-        search.seen.update(own)
-        kept.append(item)
-    return kept
-
-
 # ---------------------------------------------------------------- the result
-def _finish(search: _Search, read: list[Read]) -> Found:
+def _finish(search: Search, read: list[Read]) -> Found:
     """One plan out of the blocks that were read, with notes on what was not."""
     reader = search.reader
     calls: list[RawCall] = []
@@ -399,7 +203,7 @@ def _nothing(
     return Found(dialect, RawPlan((), answer, (*notes, note)), why)
 
 
-def _refuse_opening(search: _Search) -> None:
+def _refuse_opening(search: Search) -> None:
     """Refuse a text without calls that ends in a thought, or right after what opens a call."""
     source = search.reader.source
     if search.unclosed is not None:
@@ -434,10 +238,10 @@ def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
 # ---------------------------------------------------------------- in a dialect that the user named
 def find_named(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
-    search = _Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
+    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=False))
     text = _blanked(source, search)
     if dialect.name == "appbench":
-        lines = _in_prose(text, search)
+        lines = in_prose(text, search)
         return _finish(search, lines[0]).raw if lines else None
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]

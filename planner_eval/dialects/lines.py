@@ -22,6 +22,7 @@ from planner_eval.dialects.pieces import (
     Read,
     calls_in,
     dedented,
+    is_labelled,
     is_signature,
     own_names,
     placed,
@@ -31,9 +32,10 @@ from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 _LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
+_QUOTED = re.compile(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
-    rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,])|\{{\s*+[\"'}}]"
+    rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}]"
     rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:)"
     rf"|(['\"]){NAME}\1\("
 )
@@ -98,6 +100,8 @@ class Reader(PieceReader):
         if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
         tree = syntax(dedented(view).text)
+        if isinstance(tree, ast.Module) and is_labelled(tree):
+            return self.prose(block)
         if isinstance(tree, ast.Module) or block.label in _PYTHON:
             try:
                 read = self._kept(self.mended(view))
@@ -177,7 +181,7 @@ class Reader(PieceReader):
             if SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
                 return self._scripted(whole)
             tree = syntax(dedented(whole).text)
-            if isinstance(tree, ast.Module):
+            if isinstance(tree, ast.Module) and not is_labelled(tree):
                 return self._program(whole)
         return list(self._lines(view)) or self._assigned(view)
 
@@ -223,9 +227,12 @@ class Reader(PieceReader):
         if _START.match(text, start) or _NAMED.match(text, start):
             return start
         label = _LABELLED.match(text, start, line_end)
-        if label and (_START.match(text, label.end()) and text[label.end()] in "[{"):
+        if label is None or not _START.match(text, label.end()):
+            quoted = _QUOTED.match(text, start) if label is None else None
+            return quoted.end() if quoted else None
+        if text[label.end()] in "[{":
             return label.end()
-        return start if label and _START.match(text, label.end()) and start == at else None
+        return None if text[at:start].strip("* \t") else start
 
     def _piece(self, view: View, start: int, line_end: int) -> tuple[Read | Nothing | None, int]:
         text = view.text

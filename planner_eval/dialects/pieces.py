@@ -54,6 +54,8 @@ class Loose(ParseError):
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
 CALLISH = re.compile(rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d)")
 _LISTED = re.compile(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
+_CALLS_LISTED = re.compile(r"\[\s*+([^\W\d][\w.]*+)\(")
+_ENCODED = re.compile(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
 _KEYED = re.compile(
     r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task)[\"'”]\s*+:"
 )
@@ -63,7 +65,8 @@ _SCHEMA = re.compile(r"[\"']properties[\"']\s*+:")
 def plan_like(text: str, defined: set[str]) -> bool:
     """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
     plain = text.replace("\\_", "_")
-    if _LISTED.match(plain):
+    listed = _CALLS_LISTED.match(plain) if plain[:1] == "[" else None
+    if _LISTED.match(plain) or _ENCODED.match(text) or (listed and _identifier(listed[1])):
         return True
     if _KEYED.search(plain) and plain[:1] in "[{":
         return not _SCHEMA.search(plain)
@@ -102,6 +105,20 @@ def is_signature(call: RawCall, text: str) -> bool:
     return all(
         key.isdigit() and isinstance(value, str) and re.fullmatch(r"[^\W\d]\w*", text[start:end] or "1")
         for (key, value), (start, end) in zip(call.arguments, call.spans, strict=True)
+    )
+
+
+def is_labelled(tree: ast.Module) -> bool:
+    """Whether a text is Python only because a label before a call reads as a variable with its type.
+
+    >>> is_labelled(ast.parse("Answer: f(a=1)")), is_labelled(ast.parse("n: int = f(a=1)"))
+    (True, False)
+    """
+    return any(
+        isinstance(node, ast.AnnAssign)
+        and node.value is None
+        and any(isinstance(inner, ast.Call) for inner in ast.walk(node.annotation))
+        for node in tree.body
     )
 
 

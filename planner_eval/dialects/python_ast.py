@@ -339,16 +339,37 @@ class _Reader:
         """A call by its dotted name; gathered calls are a list of calls."""
         quoted = isinstance(value.func, ast.Constant) and isinstance(value.func.value, str)
         name = value.func.value if quoted else _dotted(value.func)  # type: ignore[attr-defined]
-        starred = any(isinstance(arg, ast.Starred) for arg in value.args)
-        if name is None or starred or any(keyword.arg is None for keyword in value.keywords):
-            return self.other(value, "a call of a computed function" if name is None else "spread arguments")
-        if name in ("asyncio.gather", "gather"):
+        if name is None:
+            return self.other(value, "a call of a computed function")
+        if name in ("asyncio.gather", "gather") and not any(isinstance(a, ast.Starred) for a in value.args):
             return [self.node(arg) for arg in value.args]
         arguments: list[tuple[str | None, Any, Span]] = [
             (None, self.node(arg), self.span(arg)) for arg in value.args
         ]
-        arguments += [(k.arg, self.node(k.value), self.span(k.value)) for k in value.keywords]
+        for given in value.keywords:
+            if given.arg is None:
+                arguments += self.spread(given)
+            else:
+                arguments.append((given.arg, self.node(given.value), self.span(given.value)))
         return CallNode(str(name), arguments, self.span(value), quoted)
+
+    def spread(self, given: ast.keyword) -> list[tuple[str | None, Any, Span]]:
+        """The arguments in ``**{...}``: of a literal, or of a variable that holds one; else one not known."""
+        span = self.span(given.value)
+        if isinstance(given.value, ast.Name) and given.value.id in self.machine.held:
+            node = NameNode(given.value.id, (), given.value.id, span)
+            found = self.machine.loose(node)
+        else:
+            found = self.node(given.value)
+        if isinstance(found, dict):
+            return [(key, item, span) for key, item in found.items()]
+        return [
+            (
+                None,
+                OtherNode("spread arguments", self.text[span[0] : span[1]], span, span[0], [], False),
+                span,
+            )
+        ]
 
 
 _KIND: dict[type, str] = {

@@ -55,6 +55,10 @@ _LONE = re.compile(_LOOSE.pattern.replace("(?P<single>'", "(?P<single>(?!)'"), r
 _ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
 _MARKDOWN = re.compile(r"\\(?=[_*\[\]#~<>])")
 _NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
+QUOTED_CALL = re.compile(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+"""A list whose first item is a call in quotes."""
+_CALL_QUOTES = re.compile(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+_LAST_QUOTE = re.compile(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
 _NEWLINES = re.compile(r"\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
@@ -156,6 +160,19 @@ def _quoted_names(text: str) -> list[Fix]:
     return [Fix("quotes", Edit(m.start(), m.end(), m[2])) for m in _NAME_QUOTES.finditer(text)]
 
 
+def _quoted_calls(text: str) -> list[Fix]:
+    """The quotes around each call of a list; those inside the calls are the same, so that none closes."""
+    first = QUOTED_CALL.match(text)
+    if first is None:
+        return []
+    places = [first.start(1)]
+    for match in _CALL_QUOTES.finditer(text, first.end()):
+        places += [match.start(1), match.start(2)]
+    last = _LAST_QUOTE.search(text, first.end())
+    places += [last.start(1)] if last else []
+    return [Fix("quotes", Edit(at, at + 1, "")) for at in places]
+
+
 def _loose_json(text: str) -> list[Fix]:
     """What differs from JSON in a text that is otherwise JSON: objects, alone or in lists."""
     if not re.match(r"[\[\s(]*+\{\s*+[\"'“A-Za-z}]", text):
@@ -188,9 +205,15 @@ def _loose_json(text: str) -> list[Fix]:
 
 def _controls(text: str, at: int) -> list[Fix]:
     marks = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    return [
+    fixes = [
         Fix("control_character", Edit(at + i, at + i + 1, marks[c])) for i, c in enumerate(text) if c in marks
     ]
+    if "\\'" not in text:
+        return fixes
+    for match in _ESCAPES.finditer(text):
+        if match[1] == "'":
+            fixes.append(Fix("quotes", Edit(at + match.start(), at + match.start() + 1, "")))
+    return sorted(fixes, key=lambda fix: fix.edit.start)
 
 
 def _requoted(text: str, at: int) -> list[Fix]:
@@ -240,6 +263,9 @@ def _json(text: str) -> Any:
         return None
 
 
+_ASSIGNS = re.compile(r"\w\s*+=\s*+'(?=.)", re.S)
+
+
 def _brackets(text: str) -> list[Fix]:
     """The one bracket that is missing or too many; nothing when more than one place is broken."""
     waiting: list[tuple[int, str]] = []
@@ -248,8 +274,8 @@ def _brackets(text: str) -> list[Fix]:
     last = 0
     for match in tokens(text, 0, len(text)):
         kind, at, mark = match.lastgroup, match.start(), match.group()
-        if kind == "quote":
-            return []
+        if kind == "quote" or (kind == "text" and mark[0] == "'" and _ASSIGNS.search(mark)):
+            return []  # where a text ends is a guess, and so is which bracket is missing
         if kind == "open":
             comma = text.rfind(",", last, at)
             if (
@@ -302,5 +328,5 @@ def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
 
 
 _STEPS: tuple[Callable[[str], list[Fix]], ...] = (
-    _markdown, _quoted_names, _loose_json, _encoded, _brackets,
+    _markdown, _quoted_names, _quoted_calls, _loose_json, _encoded, _brackets,
 )  # fmt: skip
