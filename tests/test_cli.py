@@ -206,3 +206,14 @@ def test_a_run_is_drawn(tmp_path: Path) -> None:
     done = planeval("execute", "-", "--tools", "nestful", "--format", "mermaid", text=text)
     assert done.returncode == 0, done.stderr
     assert "→ 5" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["diff", "score"])
+def test_what_cannot_be_written_is_said_and_is_no_difference(tmp_path: Path, command: str) -> None:
+    (tmp_path / "plan.txt").write_text("f(#x='1')")
+    plan, lost = str(tmp_path / "plan.txt"), str(tmp_path / "nowhere" / "out.txt")
+    done = planeval(command, plan, plan, "-o", lost)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert f"{lost}: cannot be written or read: No such file or directory" in done.stderr
+    full = planeval(command, plan, plan, "-o", "/dev/full")
+    assert (full.returncode, "Traceback" in full.stderr, "No space left" in full.stderr) == (2, False, True)

@@ -104,3 +104,9 @@ def run() -> int:
         # The reader (head, less) has gone; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a folder that is not there, a full disk: no difference between plans
+        where = error.filename or "standard output"
+        click.echo(f"planeval: {where}: cannot be written or read: {error.strerror or error}", err=True)
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
