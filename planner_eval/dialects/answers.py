@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from planner_eval.base.errors import LimitError
@@ -45,11 +44,12 @@ _HOLD = frozenset({list, dict, Repeated})
 def _repeats(answer: Any, call: int, limits: Limits) -> bool:
     """Whether an object in an answer repeats a key; level by level, for answers are large and hostile."""
     found = False
-    level, depth = [answer], 0
-    while level := [item for item in level if type(item) in _HOLD]:
+    level, depth = [answer] if type(answer) in _HOLD else [], 0
+    while level:
         if depth > limits.depth:
             raise LimitError(f"the result of call {call + 1} nests deeper than {limits.depth} levels")
         found = found or Repeated in map(type, level)
-        level = list(chain.from_iterable(item if type(item) is list else item.values() for item in level))
+        inside = [item if type(item) is list else item.values() for item in level]
+        level = [value for values in inside for value in values if type(value) in _HOLD]
         depth += 1
     return found

@@ -17,6 +17,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.messages import call_items, is_call, is_definition
 from planner_eval.dialects.shapes import SHAPES
+from planner_eval.dialects.shapes import dialect as made
 from planner_eval.dialects.table import Wrapper, literal, own, ranked, table
 
 BEGINNING = 20_000
@@ -43,10 +44,27 @@ branch begins with a letter, so that a search runs over prose at the speed of a 
 def may_call(text: str) -> bool:
     """Whether anything in a text could open a call; most answers in words hold nothing that could.
 
+    Where no parenthesis is, much less could: no `[1]`, no `{x}`, no `a < b`, no heading.
+
     >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
     (False, True, True)
     """
-    return _OPENING.search(text) is not None or text.lstrip()[:1] == '"' or bool(own())
+    if own() or text.lstrip()[:1] in _STARTS:
+        return True
+    if _OPENING.search(text) is None:
+        return False
+    return "(" in text or _FIRM.search(text) is not None or _may_hold_token(text)
+
+
+_STARTS = ("[", "{", '"')
+_FIRM = re.compile(
+    r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
+    r"|\{\s*+[\"'}]|=\s*+[\[{]|```|~~~|###|#E\d"
+    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
+    r"|code>|api_call>|Action|Nodes?\s*+:|API:|(?:Human|User|USER)\s*+:"
+)
+"""What stands in every text without parentheses, beside the rows' tokens, in which the search finds
+something to read, to refuse or to say."""
 
 
 def detect(text: str) -> list[Candidate]:
@@ -104,9 +122,9 @@ class Opened(NamedTuple):
 
 def tokens_in(text: str) -> list[Opened]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
-    openers = _openers(own())
-    if not any(word in text for word in openers.words):
+    if not _may_hold_token(text):
         return []
+    openers = _openers(own())
     places: dict[str, int] = {}
     for match in openers.pattern.finditer(text):
         places.setdefault(_squeezed(match.group()), match.start())
@@ -123,10 +141,10 @@ def tokens_in(text: str) -> list[Opened]:
 
 def last_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
-    openers, found = _openers(own()), None
-    if not any(word in text for word in openers.words):
+    if not _may_hold_token(text):
         return None
-    for match in openers.pattern.finditer(text):
+    found = None
+    for match in _openers(own()).pattern.finditer(text):
         if match.group().lstrip()[:1] in ("<", "["):
             found = match
     return found
@@ -140,6 +158,10 @@ def signs(row: Wrapper) -> tuple[str, ...]:
     """
     tag = row.call[:1] if isinstance(row.call, tuple) else ()
     return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
+
+
+def _may_hold_token(text: str) -> bool:
+    return any(map(text.__contains__, _openers(own()).words))
 
 
 class _Openers(NamedTuple):
@@ -236,10 +258,7 @@ def _reasons(seen: Data) -> Iterator[Candidate]:
 
 
 def _hinted(row: Wrapper, text: str) -> bool:
-    for hint in row.hints:  # a loop, no generator: every row is asked of every record
-        if hint in text:
-            return True
-    return not row.hints
+    return not row.hints or any(map(text.__contains__, row.hints))
 
 
 def _row_reason(row: Wrapper, seen: Data) -> str | None:
@@ -254,7 +273,7 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     if row.tool:
         named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
         return row.known if named else None
-    fits = dialects.get(row.name).fits
+    fits = made(row).fits
     return fits(seen) if fits else None
 
 

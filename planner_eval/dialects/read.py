@@ -78,7 +78,8 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         source = data_of(source)
     text = source if isinstance(source, str) else None
     name: str | None
-    refuse_turn(turn)
+    if turn is not None:
+        refuse_turn(turn)
     if reader != "fast":
         if turn is not None:
             raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
@@ -87,13 +88,13 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
-    if any("<|" in call.name for call in raw.calls):
+    if "<|" in "".join([call.name for call in raw.calls]):
         raw = _without_tokens(raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    if any(call.has_result for call in raw.calls):
+    if True in [call.has_result for call in raw.calls]:
         raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
