@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import Limits, Span, refuse_integer
+from planner_eval.base.limits import MAX_DIGITS, Limits, Span, refuse_integer
 
 LARK_CHARS = 256_000
 """Above this size json's own error message serves: Lark would take seconds to find the same place."""
@@ -84,14 +84,8 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     >>> loads('[{"a": 1}]', Limits())
     [[{'a': 1}]]
     """
-    values: list[Any] = []
-    at, end = blank_end(text, 0), len(text.rstrip(_BLANK))
     try:
-        while at < end or not values:
-            value, at = _DECODER.raw_decode(text, at)
-            values.append(value)
-            at = blank_end(text, at)
-        return values
+        return _in_a_row(text)
     except json.JSONDecodeError as error:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
@@ -104,6 +98,41 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
     except ValueError:  # an integer of more digits than Python converts
         raise refuse_integer(text) from None
+
+
+def _in_a_row(text: str) -> list[Any]:
+    values: list[Any] = []
+    at, end = blank_end(text, 0), len(text.rstrip(_BLANK))
+    while at < end or not values:
+        value, at = _DECODER.raw_decode(text, at)
+        values.append(value)
+        at = blank_end(text, at)
+    return values
+
+
+_LONG = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
+
+
+def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
+    """As :func:`loads`; None where the text is no JSON: no place is looked for, which is dear.
+
+    >>> loads_if_json('[{"a": 1}]', Limits()), loads_if_json("[f(a=1)]", Limits())
+    ([[{'a': 1}]], None)
+    """
+    try:
+        return _in_a_row(text)
+    except json.JSONDecodeError:
+        if _LONG.search(text) is None:
+            check_depth(text, limits)
+            return None
+    except (RecursionError, ValueError):
+        pass
+    try:
+        return loads(text, limits)  # a limit may be passed: it says so
+    except LimitError:
+        raise
+    except ParseError:
+        return None
 
 
 class Piece(NamedTuple):
@@ -192,6 +221,27 @@ def check_depth(text: str, limits: Limits) -> None:
         elif mark in "]}":
             depth -= 1
 
+
+def nests_past(text: str, limits: Limits) -> bool:
+    r"""Whether a text that is JSON nests deeper than the limit, as :func:`check_depth` has it, and sooner.
+
+    >>> nests_past('[["]]"], {"\\"": 1}]', Limits(depth=1)), nests_past('["[[["]', Limits(depth=1))
+    (True, False)
+    """
+    if text.count("[") + text.count("{") <= limits.depth:
+        return False
+    if "\\" in text:
+        text = text.replace("\\\\", "").replace('\\"', "")
+    brackets = "".join(text.split('"')[::2]).translate(_BRACKETS)
+    for _ in range(limits.depth):
+        if not brackets:
+            return False
+        brackets = brackets.replace("[]", "")
+    return bool(brackets)
+
+
+_BRACKETS = {code: None for code in range(128)} | {ord("["): "[", ord("{"): "[", ord("]"): "]", ord("}"): "]"}
+"""Brackets alike, and nothing else; outside of its strings JSON has no other characters."""
 
 WORDS = {
     "STRING": "a quoted text",

@@ -38,23 +38,18 @@ def checked(raw: RawPlan, limits: Limits) -> RawPlan:
     return raw._replace(calls=tuple(calls), notes=(*raw.notes, *notes)) if notes else raw
 
 
+_HOLD = frozenset({list, dict, Repeated})
+
+
 def _repeats(answer: Any, call: int, limits: Limits) -> bool:
     """Whether an object in an answer repeats a key; level by level, for answers are large and hostile."""
     found = False
-    level, depth = [answer], 0
+    level, depth = [answer] if type(answer) in _HOLD else [], 0
     while level:
-        inside: list[Any] = []
-        held = False
-        for item in level:
-            kind = type(item)
-            if kind is list:
-                inside += item
-                held = True
-            elif kind is dict or kind is Repeated:
-                inside += item.values()
-                held = True
-                found |= kind is Repeated
-        if held and depth > limits.depth:
+        if depth > limits.depth:
             raise LimitError(f"the result of call {call + 1} nests deeper than {limits.depth} levels")
-        level, depth = inside, depth + 1
+        found = found or Repeated in map(type, level)
+        inside = [item if type(item) is list else item.values() for item in level]
+        level = [value for values in inside for value in values if type(value) in _HOLD]
+        depth += 1
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, parse_located
+from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
@@ -80,11 +80,9 @@ class PieceReader:
             LimitError: it nests too deeply, or holds too long a number.
         """
         try:
-            values = loads(view.text, self.limits) if _may_be_json(view.text) else None
+            values = loads_if_json(view.text, self.limits) if _may_be_json(view.text) else None
         except LimitError as error:
             raise placed(error, view, self.source) from None
-        except ParseError:
-            return None
         if values is None:
             return None
         found = self.data(values, view)
@@ -238,25 +236,23 @@ class PieceReader:
         return Read("openai-programmatic", view.place(raw), "a program of calls", span_of(view))
 
     # ------------------------------------------------------------ one piece, strictly and mended
-    def strict(self, view: View) -> Read | Nothing:
-        """One piece: JSON, else Python.
+    def strict(self, view: View, *, told: bool = True) -> Read | Nothing:
+        """One piece: JSON, else Python; what is wrong with JSON is only looked for where it is `told`.
 
         Raises:
             ParseError: it is neither.
         """
         text = view.text
-        failed: ParseError | None = None
         if _may_be_json(text):
-            try:
-                return self.data(_values(text, self.limits), view)
-            except LimitError:
-                raise
-            except _NoJson as error:
-                failed = error.reason
-        if failed is not None and re.match(r"[\[\s]*+\{", text):
-            tree = syntax(text)
-            if not isinstance(tree, ast.Module) or _is_data(tree):
-                raise failed
+            values = _values(text, self.limits)
+            if values is not None:
+                return self.data(values, view)
+            if _OBJECTS.match(text):
+                tree = syntax(text)
+                if not isinstance(tree, ast.Module) or _is_data(tree):
+                    if told:
+                        loads(text, self.limits)
+                    raise ParseError("the text is no JSON", text=text)
         try:
             return self.python(view)
         except ParseError as error:
@@ -290,7 +286,7 @@ class PieceReader:
         left = placed(first, view, self.source)
         for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
-                found = self.strict(repaired)
+                found = self.strict(repaired, told=self.repair)
             except ParseError as error:
                 if self.repair:  # what the furthest reading stops at could not be mended
                     left = max(left, placed(error, repaired, self.source), key=lambda e: e.offset)
@@ -352,35 +348,26 @@ class PieceReader:
 
 
 # ---------------------------------------------------------------- helpers
-class _NoJson(Exception):
-    def __init__(self, reason: ParseError) -> None:
-        self.reason = reason
-
-
 _QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
+_OBJECTS = re.compile(r"[\[\s]*+\{")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
-def _values(text: str, limits: Limits) -> list[Any]:
-    """The JSON values of a text, in lines or with semicolons between them."""
-    try:
-        return loads(text, limits)
-    except LimitError:
-        raise
-    except ParseError as error:
-        first = error
+def _values(text: str, limits: Limits) -> list[Any] | None:
+    """The JSON values of a text, in lines or with semicolons between them; None where it is no JSON."""
+    found = loads_if_json(text, limits)
+    if found is not None or ";" not in text:
+        return found
     values: list[Any] = []
     at = 0
-    while ";" in text and at < len(text):
+    while at < len(text):
         try:
             value, at = decode(text, at)
         except (ValueError, RecursionError):
             break
         values.append(value)
         at = _SEMICOLON.match(text, at).end()  # type: ignore[union-attr]
-    if not values or at < len(text):
-        raise _NoJson(first)
-    return values
+    return values if values and at >= len(text) else None
 
 
 def _is_data(tree: ast.Module) -> bool:

@@ -17,6 +17,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.messages import call_items, is_call, is_definition
 from planner_eval.dialects.shapes import SHAPES
+from planner_eval.dialects.shapes import dialect as made
 from planner_eval.dialects.table import Wrapper, literal, own, ranked, table
 
 BEGINNING = 20_000
@@ -43,10 +44,27 @@ branch begins with a letter, so that a search runs over prose at the speed of a 
 def may_call(text: str) -> bool:
     """Whether anything in a text could open a call; most answers in words hold nothing that could.
 
+    Where no parenthesis is, much less could: no `[1]`, no `{x}`, no `a < b`, no heading.
+
     >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
     (False, True, True)
     """
-    return _OPENING.search(text) is not None or text.lstrip()[:1] == '"' or bool(own())
+    if own() or text.lstrip()[:1] in _STARTS:
+        return True
+    if _OPENING.search(text) is None:
+        return False
+    return "(" in text or _FIRM.search(text) is not None or _may_hold_token(text)
+
+
+_STARTS = ("[", "{", '"')
+_FIRM = re.compile(
+    r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
+    r"|\{\s*+[\"'}]|=\s*+[\[{]|```|~~~|###|#E\d"
+    r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
+    r"|code>|api_call>|Action|Nodes?\s*+:|API:|(?:Human|User|USER)\s*+:"
+)
+"""What stands in every text without parentheses, beside the rows' tokens, in which the search finds
+something to read, to refuse or to say."""
 
 
 def detect(text: str) -> list[Candidate]:
@@ -76,7 +94,7 @@ def detect(text: str) -> list[Candidate]:
 def signs_in(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
     for row in _rows(own(), text=True):
-        if _pattern(row.sign).search(text, start, start + BEGINNING):
+        if _hinted(row, text) and _pattern(row.sign).search(text, start, start + BEGINNING):
             yield row
 
 
@@ -104,6 +122,8 @@ class Opened(NamedTuple):
 
 def tokens_in(text: str) -> list[Opened]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
+    if not _may_hold_token(text):
+        return []
     openers = _openers(own())
     places: dict[str, int] = {}
     for match in openers.pattern.finditer(text):
@@ -121,6 +141,8 @@ def tokens_in(text: str) -> list[Opened]:
 
 def last_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
+    if not _may_hold_token(text):
+        return None
     found = None
     for match in _openers(own()).pattern.finditer(text):
         if match.group().lstrip()[:1] in ("<", "["):
@@ -138,9 +160,18 @@ def signs(row: Wrapper) -> tuple[str, ...]:
     return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
 
 
-class _Openers(NamedTuple):
-    """A pattern for all rows' opening tokens, and each row's tokens, as they are and without blanks."""
+def _may_hold_token(text: str) -> bool:
+    return any(map(text.__contains__, _openers(own()).words))
 
+
+class _Openers(NamedTuple):
+    """A pattern for all rows' opening tokens, and each row's tokens, as they are and without blanks.
+
+    Args:
+        words: Words of which one stands wherever the pattern finds something; a look for them is cheap.
+    """
+
+    words: tuple[str, ...]
     pattern: re.Pattern[str]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
 
@@ -150,7 +181,13 @@ def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
     rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
     tokens = {(token, _line_start(row)) for row, found in rows for token, _ in found}
     patterns = [_opener(*item) for item in sorted(tokens, key=lambda item: (-len(item[0]), item))]
-    return _Openers(re.compile("|".join(patterns) or "(?!)"), rows)
+    words = {max(_BETWEEN.split(token), key=len) for token, _ in tokens}
+    least = sorted(word for word in words if not any(other in word for other in words - {word}))
+    return _Openers(tuple(least), re.compile("|".join(patterns) or "(?!)"), rows)
+
+
+_BETWEEN = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
+"""What a token's text may have otherwise, or more of, between its words; see :func:`table.literal`."""
 
 
 def _line_start(row: Wrapper) -> str | None:
@@ -208,14 +245,20 @@ def _reasons(seen: Data) -> Iterator[Candidate]:
             yield Candidate(row.name, "objects of its form")
     rows = _rows(own(), text=False)
     for row in rows:
-        if row.rank < 0 and (reason := _row_reason(row, seen)):
+        if row.rank >= 0:
+            break
+        if _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
             yield Candidate(row.name, reason)
     for name, known in dialects.MODULES.items():
         if known.may_be(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
             yield Candidate(name, reason)
     for row in rows:
-        if row.rank >= 0 and (reason := _row_reason(row, seen)):
+        if row.rank >= 0 and _hinted(row, seen.text) and (reason := _row_reason(row, seen)):
             yield Candidate(row.name, reason)
+
+
+def _hinted(row: Wrapper, text: str) -> bool:
+    return not row.hints or any(map(text.__contains__, row.hints))
 
 
 def _row_reason(row: Wrapper, seen: Data) -> str | None:
@@ -230,9 +273,7 @@ def _row_reason(row: Wrapper, seen: Data) -> str | None:
     if row.tool:
         named = row.tool in seen.text and any(call.get("name") == row.tool for call in _calls(seen))
         return row.known if named else None
-    if row.hints and not any(hint in seen.text for hint in row.hints):
-        return None
-    fits = dialects.get(row.name).fits
+    fits = made(row).fits
     return fits(seen) if fits else None
 
 
@@ -255,12 +296,20 @@ def _by_template(seen: Data) -> Candidate:
     first = next(_calls(seen), None)
     if first is None:
         return Candidate("json", "JSON")
-    rows = [row for row in table().values() if row.shape == "json"]
-    best = max(rows, key=lambda row: fit(row, first))
-    keys = fit(best, first)
-    if keys > 2:
-        return Candidate(best.name, f"objects with {keys} keys of its form")
-    return Candidate("json", "objects with names and arguments")
+    name, most = "json", 2
+    for row, needed in _templates(own()):
+        if needed <= first.keys() and (keys := fit(row, first)) > most:
+            name, most = row.name, keys
+    known = "names and arguments" if name == "json" else f"{most} keys of its form"
+    return Candidate(name, f"objects with {known}")
+
+
+@cache
+def _templates(_own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, frozenset[str]], ...]:
+    """The rows of calls in JSON, and the keys that every object of their form has."""
+    from planner_eval.dialects.templates import keys_of
+
+    return tuple((row, keys_of(row)) for row in table().values() if row.shape == "json")
 
 
 def is_schema(data: Any) -> bool:

@@ -87,7 +87,7 @@ def read_call(
     """
     inner, label = _unwrapped(item)
     name_key = _name_key(item, inner, position, notes, text)
-    argument_key = next((key for key in ARGUMENT_KEYS if key in inner and key != name_key), None)
+    argument_key = _argument_key(inner, name_key)
     given = inner[argument_key] if argument_key else {}
     if isinstance(given, str) and item.get("type") in _FREE:
         given = {"input": given}
@@ -99,12 +99,19 @@ def read_call(
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
         app=inner.get("app") if isinstance(inner.get("app"), str) else None,
         label=label,
-        returns=tuple(r for r in inner.get("returns") or () if isinstance(r, str)),
+        returns=tuple([r for r in inner.get("returns") or () if isinstance(r, str)]),
         span=places.span(item) if places else None,
         spans=places.members(given) if places else (),
         result=plain(item.get(answer)) if answer == "output" else item.get("result"),
         has_result=answer in item,
     )
+
+
+def _argument_key(item: dict[str, Any], name_key: str) -> str | None:
+    for key in ARGUMENT_KEYS:
+        if key in item and key != name_key:
+            return key
+    return None
 
 
 def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
@@ -125,6 +132,8 @@ def _wanting(item: dict[str, Any], name_key: str | None) -> str:
 def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The object with the name and the arguments, and the label of the call."""
     label = _label(item)
+    if _WRAPPERS.isdisjoint(item):
+        return item, label
     for key in WRAPPERS:
         wrapped = item.get(key)
         if isinstance(wrapped, dict):
@@ -172,8 +181,12 @@ def _note_repeats(
             notes.append(Diagnostic("value.duplicate", message, "error", position))
 
 
+_WRAPPERS = frozenset(WRAPPERS)
+_IDS = frozenset(ID_KEYS)
+
+
 def _label(item: dict[str, Any]) -> str | None:
-    for key in ID_KEYS:
+    for key in () if _IDS.isdisjoint(item) else ID_KEYS:
         value = item.get(key)
         if isinstance(value, str) or (type(value) is int):
             return str(value)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import Repeated, check_depth, whole
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Repeated, nests_past, whole
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
@@ -88,11 +88,12 @@ def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
 
 
 def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
-    lists = [data[key] for key in CALLS if isinstance(data.get(key), list)]
-    if lists:
+    if not _CALLS.isdisjoint(data):
+        lists = [data[key] for key in CALLS if isinstance(data.get(key), list)]
         for items in lists:
             yield from call_items(items, text)
-        return
+        if lists:
+            return
     if "step" in data and calls_no_tool(data):
         return
     if is_call(data):
@@ -100,13 +101,16 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
         return
     if (_is_other(data.get("type")) and "role" not in data) or _one_of(data.get("role"), _OTHERS):
         return
-    parts = [data[key] for key in INSIDE if _is_structure(data.get(key))]
+    parts = [data[key] for key in INSIDE if key in data and _is_structure(data[key])]
     for part in parts:
         yield from call_items(
             [p for p in part if not isinstance(p, str)] if isinstance(part, list) else part, text
         )
     if not parts and not _is_side(data):
         yield data
+
+
+_CALLS = frozenset(CALLS)
 
 
 def _is_other(kind: Any) -> bool:
@@ -232,7 +236,11 @@ def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, 
         content = data.get("content")
         in_order += [(None, item) for item in (content if isinstance(content, list) else [content])]
         return
-    answer = next((data[key] for key in _ANSWERED if isinstance(data.get(key), dict)), data)
+    answer = data
+    for key in _ANSWERED:
+        if key in data and isinstance(data[key], dict):
+            answer = data[key]
+            break
     if _is_answer(data, answer):
         value = next((answer[key] for key in _ANSWERS if key in answer), None)
         label = next(
@@ -245,7 +253,7 @@ def _collect(data: Any, by_id: dict[str, Any], in_order: list[tuple[str | None, 
             in_order.append((name if isinstance(name, str) else None, plain(value)))
         return
     for key in INSIDE:
-        if _is_structure(data.get(key)):
+        if key in data and _is_structure(data[key]):
             _collect(data[key], by_id, in_order)
 
 
@@ -274,10 +282,10 @@ def plain(value: Any) -> Any:
         return value["value"]
     if isinstance(value, str) and value[:1] in ("{", "[") and len(value) < 1_000_000:
         try:
-            check_depth(value, DEFAULT_LIMITS)
-            return whole(value)
-        except (ValueError, RecursionError, LimitError):
+            found = whole(value)
+        except (ValueError, RecursionError):
             return value
+        return value if nests_past(value, DEFAULT_LIMITS) else found
     return value
 
 
@@ -294,6 +302,8 @@ def is_call(item: Any) -> bool:
     """
     if not isinstance(item, dict):
         return False
+    if len(item) == 2 and type(item.get("name")) is str and type(item.get("arguments")) is dict:
+        return True  # as most are
     for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
         if key in item and isinstance(item[key], dict) and key_of_name(item[key]):
             return True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
-from planner_eval.base.jsontext import LARK_CHARS, Decoded
+from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
@@ -78,7 +78,8 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         source = data_of(source)
     text = source if isinstance(source, str) else None
     name: str | None
-    refuse_turn(turn)
+    if turn is not None:
+        refuse_turn(turn)
     if reader != "fast":
         if turn is not None:
             raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
@@ -87,13 +88,13 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
-    if any("<|" in call.name for call in raw.calls):
+    if "<|" in "".join([call.name for call in raw.calls]):
         raw = _without_tokens(raw)
     if name is not None and not dialects.get(name).typed:
         from planner_eval.dialects.types import typed
 
         raw = typed(raw, tools, dialect=name)
-    if any(call.has_result for call in raw.calls):
+    if True in [call.has_result for call in raw.calls]:
         raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer:
@@ -154,11 +155,15 @@ def _read(
 ) -> tuple[str | None, RawPlan]:
     _refuse_size(source, dialect, limits)
     try:
+        is_json = source.lstrip()[:1] in ("[", "{")
         if not located and dialect is None:
-            whole = read_whole(source, limits, values)
+            values = loads_if_json(source, limits) if is_json and values is None else values
+            broken = is_json and values is None
+            is_json = is_json and not broken
+            whole = None if broken else read_whole(source, limits, values)
             if whole is not None:
                 return whole
-        talk = _talk(source, limits, values, located=located)
+        talk = _talk(source, limits, values, located=located) if is_json else None
         if talk is not None:
             return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
         if dialect is not None:
@@ -177,10 +182,11 @@ def _read(
 
 def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
     """The conversation or answer that a text is as a whole; None where it is none."""
-    if source.lstrip()[:1] not in ("[", "{"):
-        return None
+    from planner_eval.dialects.talks import may_talk
     from planner_eval.dialects.wrappings import HINT
 
+    if values is not None and not may_talk(values[0] if len(values) == 1 else values):
+        return None
     if not HINT.search(source):
         return None
     from planner_eval.dialects.turns import in_text

@@ -42,7 +42,9 @@ class Row(Described):
     known: str = key("What to say of a text with the sign.")
     weak: bool = key("True where prose may hold the sign, too: what then cannot be read is no error.")
     rank: int = key("Where order matters: rows are asked lower ranks first.")
-    hints: Items[str] = key("Words of which one stands in all its JSON data: no other is looked at.")
+    hints: Items[str] = key(
+        "Words of which one stands in all its texts, or JSON data: no other is looked at."
+    )
     tool: str = key("The name of a call that no other notation makes.")
     line_start: bool = key("True where its first tokens are ordinary words: they count at a line's start.")
     open: Items[str] = key("Tokens before a call or the list: the first is written, all are read.")

@@ -98,7 +98,7 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     [{'role': 'assistant', 'parts': []}]
     """
     for item in items:
-        if not item.keys().isdisjoint(_SIGNS):
+        if not item.keys().isdisjoint(SIGNS):
             break
     else:
         return None
@@ -122,7 +122,8 @@ def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
     return [*found, *heard] if found else None
 
 
-_SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
+SIGNS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "data"})
+"""Keys of which the objects of all traces have one."""
 
 
 def tools_run(items: list[dict[str, Any]]) -> bool:

@@ -76,7 +76,7 @@ def ended(message: Mapping[str, Any]) -> State | None:
     if isinstance(refusal, str) and refusal:
         return refused(refusal)
     for key in REASONS:
-        state = stopped(message.get(key), key)
+        state = stopped(message[key], key) if key in message else None
         if state is not None:
             return state
     return None

@@ -68,6 +68,9 @@ class Wrapper:
     middle: tuple[str, ...] = ()
     tail: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # rows are keys of caches that every reading asks
+
 
 _added: dict[str, Wrapper] = {}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.dialects import spans, wrappings
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong
 from planner_eval.dialects.spans import messages_of
@@ -46,6 +47,23 @@ class Talk(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
+def may_talk(data: Any) -> bool:
+    """Whether data may be a conversation or an answer: a cheap look at the keys of its objects.
+
+    >>> may_talk([{"name": "f", "arguments": {}}]), may_talk({"role": "user"})
+    (False, True)
+    """
+    signed = False
+    for item in data if isinstance(data, list) else (data,):
+        if not isinstance(item, dict):
+            return False
+        signed = signed or not _SIGNS.isdisjoint(item)
+    return signed
+
+
+_SIGNS = wrappings.SIGNS | spans.SIGNS
+
+
 def talk_of(data: Any) -> Talk | None:
     """The turns of a conversation or of an API's answer; None where data is neither.
 
@@ -60,13 +78,10 @@ def talk_of(data: Any) -> Talk | None:
     'No.'
     >>> talk_of([{"name": "f", "arguments": {}}])
     """
+    if not may_talk(data):
+        return None
     items = data if isinstance(data, list) else [data]
-    known = False
-    for item in items:
-        if not isinstance(item, dict):
-            return None
-        known = known or opens(item) is not None
-    if not known:
+    if not any(map(opens, items)):
         said = messages_of(items)
         if said is None:
             return None
@@ -155,13 +170,14 @@ class Walk:
 # ---------------------------------------------------------------- what a message holds
 def _listed(message: dict[str, Any]) -> dict[str, Any]:
     """The message with its calls in lists; some write one call, or the list's JSON text."""
-    given = {key: message[key] for key in CALLS if isinstance(message.get(key), str) and message[key].strip()}
-    read: dict[str, Any] = {key: decoded(text) for key, text in given.items()}
+    present = [key for key in CALLS if key in message]
+    texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
+    read: dict[str, Any] = {key: decoded(message[key]) for key in texts}
     for key, value in read.items():
         if not isinstance(value, (list, dict)):
-            raise wrong(given[key], f"the {key!r} of a message: a list of calls")
-    for key in CALLS:
-        value = read.get(key, message.get(key))
+            raise wrong(message[key], f"the {key!r} of a message: a list of calls")
+    for key in present:
+        value = read.get(key, message[key])
         if isinstance(value, (bool, int, float)):
             raise wrong(value, f"the {key!r} of a message: a list of calls")
         if isinstance(value, dict) and key != "function_call":

@@ -69,6 +69,22 @@ def fit(row: Wrapper, item: Any) -> int:
     return _fit(_template(row.call), item, {}) if isinstance(row.call, str) and row.call else 0
 
 
+def keys_of(row: Wrapper) -> frozenset[str]:
+    """The keys that every object of the row's form has.
+
+    >>> from planner_eval.dialects.table import table
+    >>> sorted(keys_of(table()["langchain"]))
+    ['args', 'name', 'type']
+    """
+    template = _template(row.call) if isinstance(row.call, str) and row.call else {}
+    return frozenset(key for key, wanted in template.items() if not _may_lack(key, wanted))
+
+
+def _may_lack(key: str, wanted: Any) -> bool:
+    """Whether an object of a form may be without a key of it."""
+    return wanted in ("$id", "$responses") or wanted is None or key == "role"
+
+
 def _fit(template: Any, item: Any, found: dict[str, Any]) -> int:
     """How many keys of a template an object has; `found` takes what stands for its $names."""
     if not isinstance(item, dict):
@@ -76,7 +92,7 @@ def _fit(template: Any, item: Any, found: dict[str, Any]) -> int:
     score = 0
     for key, wanted in template.items():
         if key not in item:
-            if wanted in ("$id", "$responses") or wanted is None or key == "role":
+            if _may_lack(key, wanted):
                 continue
             return 0
         value = item[key]

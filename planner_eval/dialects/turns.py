@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Places, loads, parse_located
+from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json, parse_located
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.detect import detect_data
 from planner_eval.dialects.messages import call_items, with_results
@@ -58,12 +58,10 @@ def in_text(
     >>> in_text('{"role": "assistant", "content": "f(a=1)"}', Limits()).talk.turns[0].words
     'f(a=1)'
     """
-    try:
-        values = loads(text, limits) if values is None else values
-    except LimitError:
-        raise
-    except ParseError:
-        return None
+    if values is None:
+        values = loads_if_json(text, limits)
+        if values is None:
+            return None
     places = None
     if located and len(text) <= LARK_CHARS:
         places = Places(parse_located(text))

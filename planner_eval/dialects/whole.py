@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from planner_eval import dialects
-from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import Repeated, loads
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import Repeated, loads_if_json
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data
 from planner_eval.plan.model import RawPlan
@@ -49,7 +49,8 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     """
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{"):
-        return _json(source, limits, values)
+        values = loads_if_json(source, limits) if values is None else values
+        return None if values is None else _json(source, limits, values)
     if "#" in source and "<" not in source and "```" not in source:
         from planner_eval.dialects.appbench_lines import read_fast
 
@@ -60,13 +61,7 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     return None
 
 
-def _json(source: str, limits: Limits, values: list[Any] | None) -> Whole | None:
-    try:
-        values = loads(source, limits) if values is None else values
-    except LimitError:
-        raise
-    except ParseError:
-        return None
+def _json(source: str, limits: Limits, values: list[Any]) -> Whole | None:
     value = values[0] if len(values) == 1 else values
     held = isinstance(value, dict) and "schema" in value
     items = value.get("calls", value) if isinstance(value, dict) and held else value

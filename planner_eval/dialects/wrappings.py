@@ -57,7 +57,7 @@ def sign_of(item: dict[str, Any]) -> str | None:
 
 
 def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
-    if item.keys().isdisjoint(_SIGNS):
+    if item.keys().isdisjoint(SIGNS):
         return None
     if isinstance(item.get("role"), str):
         return "role", take_message
@@ -192,11 +192,12 @@ KINDS = (
 )
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 
-_SIGNS = frozenset({"role", *(kind.key for kind in KINDS)})
+SIGNS = frozenset({"role", *(kind.key for kind in KINDS)})
+"""Keys of which all messages, items and answers have one."""
 
 _VAGUE = frozenset({"type", "data", "output", "result"})
 """Keys that calls have, too; beside them another sign stands in every conversation and answer."""
 
-_WORDS = sorted(_SIGNS - _VAGUE | _ITEMS | {"ai", "human", "content", "custom_id", "output_messages", "llm"})
+_WORDS = sorted(SIGNS - _VAGUE | _ITEMS | {"ai", "human", "content", "custom_id", "output_messages", "llm"})
 HINT = re.compile(rf"\"(?:{'|'.join(_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output")
 """What stands in the text of every conversation and answer."""

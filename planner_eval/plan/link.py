@@ -84,6 +84,8 @@ def link(
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
     labels = {call.label for call in calls}
+    if labels == {None}:
+        return [f"c{i + 1}" for i in range(len(calls))]
     taken: set[str] = set()
     copies: dict[str, int] = {}
     ids: list[str] = []
@@ -158,8 +160,12 @@ class _Linker:
                     Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span)
                 )
             seen.add(argument)
-            linked = value if type(value) in _LEAVES else self.value(value, i, argument, (), span)
-            out.append((argument, linked))
+            kind = type(value)
+            if kind is RawRef:
+                value = self.resolve(value, i, argument, (), span)
+            elif kind not in _LEAVES:
+                value = self.value(value, i, argument, (), span)
+            out.append((argument, value))
         return tuple(out)
 
     def where(self, i: int) -> str:
