@@ -110,9 +110,6 @@ def _in_a_row(text: str) -> list[Any]:
     return values
 
 
-_LONG = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
-
-
 def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
     """As :func:`loads`; None where the text is no JSON: no place is looked for, which is dear.
 
@@ -122,7 +119,7 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
     try:
         return _in_a_row(text)
     except json.JSONDecodeError:
-        if _LONG.search(text) is None:
+        if re.search(rf"\d{{{MAX_DIGITS + 1}}}", text) is None:
             check_depth(text, limits)
             return None
     except (RecursionError, ValueError):

@@ -183,11 +183,11 @@ def _read(
 def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
     """The conversation or answer that a text is as a whole; None where it is none."""
     from planner_eval.dialects.talks import may_talk
-    from planner_eval.dialects.wrappings import HINT
+    from planner_eval.dialects.wrappings import may_be_told
 
     if values is not None and not may_talk(values[0] if len(values) == 1 else values):
         return None
-    if not HINT.search(source):
+    if not may_be_told(source):
         return None
     from planner_eval.dialects.turns import in_text
 

@@ -199,5 +199,9 @@ _VAGUE = frozenset({"type", "data", "output", "result"})
 """Keys that calls have, too; beside them another sign stands in every conversation and answer."""
 
 _WORDS = sorted(SIGNS - _VAGUE | _ITEMS | {"ai", "human", "content", "custom_id", "output_messages", "llm"})
-HINT = re.compile(rf"\"(?:{'|'.join(_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output")
-"""What stands in the text of every conversation and answer."""
+_HINT = rf"\"(?:{'|'.join(_WORDS)})\"|gen_ai\.(?:output|completion)|llm\.output"
+
+
+def may_be_told(text: str) -> bool:
+    """Whether a text holds what stands in the text of every conversation and answer."""
+    return re.search(_HINT, text) is not None  # compiled where it is first asked: every command imports this
