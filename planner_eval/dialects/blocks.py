@@ -307,6 +307,8 @@ class PieceReader:
 
     def cut(self, view: View, error: ParseError) -> ParseError:
         """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
+        if isinstance(error, Cut):
+            return error
         start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
         if start is None or error.offset < view.origin(start):
             return error

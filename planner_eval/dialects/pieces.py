@@ -57,7 +57,7 @@ _LISTED = re.compile(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
 _CALLS_LISTED = re.compile(r"\[\s*+([^\W\d][\w.]*+)\(")
 _ENCODED = re.compile(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
 _KEYED = re.compile(
-    r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task)[\"'”]\s*+:"
+    r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task|action_input)[\"'”]\s*+:"
 )
 _SCHEMA = re.compile(r"[\"']properties[\"']\s*+:")
 
