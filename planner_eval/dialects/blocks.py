@@ -93,8 +93,8 @@ class PieceReader:
             return Read("json", RawPlan(()), found.why, span_of(view)) if whole else None
         return found
 
-    def data(self, values: list[Any], view: View) -> Read | Nothing:
-        """The calls of JSON values.
+    def data(self, values: list[Any], view: View, *, located: bool = True) -> Read | Nothing:
+        """The calls of JSON values; `located` where the view is their text, in JSON.
 
         Raises:
             ParseError: something is not the call that it should be.
@@ -110,7 +110,7 @@ class PieceReader:
             return self.talk(talk, view)
         refuse_pairs(value, view.text)
         places = None
-        if self.located and len(view.text) <= LARK_CHARS:
+        if self.located and located and len(view.text) <= LARK_CHARS:
             places = Places(parse_located(view.text))
             value = places.values[0] if len(places.values) == 1 else places.values
         value, notes = calls_among(value)
