@@ -36,8 +36,8 @@ _LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`)
 _QUOTED = re.compile(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
-    rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}]"
-    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:)"
+    rf"\[\s*+(?:[\[{{(\"'\]“]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}“]"
+    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
     rf"|(['\"]){NAME}\1\("
 )
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
@@ -184,9 +184,10 @@ class Reader(PieceReader):
         view = block.view
         read: list[Read] = []
         while (calls := _YAML.search(view.text)) is not None:
-            stops = [calls.group()[0] != "-" and _YAML.search(view.text, calls.end())]
-            stops.append(_NO_YAML.search(view.text, calls.end()))
-            end = min((stop.start() for stop in stops if stop), default=len(view.text))
+            other = _YAML.search(view.text, calls.end()) if calls.group()[0] != "-" else None
+            end = other.start() if other else len(view.text)
+            stop = _NO_YAML.search(view.text, calls.end(), end)
+            end = stop.start() if stop else end
             read += self._words(view.cut(0, calls.start())) + self._yaml(view.cut(calls.start(), end))
             view = view.cut(end, len(view.text))
         return read + self._words(view)
