@@ -203,6 +203,9 @@ class PieceReader:
             if texts is not None:
                 return self.texts(texts, view)
             refuse_loose(tree, view.text)
+            script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
+            if script is not None:
+                return script
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
         else:
@@ -260,7 +263,7 @@ class PieceReader:
         try:
             return self.python(view)
         except ParseError as error:
-            if SCRIPT_START.match(text) or re.search(r"\(\s*\{\s*\w+\s*[:,}]", text):
+            if SCRIPT_START.match(text) or _OBJECT.search(text):
                 found = self._as_script(view)
                 if found is not None:
                     return found
@@ -360,6 +363,7 @@ class _NoJson(Exception):
 
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
+_OBJECT = re.compile(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
@@ -383,6 +387,20 @@ def _values(text: str, limits: Limits) -> list[Any]:
     if not values or at < len(text):
         raise _NoJson(first)
     return values
+
+
+def _is_script(tree: ast.Module) -> bool:
+    """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
+    nodes = list(ast.walk(tree))
+    keys = {
+        key.id
+        for node in nodes
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
+        for key in node.args[0].keys
+        if isinstance(key, ast.Name)
+    }
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return bool(keys) and not keys & stored
 
 
 def _is_data(tree: ast.Module) -> bool:

@@ -43,6 +43,7 @@ _START = re.compile(
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
+_COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
@@ -198,7 +199,7 @@ class Reader(PieceReader):
         self.defined |= own_names(view.text)
         whole = view.strip()
         if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
-            if SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
+            if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
             tree = syntax(dedented(whole).text)
             if isinstance(tree, ast.Module) and not is_labelled(tree):
