@@ -91,8 +91,8 @@ class PieceReader:
             return Read("json", RawPlan(()), found.why, span_of(view)) if whole else None
         return found
 
-    def data(self, values: list[Any], view: View) -> Read | Nothing:
-        """The calls of JSON values.
+    def data(self, values: list[Any], view: View, *, located: bool = True) -> Read | Nothing:
+        """The calls of JSON values; `located` where the view is their text, in JSON.
 
         Raises:
             ParseError: something is not the call that it should be.
@@ -108,7 +108,7 @@ class PieceReader:
             return self.talk(talk, view)
         refuse_pairs(value, view.text)
         places = None
-        if self.located and len(view.text) <= LARK_CHARS:
+        if self.located and located and len(view.text) <= LARK_CHARS:
             places = Places(parse_located(view.text))
             value = places.values[0] if len(places.values) == 1 else places.values
         value, notes = calls_among(value)
@@ -201,6 +201,9 @@ class PieceReader:
             if texts is not None:
                 return self.texts(texts, view)
             refuse_loose(tree, view.text)
+            script = self._as_script(view) if _OBJECT.search(view.text) and _is_script(tree) else None
+            if script is not None:
+                return script
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
         else:
@@ -256,7 +259,7 @@ class PieceReader:
         try:
             return self.python(view)
         except ParseError as error:
-            if SCRIPT_START.match(text) or re.search(r"\(\s*\{\s*\w+\s*[:,}]", text):
+            if SCRIPT_START.match(text) or _OBJECT.search(text):
                 found = self._as_script(view)
                 if found is not None:
                     return found
@@ -303,6 +306,8 @@ class PieceReader:
 
     def cut(self, view: View, error: ParseError) -> ParseError:
         """The error of a piece, said of its end where the piece ends, with the source, inside a call."""
+        if isinstance(error, Cut):
+            return error
         start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
         if start is None or error.offset < view.origin(start):
             return error
@@ -350,6 +355,7 @@ class PieceReader:
 # ---------------------------------------------------------------- helpers
 _QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
 _OBJECTS = re.compile(r"[\[\s]*+\{")
+_OBJECT = re.compile(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
@@ -368,6 +374,20 @@ def _values(text: str, limits: Limits) -> list[Any] | None:
         values.append(value)
         at = _SEMICOLON.match(text, at).end()  # type: ignore[union-attr]
     return values if values and at >= len(text) else None
+
+
+def _is_script(tree: ast.Module) -> bool:
+    """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
+    nodes = list(ast.walk(tree))
+    keys = {
+        key.id
+        for node in nodes
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
+        for key in node.args[0].keys
+        if isinstance(key, ast.Name)
+    }
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return bool(keys) and not keys & stored
 
 
 def _is_data(tree: ast.Module) -> bool:

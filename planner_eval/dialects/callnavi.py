@@ -96,6 +96,19 @@ def read_yaml(text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: it is no YAML, or not of CallNavi's form.
     """
+    try:
+        return read_data(yaml_data(text, limits), limits)
+    except ParseError as error:
+        error.text = error.text or text
+        raise
+
+
+def yaml_data(text: str, limits: Limits) -> Any:
+    """The data of a YAML text, with texts for its keys and its dates.
+
+    Raises:
+        ParseError: it is no YAML.
+    """
     import yaml
 
     check_depth(text, limits)
@@ -126,10 +139,7 @@ def read_yaml(text: str, limits: Limits) -> RawPlan:
             raise refuse_integer(text) from None
         raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
     try:
-        return read_data(_plain(data), limits)
-    except ParseError as error:
-        error.text = error.text or text
-        raise
+        return _plain(data)
     except ValueError:  # an integer, as a key or as a value, that Python cannot write
         raise refuse_integer(text) from None
 

@@ -42,9 +42,9 @@ _CLOSED = re.compile(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 TOKEN = re.compile(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
     r"start_header_id|end_header_id|end)\|>"
-    r"|(?<![\w'\"])</?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|<｜(?:begin|end)▁of▁sentence｜>"
+    r"|(?<![\w'\"])</?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|(?<![\w'\"])\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
-"""Chat tokens, which mean nothing for the plan."""
+"""Chat tokens and a terminal's colours, which mean nothing for the plan."""
 
 TURN = re.compile(
     r"(?:(?:^|(?<=\n))[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"

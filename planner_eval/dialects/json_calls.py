@@ -91,6 +91,8 @@ def read_call(
     given = inner[argument_key] if argument_key else {}
     if isinstance(given, str) and item.get("type") in _FREE:
         given = {"input": given}
+    if argument_key == "action_input" and isinstance(given, str) and given.lstrip()[:1] != "{":
+        given = {"0": given} if given else {}
     arguments = arguments_of(given, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
     answer = _answer_of(inner, argument_key) if "output" in inner else "result"

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import decode, loads
+from planner_eval.dialects import callnavi
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
@@ -35,13 +36,14 @@ _LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`)
 _QUOTED = re.compile(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
 _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
-    rf"\[\s*+(?:[\[{{(\"'\]]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}]"
-    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:)"
+    rf"\[\s*+(?:[\[{{(\"'\]“]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}“]"
+    rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
     rf"|(['\"]){NAME}\1\("
 )
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
+_COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
@@ -58,6 +60,12 @@ _ASSIGNED = re.compile(
     r"(?m)^[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])"
 )
 _ARGUED = re.compile(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
+_YAML = re.compile(
+    r"(?m)^(?:- )?(?:name|tool|function|tool_name):[ \t]++[\w.\-\"']++[ \t\r]*+\n"
+    r"[ \t]*+(?:arguments|parameters|args):(?=[ \t\r]*+(?:\n|\{|\Z))"
+)
+"""A call in YAML; its first line may be an item of a list."""
+_NO_YAML = re.compile(r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)")
 _HEADINGS = frozenset({
     "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",
     "text",
@@ -99,6 +107,8 @@ class Reader(PieceReader):
             return self._scripted(view, _SCRIPT.get(block.label))
         if view.text[:1] in '[{"':
             return self._kept(self.mended(view))
+        if _YAML.search(view.text):
+            return self.prose(block)
         tree = syntax(dedented(view).text)
         if isinstance(tree, ast.Module) and is_labelled(tree):
             return self.prose(block)
@@ -173,17 +183,35 @@ class Reader(PieceReader):
             ParseError: a line begins like a plan and cannot be read.
         """
         view = block.view
+        read: list[Read] = []
+        while (calls := _YAML.search(view.text)) is not None:
+            other = _YAML.search(view.text, calls.end()) if calls.group()[0] != "-" else None
+            end = other.start() if other else len(view.text)
+            stop = _NO_YAML.search(view.text, calls.end(), end)
+            end = stop.start() if stop else end
+            read += self._words(view.cut(0, calls.start())) + self._yaml(view.cut(calls.start(), end))
+            view = view.cut(end, len(view.text))
+        return read + self._words(view)
+
+    def _words(self, view: View) -> list[Read]:
         if not view.text.strip():
             return []
         self.defined |= own_names(view.text)
         whole = view.strip()
         if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
-            if SCRIPT_START.match(whole.text) and not whole.text.startswith("//"):
+            if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
             tree = syntax(dedented(whole).text)
             if isinstance(tree, ast.Module) and not is_labelled(tree):
                 return self._program(whole)
         return list(self._lines(view)) or self._assigned(view)
+
+    def _yaml(self, view: View) -> list[Read]:
+        """The calls of a text of YAML."""
+        try:
+            return self._kept(self.data([callnavi.yaml_data(view.text, self.limits)], view, located=False))
+        except ParseError as error:
+            raise placed(error, view, self.source) from None
 
     def _program(self, view: View) -> list[Read]:
         """A text that is Python as a whole; calls of bare names only are signatures."""

@@ -19,8 +19,10 @@ NAME_KEYS = (
 )  # fmt: skip
 ARGUMENT_KEYS = (
     "arguments", "parameters", "args", "input", "params", "param", "rawInput", "input_parameters",
-    "inputParameters",
+    "inputParameters", "action_input",
 )  # fmt: skip
+_FINAL = ("", "Final Answer", "final_answer")
+"""Actions of ReAct's JSON form that call nothing."""
 ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
 WRAPPERS = ("function", "function_call", "functionCall", "toolUse", "custom")
 SIDE_KEYS = frozenset({
@@ -192,6 +194,7 @@ def _is_side(data: dict[str, Any]) -> bool:
         or any(data.get(key) is not None for key in ("functionResponse", "function_response", "toolResult"))
         or any(key in data for key in ("finish_reason", "finishReason"))
         or any(data.get(key) == [] for key in CALLS)
+        or ("action_input" in data and data.get("action") in _FINAL)
     )
 
 
@@ -383,6 +386,8 @@ def key_of_name(item: dict[str, Any]) -> str | None:
     for key in NAME_KEYS:
         if key in item and isinstance(item[key], str):
             return key
+    if "action_input" in item and isinstance(item.get("action"), str):  # the JSON form of ReAct
+        return "action" if item["action"] not in _FINAL else None
     return None
 
 

@@ -255,8 +255,11 @@ class Machine:
     def template(self, node: TextNode) -> Value:
         """Text around references; a text again where nothing in it depends on a call."""
         parts: list[Any] = []
+        known = True
         for part in node.parts:
             item = self.value(part)
+            if isinstance(item, RawComputed) or (isinstance(part, NameNode) and part.name not in self.held):
+                known = False  # its source stands where its value should
             if isinstance(item, RawTemplate):
                 parts += item.parts
             elif isinstance(item, RawComputed):
@@ -274,7 +277,10 @@ class Machine:
             else:
                 merged.append(item)
         if all(isinstance(item, str) for item in merged):
-            return "".join(merged)
+            return "".join(merged) if known else RawComputed(node.text)
+        if not known:
+            message = f"the program computes a part of {node.text[:60]}; its text stands for it"
+            self.notes.append(Diagnostic("value.computed", message, "warning", None, None, node.span))
         return RawTemplate(tuple(merged))
 
     # ------------------------------------------------------------ calls

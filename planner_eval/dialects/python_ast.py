@@ -257,7 +257,7 @@ class _Reader:
         if value.value is None or isinstance(value.value, (str, int, float)):
             return value.value
         start, end = self.span(value)
-        return self.text[start:end]
+        return OtherNode("a literal that is no JSON", self.text[start:end], (start, end), start, [], True)
 
     def other(
         self, value: ast.expr, reason: str = "", at: int | None = None, inside: list[Any] | None = None

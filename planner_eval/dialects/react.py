@@ -9,6 +9,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.dialects.cut import Cut, left_open
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.json_calls import arguments_of
 from planner_eval.dialects.messages import plain
@@ -22,6 +23,8 @@ WORDS = {
     "OBSERVATION": "'Observation:'",
     "OTHER": "'Thought:'",
 }
+_LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]\**+\s*+")
+_FENCED = re.compile(r"```(?:json)?\s++(?P<body>[^`]*?)\s*+(?:```)?+")
 NO_TOOL = frozenset({"", "none", "n/a", "no action", "finish", "final answer"})
 """Actions that call nothing."""
 
@@ -47,7 +50,7 @@ def read(text: str, limits: Limits) -> RawPlan:
             continue
         parts = {token.type: token for token in step.children}
         action = parts["ACTION"]
-        name = action.split(":", 1)[1].strip().strip("`")
+        name = _said(action).strip("`*")
         if name.lower() in NO_TOOL:
             continue
         end = action.start_pos + len(action.rstrip())
@@ -56,15 +59,18 @@ def read(text: str, limits: Limits) -> RawPlan:
         call = re.fullmatch(r"([^\W\d][\w.\-]*)\[(.*)\]", name, re.S)
         if "INPUT" in parts:
             token = parts["INPUT"]
-            start = token.start_pos + len(token) - len(token[token.index(":") + 1 :].lstrip())
             end = token.start_pos + len(token.rstrip())
-            arguments = _input(text, start, end, len(calls), limits)
+            start, stop = _inside(text, token.start_pos + _LABEL.match(token).end(), end)  # type: ignore[union-attr]
+            at_end = end == len(text.rstrip())
+            if at_end and (start == end or (text[start] in "[{" and left_open(text[start:stop]))):
+                raise Cut("inside an action", text=text, start=action.start_pos, dialect="react")
+            arguments = _input(text, start, stop, len(calls), limits)
             if len(arguments) == 1 and arguments[0][0] == "0":
                 spans = ((start, end),)
         elif call:
             name, arguments = call[1], (("0", call[2]),) if call[2] else ()
         known = "OBSERVATION" in parts
-        result = plain(parts["OBSERVATION"].split(":", 1)[1].strip()) if known else None
+        result = plain(_said(parts["OBSERVATION"])) if known else None
         calls.append(
             RawCall(
                 name, arguments, span=(action.start_pos, end), spans=spans, result=result, has_result=known
@@ -74,6 +80,17 @@ def read(text: str, limits: Limits) -> RawPlan:
     if not calls:
         raise ParseError("found no 'Action:' line", text=text, dialect="react")
     return RawPlan(tuple(calls))
+
+
+def _said(token: str) -> str:
+    """What follows a label."""
+    return token[_LABEL.match(token).end() :].strip()  # type: ignore[union-attr]
+
+
+def _inside(text: str, start: int, end: int) -> Span:
+    """Where an input stands, without the fence that may be around it."""
+    fence = _FENCED.fullmatch(text, start, end)
+    return fence.span("body") if fence else (start, end)
 
 
 def _input(text: str, start: int, end: int, position: int, limits: Limits) -> Arguments:

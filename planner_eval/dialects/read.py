@@ -76,6 +76,8 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         source, values = source
     elif not isinstance(source, str):
         source = data_of(source)
+    if isinstance(source, str) and source[:1] == "\ufeff":  # a byte order mark; places stay as they are
+        source = " " + source[1:]
     text = source if isinstance(source, str) else None
     name: str | None
     if turn is not None:

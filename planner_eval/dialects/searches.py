@@ -188,10 +188,13 @@ def _shaped(text: str, search: Search) -> list[Read] | None:
         except LimitError:
             raise
         except ParseError as error:
-            if row.weak or "```" in text:
-                continue
             error.text = search.reader.source
             error.dialect = row.name
+            if row.weak:
+                continue
+            if "```" in text and not isinstance(error, Cut):
+                search.reader.error = search.reader.error or error  # said where the fences hold no call
+                continue
             raise search.reader.cut(View(text).strip(), error) from None
         if raw.calls:
             return [Read(row.name, raw, row.known, (start, len(text)))]

@@ -93,6 +93,8 @@ def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> t
             value, at = value_at(text, at, limits)
             values.append(value)
             at = _GAP.match(text, at).end()  # type: ignore[union-attr]
+            if pattern(row.open).match(text, at):  # the next section's token may begin with a bracket
+                break
     except ValueError as error:
         raise explain(row, text, error, limits, terminals(row), opened) from None
     closing = pattern(row.close).match(text, at) if row.close else None

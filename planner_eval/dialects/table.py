@@ -217,7 +217,7 @@ def _piece(part: str) -> str:
     if part.isspace():
         return r"\s*+"
     if part in ("$id", "$index"):
-        return r"[^\s<>\[\]{}]*+"
+        return r"[^\s<>\[\]{}]*+" if part == "$id" else r"[^\s<>\[\]{}:]*+"  # a name may hold colons
     return re.escape(part).replace("><", r">\s*+<")
 
 
