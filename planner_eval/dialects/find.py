@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
+from planner_eval.dialects.beside import blank
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -138,14 +139,14 @@ def _blanked(source: str, search: Search) -> str:
     text = source
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
-        text = _blank(text[:end]) + text[end:]
+        text = blank(text[:end]) + text[end:]
         search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
     for match in THOUGHT.finditer(text):
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
-    text = THOUGHT.sub(lambda m: _blank(m.group()), text)
+    text = THOUGHT.sub(lambda m: blank(m.group()), text)
     turn = next(
         (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
     )
@@ -154,16 +155,12 @@ def _blanked(source: str, search: Search) -> str:
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
-    text = TURN.sub(lambda m: _blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
-    return TOKEN.sub(lambda m: _blank(m.group()), text)
+    text = TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
+    return TOKEN.sub(lambda m: blank(m.group()), text)
 
 
 def _plain(text: str) -> bool:
     return bool(TOKEN.sub("", text).strip())
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
 
 
 # ---------------------------------------------------------------- the result
