@@ -27,6 +27,8 @@ from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
 _GAP = re.compile(r"[\s;]*+")
 _FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
+_CALL = re.compile(r"[\s\[]*+[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])")
+"""Python calls, which models write where JSON is asked of them, too."""
 NO_CALL = frozenset({"no_function"})
 """Names by which a model says that it calls nothing."""
 
@@ -92,7 +94,8 @@ def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
 
 def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
     """The calls of the section whose opening token is [opened, at), and the place after it."""
-    if row.inner == "python" and text[at : at + 50].lstrip()[:2] not in ("[{", '{"'):
+    data = text[at : at + 50].lstrip()[:2] in ("[{", '{"')
+    if not data and (row.inner == "python" or _CALL.match(text, at)):
         return _python(row, text, at, limits)
     values: list[Any] = []
     start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]
