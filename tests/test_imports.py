@@ -55,6 +55,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.appbench_lines",
         "dialects.javascript",
         "dialects.python_calls",
+        "dialects.sections",
         "dialects.templates",
     ),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (

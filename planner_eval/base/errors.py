@@ -148,6 +148,7 @@ class JudgeError(PlanevalError):
 
 CODES: dict[str, str] = {
     "parse.syntax": "the text does not follow the dialect's grammar",
+    "parse.name": "something else stands where a tool's name should",
     "parse.limit": "the text exceeds a limit on size, depth or number of calls",
     "parse.empty": "the text holds nothing",
     "parse.shape": "the text is valid JSON but not a plan",
@@ -177,7 +178,7 @@ CODES: dict[str, str] = {
     "link.dangling": "a link of a graph has an end that is no node",
     "trace.no_arguments": "a trace does not record a call's arguments",
     "find.thought": "a model's thought was ignored",
-    "find.turn": "a later turn of the conversation was ignored",
+    "find.turn": "another turn of the conversation was ignored",
     "find.turns": "the calls are those of several turns of the assistant",
     "find.choices": "an answer offers several choices, of which the first was read",
     "find.said": "the calls stand in the words of an assistant's message that lists none",

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
+from planner_eval.dialects.beside import blank
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -133,19 +134,65 @@ def _words(limits: Limits, *, repair: bool) -> Words:
     return read
 
 
+_PROMPT = re.compile(
+    r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
+    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
+)
+"""How a text begins that repeats its prompt."""
+
+_HEADER = re.compile(
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
+    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
+)
+"""Where a turn of a prompt begins, with who speaks, or ends."""
+
+
+def _answered(source: str, search: Search) -> str:
+    """A text that begins with its prompt, with all turns but the assistant's as white space.
+
+    Raises:
+        AnswerError: no turn is the assistant's.
+    """
+    if not _PROMPT.match(source):
+        return source
+    parts, at, who = [], 0, "user"
+    others: list[str] = []
+    answers = False
+    for match in _HEADER.finditer(source):
+        said = source[at : match.start()]
+        parts += [said if who in _ASSISTANT else blank(said), blank(match.group())]
+        at = match.end()
+        who = match[1] or ("user" if match[2] else "assistant")
+        answers = answers or match[1] in _ASSISTANT or match.group() == "[/INST]"
+        others += [] if who in _ASSISTANT else [who]
+    last = source[at:]
+    parts.append(last if who in _ASSISTANT else blank(last))
+    text = "".join(parts)
+    if not text.strip() and not answers:
+        who = ", ".join(map(repr, dict.fromkeys(others)))
+        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
+    start = len(text) - len(text.lstrip())
+    note = Diagnostic("find.turn", "the prompt before the answer was ignored", "info", None, None, (0, start))
+    search.notes.append(note)
+    return text
+
+
+_ASSISTANT = frozenset({"assistant", "model"})
+
+
 def _blanked(source: str, search: Search) -> str:
-    """The text with thoughts, chat tokens and later turns as white space of the same length."""
-    text = source
+    """The text with thoughts, chat tokens and others' turns as white space of the same length."""
+    text = _answered(source, search)
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
-        text = _blank(text[:end]) + text[end:]
+        text = blank(text[:end]) + text[end:]
         search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
     for match in THOUGHT.finditer(text):
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
-    text = THOUGHT.sub(lambda m: _blank(m.group()), text)
+    text = THOUGHT.sub(lambda m: blank(m.group()), text)
     turn = next(
         (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
     )
@@ -154,16 +201,12 @@ def _blanked(source: str, search: Search) -> str:
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
-    text = TURN.sub(lambda m: _blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
-    return TOKEN.sub(lambda m: _blank(m.group()), text)
+    text = TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
+    return TOKEN.sub(lambda m: blank(m.group()), text)
 
 
 def _plain(text: str) -> bool:
     return bool(TOKEN.sub("", text).strip())
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
 
 
 # ---------------------------------------------------------------- the result

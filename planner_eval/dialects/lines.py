@@ -12,10 +12,11 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import decode, loads
 from planner_eval.dialects import callnavi
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
+from planner_eval.dialects.cut import cut_at
 from planner_eval.dialects.detect import is_schema
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.json_calls import arguments_of
-from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call, key_of_name
+from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, WRAPPERS, is_call, key_of_name
 from planner_eval.dialects.pieces import (
     NAME,
     Block,
@@ -41,6 +42,15 @@ _START = re.compile(
     rf"|(['\"]){NAME}\1\("
 )
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
+_TAG = re.compile(
+    r"(?:^|(?<=\n))[ \t]*+<[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:[\[{`]|[^\W\d][\w.]*+\())"
+    r"|</[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:\r?\n|\Z))"
+)
+"""A tag around calls, on their line: `<answer>[f(a=1)]</answer>`."""
+_INLINE = re.compile(
+    rf"(?<![\w\[{{:,])[ \t\"'`*(]*+(\[\s*+)?+\{{\s*+[\"'](?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"'{{]"
+)
+"""Where JSON that may be a call begins after words of its line."""
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
 _COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
@@ -84,6 +94,13 @@ def _are_arguments(name: str, value: dict[str, Any]) -> bool:
         return False
     own = value.get(key_of_name(value) or "")
     return name.lower() not in _HEADINGS and own != name
+
+
+def _untagged(view: View) -> View:
+    """A text with the tags around calls as white space."""
+    if "<" not in view.text:
+        return view
+    return replace(view, text=_TAG.sub(lambda m: " " * len(m.group()), view.text))
 
 
 class Reader(PieceReader):
@@ -182,7 +199,7 @@ class Reader(PieceReader):
         Raises:
             ParseError: a line begins like a plan and cannot be read.
         """
-        view = block.view
+        view = block.view if block.fenced else _untagged(block.view)
         read: list[Read] = []
         while (calls := _YAML.search(view.text)) is not None:
             other = _YAML.search(view.text, calls.end()) if calls.group()[0] != "-" else None
@@ -232,6 +249,7 @@ class Reader(PieceReader):
             line_end = len(text) if line_end < 0 else line_end
             start = self._start(text, at, line_end)
             if start is None:
+                yield from self._inside(view, at, line_end)
                 at = line_end + 1
                 continue
             if self.budget <= 0:
@@ -245,7 +263,27 @@ class Reader(PieceReader):
             at = max(end, at + 1)
             if at < len(text) and text[at - 1] != "\n" and text[at : at + 1] != "\n":
                 following = text.find("\n", at)
-                at = len(text) if following < 0 else following + 1
+                following = len(text) if following < 0 else following
+                yield from self._inside(view, at, following)
+                at = following + 1
+
+    def _inside(self, view: View, at: int, line_end: int) -> Iterator[Read]:
+        """The JSON calls after words of a line."""
+        while (match := _INLINE.search(view.text, at, line_end)) and self.budget > 0:
+            start = view.text.index("{" if match[1] is None else "[", match.start())
+            piece = extent(view.text, start)
+            self.budget -= piece.end - start
+            at = max(piece.end, match.end())
+            if not piece.closed and cut_at(view.text[start:]) is None:
+                continue
+            inside = view.cut(start, piece.end)
+            if piece.closed and not _ARGUED.search(inside.text):
+                continue
+            try:
+                yield from self._kept(self.mended(inside))
+            except ParseError:
+                if not piece.closed or self._mendable(inside):
+                    raise
 
     def _start(self, text: str, at: int, line_end: int) -> int | None:
         """Where a plan may start on a line: at its beginning, after a bullet or after a label."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.dialects import appbench_prose, own_code, restated
+from planner_eval.base.limits import Span
+from planner_eval.dialects import appbench_prose, beside, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, section
-from planner_eval.dialects.detect import signs_in, tokens_in
+from planner_eval.dialects.detect import may_call, signs_in, tokens_in
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Nothing, Read, placed, split
-from planner_eval.dialects.table import Wrapper
+from planner_eval.dialects.table import Wrapper, table
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic
 
@@ -67,18 +68,51 @@ def _tokens(text: str, search: Search) -> list[Read] | None:
             error.dialect = row.name
             if row.shape != "xml" or row.parameter[0].split("$")[0] in text:
                 errors.append(error)
+            elif error.code == "parse.name":  # unless what stands there calls a tool in another notation
+                search.reader.error = search.reader.error or placed(error, View(text), search.reader.source)
             continue
         if raw.calls:
             good.append(Read(row.name, raw, f"the token {token.strip()!r}", (0, len(text))))
     if good:
-        for other in good[1:]:
-            if restated.signature(other.raw) != restated.signature(good[0].raw):
-                taken = good[0].dialect
-                message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
-                search.notes.append(Diagnostic("dialect.ambiguous", message))
-                break
-        return good[:1]
+        return _with_rest(text, good, search)
     return _mended_tokens(text, [row for row, _ in rows], errors, search) if errors else None
+
+
+def _with_rest(text: str, good: list[Read], search: Search) -> list[Read]:
+    """What the first row read, and what else the text calls beside it.
+
+    Raises:
+        ParseError: something beside it begins like a plan and cannot be read.
+    """
+    first, places = good[0], _places(text, good[0], search)
+    own = set(restated.signature(first.raw))
+    for other in good[1:]:
+        if set(restated.signature(other.raw)) != own and _meet(places, _places(text, other, search)):
+            taken = first.dialect
+            message = f"the text also reads as {other.dialect!r}, with other calls; {taken!r} was taken"
+            search.notes.append(Diagnostic("dialect.ambiguous", message))
+            break
+    if not places:
+        return [first]
+    first = replace(first, span=(places[0][0], places[-1][1]))
+    left = beside.rest(text, places)
+    if not may_call(left):
+        return [first]
+    search.seen |= own
+    others = [item for item in searched(left, search) if not set(restated.signature(item.raw)) <= own]
+    return sorted([first, *others], key=lambda item: item.span)
+
+
+def _places(text: str, read: Read, search: Search) -> list[Span]:
+    """Where the calls stand that a row read, in order; none where that is not known."""
+    return beside.extents(table()[read.dialect], text, read.raw, search.reader.limits)
+
+
+def _meet(places: list[Span], others: list[Span]) -> bool:
+    """Whether two rows read the same places of a text; where that is not known, they may."""
+    if not places or not others:
+        return True
+    return any(start < end and at < stop for at, end in places for start, stop in others)
 
 
 def _mended_tokens(text: str, rows: list[Wrapper], errors: list[ParseError], search: Search) -> list[Read]:

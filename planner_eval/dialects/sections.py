@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Places
-from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
 from planner_eval.dialects.program import shift_names
@@ -27,6 +27,8 @@ from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
 _GAP = re.compile(r"[\s;]*+")
 _FENCE = re.compile(r"\s*+```\w*+[ \t]*+\n")
+_CALL = re.compile(r"[\s\[]*+[^\W\d][\w.\-]*+\(\s*+(?:\)|\w++\s*+=|[\"'\[{\d\-])")
+"""Python calls, which models write where JSON is asked of them, too."""
 NO_CALL = frozenset({"no_function"})
 """Names by which a model says that it calls nothing."""
 
@@ -42,20 +44,30 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: there is no section, or one cannot be read.
     """
-    opening = pattern(row.open)
-    at = opening.search(text)
-    if at is None:
+    if pattern(row.open).search(text) is None:
         expected = " or ".join(repr(token.strip()) for token in row.open[:2])
         raise ParseError(f"found no {expected}", text=text, offset=0, dialect=row.name)
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
-    while at is not None:
-        found, end = _section(row, text, at.start(), at.end(), limits)
+    for found, _ in sections(row, text, limits):
         notes += [n._replace(call=None if n.call is None else n.call + len(calls)) for n in found.notes]
         calls += _renamed(found.calls, len(calls)) if row.inner == "python" else found.calls
         check_calls(len(calls), limits)
-        at = opening.search(text, end)
     return RawPlan(tuple(c for c in calls if c.name not in NO_CALL), None, tuple(notes))
+
+
+def sections(row: Wrapper, text: str, limits: Limits) -> Iterator[tuple[RawPlan, Span]]:
+    """The sections of a text: what each calls, and where it stands with its tokens.
+
+    Raises:
+        ParseError: one cannot be read.
+    """
+    opening = pattern(row.open)
+    at = opening.search(text)
+    while at is not None:
+        found, end = _section(row, text, at.start(), at.end(), limits)
+        yield found, (at.start(), end)
+        at = opening.search(text, end)
 
 
 def read_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -82,7 +94,8 @@ def _renamed(calls: tuple[RawCall, ...], done: int) -> tuple[RawCall, ...]:
 
 def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> tuple[RawPlan, int]:
     """The calls of the section whose opening token is [opened, at), and the place after it."""
-    if row.inner == "python" and text[at : at + 50].lstrip()[:2] not in ("[{", '{"'):
+    data = text[at : at + 50].lstrip()[:2] in ("[{", '{"')
+    if not data and (row.inner == "python" or _CALL.match(text, at)):
         return _python(row, text, at, limits)
     values: list[Any] = []
     start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]

@@ -24,6 +24,9 @@ from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
+UNNAMED = "parse.name"
+"""The code of an error at what stands where a tool's name should, and is none."""
+_NOBODY = frozenset({"none", "null", "n/a", "nothing"})
 _PLACES = {
     "$name": r"(?P<name>[^\"<>\n]{1,300}+)",
     "$key": r"(?P<key>[^\"<>\n]{1,300}+)",
@@ -65,6 +68,8 @@ def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall
     head, *parameters, end = tokens
     name = _pattern(row.call[0]).match(head)
     assert name is not None
+    if '"$name"' not in row.call[0]:
+        _refuse_words(row, name["name"].strip(), text, head.start_pos + name.start("name"))
     arguments: list[tuple[str, Value]] = []
     spans: list[Span] = []
     for token in parameters:
@@ -77,6 +82,13 @@ def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall
     return RawCall(
         name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)
     )
+
+
+def _refuse_words(row: Wrapper, name: str, text: str, at: int) -> None:
+    """Refuse words, or a call of another notation, where a name without quotes should stand."""
+    if not name or name.lower() in _NOBODY or re.search(r"[\s()\[\]{}]", name):
+        reason = f"found {name[:60]!r}, expected a tool's name"
+        raise ParseError(reason, text=text, offset=at, code=UNNAMED, dialect=row.name)
 
 
 def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:

@@ -1,0 +1,64 @@
+"""Where the calls stand that a row's tokens frame, and what a text holds beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from planner_eval.base.limits import Limits, Span
+from planner_eval.dialects.framed import pattern
+from planner_eval.dialects.table import Wrapper
+from planner_eval.plan.model import RawPlan
+
+_ANSWERED = re.compile(
+    r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S
+)
+"""What a tool answered, or a model made up for it."""
+
+
+def extents(row: Wrapper, text: str, raw: RawPlan, limits: Limits) -> list[Span]:
+    """Where the calls stand that a row read, with their tokens, in order; none where that is not known.
+
+    Args:
+        row: The row.
+        text: The text.
+        raw: What was read in it.
+        limits: As for reading.
+    """
+    if row.shape == "sections":
+        from planner_eval.dialects.sections import sections
+
+        return [span for found, span in sections(row, text, limits) if found.calls]
+    if any(call.span is None for call in raw.calls):
+        return []
+    return list(_framed(row, text, [call.span for call in raw.calls if call.span]))
+
+
+def _framed(row: Wrapper, text: str, spans: list[Span]) -> Iterator[Span]:
+    """The places of calls with the row's tokens right around them."""
+    around = pattern(row.open), pattern(row.close)
+    opened = {match.end(): match.start() for match in around[0].finditer(text)} if row.open else {}
+    for start, end in spans:
+        closed = around[1].match(text, _skip(text, end)) if row.close else None
+        yield opened.get(start, start), closed.end() if closed else end
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
+
+
+def rest(text: str, spans: list[Span]) -> str:
+    """A text with some places, and what tools answered, as white space of the same length."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [text[at:start], blank(text[start:end])]
+        at = max(at, end)
+    left = "".join([*parts, text[at:]])
+    return _ANSWERED.sub(lambda m: blank(m.group()), left)
+
+
+def blank(text: str) -> str:
+    """White space of a text's length, with its line ends."""
+    return re.sub(r"[^\n]", " ", text)
