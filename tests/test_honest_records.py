@@ -120,3 +120,13 @@ def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, co
 def test_items_and_texts_that_ended_are_read() -> None:
     assert pe.same([{**ITEM, "status": "completed"}], F)
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
+
+
+# ---------------------------------------------------------------- what is no answer
+@pytest.mark.parametrize("value", [None, 5, True, 1.5, float("nan")])
+def test_a_value_that_is_no_plan_is_unreadable_in_memory_as_in_a_file(tmp_path: Path, value: Any) -> None:
+    assert pe.score([value], ["[]"]).states() == {"unreadable": 1}
+    assert pe.score([value, F], [F, F]).states() == {"unreadable": 1, "same": 1}
+    pred, gold = written(tmp_path / "p.jsonl", value), written(tmp_path / "g.jsonl", "[]")
+    done = planeval("score", pred, gold, "--format", "json")
+    assert json.loads(done.stdout)["states"] == {"unreadable": 1}

@@ -265,7 +265,7 @@ def _read_data(
     except LimitError:
         raise
     except ParseError as error:
-        if not repair:
+        if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
             raise
         first = error
     from planner_eval.dialects.reference import written

@@ -126,11 +126,14 @@ def _itself(data: Any, _chosen: Chosen) -> Taken:
 
 
 def _from_field(data: Object, chosen: Chosen) -> Taken:
-    """What stands in the field of the file's plans, unless fields around it say that it is no whole answer."""
+    """What stands in the field of the file's plans, unless fields around it say that it did not end."""
+    state = _ended(data, chosen.content) if chosen.answers else None
+    return _held(data, chosen) if state is None else Taken(None, AnswerError(state.reason, code=state.code))
+
+
+def _held(data: Object, chosen: Chosen) -> Taken:
+    """What stands in the field of the file's plans, or why nothing does."""
     content = chosen.content
-    state = _ended(data, content) if chosen.answers else None
-    if state is not None:
-        return Taken(None, AnswerError(state.reason, code=state.code))
     listed = any(isinstance(data.get(key), list) for key in LISTS)
     value = value_at(data, content)
     itself = listed or sign_of(data) is not None  # an answer of an API, with gold beside it
