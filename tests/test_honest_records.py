@@ -130,3 +130,29 @@ def test_a_value_that_is_no_plan_is_unreadable_in_memory_as_in_a_file(tmp_path: 
     pred, gold = written(tmp_path / "p.jsonl", value), written(tmp_path / "g.jsonl", "[]")
     done = planeval("score", pred, gold, "--format", "json")
     assert json.loads(done.stdout)["states"] == {"unreadable": 1}
+
+
+# ---------------------------------------------------------------- lists of texts
+@pytest.mark.parametrize(
+    "texts", [["f(a=1)", "not a call"], [F, "sorry, cut her"], ["Here it is:", "f(a=1)"]]
+)
+def test_a_text_that_is_no_call_beside_calls_is_told(texts: list[str]) -> None:
+    for source in (texts, json.dumps(texts)):
+        plan = pe.parse(source)
+        found = [note.message for note in plan.diagnostics if note.severity == "warning"]
+        silent = next(text for text in texts if "(" not in text)
+        assert found == [f"a text of the list calls no tool, beside others that do: {silent!r}"]
+    assert pe.diff(texts, F).pred.diagnostics == pe.parse(texts).diagnostics
+    assert not pe.parse(["f(a=1)", "g(b=2)"]).diagnostics
+
+
+def test_a_list_of_texts_is_many_plans_wherever_there_may_be_many(tmp_path: Path) -> None:
+    texts = [F, "I refuse", "g(#x="]
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(texts))
+    for source in (texts, tuple(texts), iter(texts), path):
+        many = pe.stats(source)
+        assert (many.plans, many.unread) == (2, 1)
+    assert pe.stats(["f(a=1)", "g(b=2)"]).plans == len(pe.read(["f(a=1)", "g(b=2)"]).records) == 2
+    assert pe.score(texts, [*texts[:2], F]).states() == {"same": 2, "cut": 1}
+    assert pe.stats([CALL, CALL]).calls == 2
