@@ -156,3 +156,34 @@ def test_a_list_of_texts_is_many_plans_wherever_there_may_be_many(tmp_path: Path
     assert pe.stats(["f(a=1)", "g(b=2)"]).plans == len(pe.read(["f(a=1)", "g(b=2)"]).records) == 2
     assert pe.score(texts, [*texts[:2], F]).states() == {"same": 2, "cut": 1}
     assert pe.stats([CALL, CALL]).calls == 2
+
+
+# ---------------------------------------------------------------- values that no JSON has, and other objects
+class Broken:
+    def model_dump(self) -> Any:
+        raise ValueError("boom")
+
+
+def _circle() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"name": "f", "arguments": {"a": {1, 2}}}, "argument 'a' of call 1 is a set"),
+        ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"),
+        (_circle(), "nests deeper than"),
+        (Broken(), "Broken.model_dump() fails: ValueError: boom"),
+        (object(), "expected a call or a list of calls"),
+    ],
+)
+def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
+    rows = pe.score([value, F], [F, F]).rows
+    assert [row.state for row in rows] == ["unreadable", "same"]
+    assert "predictions, record 1" in rows[0].reason and reason in rows[0].reason
+    with pytest.raises(pe.ParseError) as caught:
+        pe.parse(value)
+    assert reason in caught.value.reason
