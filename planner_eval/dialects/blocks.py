@@ -11,6 +11,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json, parse_located
 from planner_eval.base.limits import Limits
+from planner_eval.base.text import shortened
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
 from planner_eval.dialects.detect import detect_data, is_schema
@@ -152,7 +153,9 @@ class PieceReader:
             return Read("call-texts", raw, "a list of texts that are calls", span_of(view))
         refuse_pairs(texts, view.text)
         read: list[Read] = []
+        silent: list[str] = []
         for match in _QUOTED.finditer(view.text):
+            before = len(read)
             inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
             try:
                 lines = appbench_prose.find(inner, self.limits)
@@ -164,9 +167,14 @@ class PieceReader:
 
             for block in split(inner):
                 read += self.block(block)
+            if len(read) == before and inner.text.strip():
+                silent.append(inner.text)
         if not read:
             return Nothing("a text that calls no tool")
-        return Read(read[0].dialect, joined(read), f"{read[0].reason} in a quoted text", span_of(view))
+        raw = joined(read)
+        if silent:
+            raw = raw._replace(notes=(*raw.notes, _silent(silent)))
+        return Read(read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view))
 
     # ------------------------------------------------------------ code
     def code(self, view: View) -> Read | Nothing:
@@ -426,3 +434,11 @@ def _named_at(text: str, error: ParseError) -> int:
             if at >= 0:
                 return at
     return 0
+
+
+def _silent(texts: list[str]) -> Diagnostic:
+    """That texts of a list call nothing, beside others that do: each may be a plan of its own, or words."""
+    count = len(texts)
+    said = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
+    shown = ", ".join(repr(shortened(text, 40)) for text in texts[:3])
+    return Diagnostic("find.text", f"{said} no tool, beside others that do: {shown}")

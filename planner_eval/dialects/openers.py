@@ -24,6 +24,8 @@ TOOLS = frozenset({
     "ToolMessageChunk", "FunctionMessageChunk",
 })  # fmt: skip
 OTHERS = frozenset({"user", "human", "system", "developer", "HumanMessageChunk", "SystemMessageChunk"})
+TEXTS = ("generated_text", "output_text", "text", "completion", "response", "content")
+"""Keys under which a server of texts gives one."""
 FRAMEWORK = ASSISTANT | TOOLS | OTHERS
 _HOSTED = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
@@ -71,7 +73,7 @@ def decoded(text: str) -> Any:
 
 def take_framework(walk: Walk, item: dict[str, Any], depth: int) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
-    who, extra, about = item["type"], item.get("additional_kwargs"), item.get("response_metadata")
+    who, extra = item["type"], item.get("additional_kwargs")
     if who in ASSISTANT:
         message: dict[str, Any] = {key: item[key] for key in ("content", "tool_calls") if key in item}
         unread = item.get("invalid_tool_calls") or []
@@ -82,11 +84,14 @@ def take_framework(walk: Walk, item: dict[str, Any], depth: int) -> None:
             message["tool_calls"] = [call for calls in lists for call in calls]
         if not message.get("tool_calls") and isinstance(extra, dict):
             message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
-        refusal = {"refusal": extra.get("refusal")} if isinstance(extra, dict) else {}
-        state = ended({**(about if isinstance(about, dict) else {}), **refusal})
-        walk.said({"role": "assistant", **message}, state)
+        walk.said({"role": "assistant", **message}, ended(item))
     else:
         walk.heard({**item, "role": "tool" if who in TOOLS else "user"}, who)
+
+
+def take_wrapped(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A message of LangChain's in an object that says who speaks."""
+    take_framework(walk, {**item["data"], "type": item["type"]}, depth)
 
 
 def take_inside(key: str) -> Opener:
@@ -131,7 +136,7 @@ def take_result(walk: Walk, item: dict[str, Any], depth: int) -> None:
 def take_choices(walk: Walk, item: dict[str, Any], depth: int) -> None:
     """OpenAI's ChatCompletion: the first choice, and why it stops."""
     choice = _first(walk, item["choices"], "choices")
-    state = ended(choice)
+    state = ended(choice) or ended(item)
     message = choice.get("message")
     if isinstance(message, dict):
         walk.said({"role": "assistant", **message} if "role" not in message else message, state)
@@ -151,7 +156,7 @@ def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
         walk.turn(refused(f"the prompt was blocked: {reason}"))
         return
     candidate = _first(walk, item.get("candidates"), "candidates")
-    content, state = candidate.get("content"), ended(candidate)
+    content, state = candidate.get("content"), ended(candidate) or ended(item)
     if isinstance(content, dict):
         walk.said({**content, "role": "model"} if content.get("role") != "model" else content, state)
     elif state is not None:
@@ -199,6 +204,12 @@ def take_alone(walk: Walk, item: dict[str, Any], depth: int) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
     message = item["message"] if isinstance(item.get("message"), dict) else item
     walk.said(message if "role" in message else {"role": "assistant", **message}, ended(item))
+
+
+def take_text(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """A text that a server gave, and why it stops."""
+    text = next(item[key] for key in TEXTS if isinstance(item.get(key), str))
+    walk.said({"role": "assistant", "content": text}, ended(item))
 
 
 def take_item(walk: Walk, item: dict[str, Any], depth: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -71,11 +71,57 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     """
     if isinstance(source, Plan):
         return source
-    values = None
+    options: dict[str, Any] = {
+        "dialect": dialect,
+        "limits": limits,
+        "repair": repair,
+        "tools": tools,
+        "infer": infer,
+        "compute": compute,
+        "reader": reader,
+        "turn": turn,
+    }
+    _check_options(dialect, limits, tools)
     if isinstance(source, Decoded):
-        source, values = source
-    elif not isinstance(source, str):
-        source = data_of(source)
+        return _parse(source.text, source.values, **options)
+    if isinstance(source, str):
+        return _parse(source, None, **options)
+    try:
+        return _parse(data_of(source), None, **options)
+    except RecursionError:
+        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
+        raise ParseError(f"the data is none that JSON has: {error}", code="parse.shape") from None
+
+
+def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
+    """Refuse options of another type than they have.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if dialect is not None and not isinstance(dialect, str):
+        raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
+    if not isinstance(limits, Limits):
+        raise InputError(f"the limits are {limits!r}, expected pe.Limits(…)")
+    if tools is not None and not isinstance(tools, Mapping):
+        raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
+
+
+def _parse(
+    source: Any,
+    values: list[Any] | None,
+    *,
+    dialect: str | None,
+    limits: Limits,
+    repair: bool,
+    tools: ToolTypes | None,
+    infer: bool,
+    compute: str | None,
+    reader: str,
+    turn: Which,
+) -> Plan:
+    """Read a plan's text, of which the JSON values may be known, or its data."""
     if isinstance(source, str) and source[:1] == "\ufeff":  # a byte order mark; places stay as they are
         source = " " + source[1:]
     text = source if isinstance(source, str) else None
@@ -273,14 +319,14 @@ def _read_data(
     except LimitError:
         raise
     except ParseError as error:
-        if not repair:
+        if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
             raise
         first = error
     from planner_eval.dialects.reference import written
 
     try:
         name, raw = _read(written(data), dialect, limits, repair=True, located=False)
-    except (ParseError, TypeError, RecursionError):
+    except (ParseError, TypeError, ValueError, RecursionError):
         raise first from None
     return name, unplaced(raw)
 

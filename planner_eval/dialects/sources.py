@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 
@@ -20,6 +20,9 @@ def data_of(source: Any) -> Any:
     Args:
         source: Anything; what has none of the usual methods is given back as it is, and so is structure that
             is JSON already.
+
+    Raises:
+        ParseError: the object's own method fails.
 
     >>> class Message:
     ...     def to_dict(self):
@@ -37,7 +40,11 @@ def data_of(source: Any) -> Any:
     for name in _DUMPS if not isinstance(source, (str, type)) else ():
         method = getattr(source, name, None)
         if callable(method):
-            found = method()
+            try:
+                found = method()
+            except Exception as error:  # whatever another package's code raises
+                reason = f"{type(source).__name__}.{name}() fails: {type(error).__name__}: {error}"
+                raise ParseError(reason, code="parse.shape") from error
             return loads(found, DEFAULT_LIMITS)[0] if isinstance(found, str) else found
     return source
 

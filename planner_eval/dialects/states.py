@@ -28,15 +28,16 @@ REASONS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
 )  # fmt: skip
 """Keys under which an answer says why it stops."""
+ABOUT = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs")
+"""Keys under which a message holds what the API said of it."""
+SAYING = frozenset({*REASONS, *ABOUT, "refusal", "error"})
+"""All keys under which an answer may say that it is not whole."""
 
 _WORDS = (
     (CUT, "answer.cut", "the answer was cut off before its end"),
     (REFUSED, "answer.refused", "the answer was refused"),
     (FAILED, "answer.failed", "there is no answer: the API failed"),
 )
-
-
-_SAID = ("error", "message", "errorMessage", "code", "type")
 
 
 class State(NamedTuple):
@@ -67,18 +68,25 @@ def stopped(value: Any, key: str) -> State | None:
 
 
 def ended(message: Mapping[str, Any]) -> State | None:
-    r"""Why a message, or the answer around it, is not whole; None where nothing says so.
+    r"""Why a message, a record, or the answer around either, is not whole; None where nothing says so.
 
     >>> ended({"role": "assistant", "content": None, "refusal": "I can't."}).reason
     'the answer was refused: "I can\'t."'
+    >>> ended({"content": "", "response_metadata": {"finish_reason": "length"}}).code
+    'answer.cut'
     """
-    refusal = message.get("refusal")
-    if isinstance(refusal, str) and refusal:
-        return refused(refusal)
-    for key in REASONS:
-        state = stopped(message[key], key) if key in message else None
-        if state is not None:
-            return state
+    if SAYING.isdisjoint(message):
+        return None
+    for part in (message, *(message[key] for key in ABOUT if isinstance(message.get(key), dict))):
+        refusal, error = part.get("refusal"), part.get("error")
+        if isinstance(refusal, str) and refusal:
+            return refused(refusal)
+        for key in REASONS:
+            state = stopped(part.get(key), key)
+            if state is not None:
+                return state
+        if error and isinstance(error, (str, dict, list, bool)):
+            return failed(error)
     return None
 
 

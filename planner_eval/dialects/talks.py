@@ -14,7 +14,7 @@ from planner_eval.dialects import spans, wrappings
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong
 from planner_eval.dialects.spans import messages_of
-from planner_eval.dialects.states import State, ended, refused
+from planner_eval.dialects.states import CUT, State, ended, refused, stopped
 from planner_eval.dialects.wrappings import opens
 from planner_eval.plan.model import Diagnostic
 
@@ -81,7 +81,7 @@ def talk_of(data: Any) -> Talk | None:
     if not may_talk(data):
         return None
     items = data if isinstance(data, list) else [data]
-    if not any(map(opens, items)):
+    if not any(opens(item) is not None or _halted(item) is not None for item in items):
         said = messages_of(items)
         if said is None:
             return None
@@ -144,7 +144,9 @@ class Walk:
         if not (self.joins and self.turns):
             self.turn()
         self.joins = True
-        self.turns[-1].items.append(item)
+        turn = self.turns[-1]
+        turn.items.append(item)
+        turn.state = turn.state or _halted(item)
 
     def heard(self, message: dict[str, Any], who: str) -> None:
         """Take what a tool or a person says."""
@@ -158,7 +160,7 @@ class Walk:
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
             raise wrong(content, "the content of a message: a text, or parts")
-        state = state or ended(message) or _refusal(content)
+        state = state or ended(message) or _halted(message) or _refusal(content)
         if not (self.joins and message.get("type") == "message"):
             self.turn()
         turn = self.turns[-1]
@@ -183,6 +185,16 @@ def _listed(message: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and key != "function_call":
             read[key] = [value]
     return {**message, **read} if read else message
+
+
+def _halted(item: dict[str, Any]) -> State | None:
+    """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
+    status = item.get("status")
+    halted = isinstance(status, str) and status in CUT and item.get("type") in _STATED
+    return stopped(status, "status") if halted else None
+
+
+_STATED = ("function_call", "custom_tool_call", "mcp_call", "message")
 
 
 def _refusal(content: Any) -> State | None:

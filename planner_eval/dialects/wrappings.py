@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from planner_eval.dialects.messages import CALLS, is_call
 from planner_eval.dialects.openers import (
     FRAMEWORK,
+    TEXTS,
     Opener,
     take_alone,
     take_batch,
@@ -27,8 +28,10 @@ from planner_eval.dialects.openers import (
     take_response,
     take_result,
     take_shared,
+    take_text,
+    take_wrapped,
 )
-from planner_eval.dialects.states import REASONS
+from planner_eval.dialects.states import REASONS, SAYING
 
 
 def _is(kind: type, key: str) -> Callable[[dict[str, Any]], bool]:
@@ -133,8 +136,13 @@ def _is_message(item: dict[str, Any]) -> bool:
 def _is_bare(item: dict[str, Any]) -> bool:
     """Whether a message without a role lists no call, or says why it stops."""
     return "schema" not in item and (
-        not any(item.get(key) for key in CALLS) or not item.keys().isdisjoint(REASONS)
+        not any(item.get(key) for key in CALLS) or not item.keys().isdisjoint(SAYING)
     )
+
+
+def _is_text(item: dict[str, Any]) -> bool:
+    """Whether an object without calls is a text and why it stops."""
+    return any(isinstance(item.get(key), str) for key in TEXTS) and not any(item.get(key) for key in CALLS)
 
 
 class Kind(NamedTuple):
@@ -159,7 +167,7 @@ KINDS = (
         "data",
         "LangChain's `messages_to_dict`: `type` and `data`",
         _is_wrapped,
-        take_inside("data"),
+        take_wrapped,
     ),
     Kind("kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")),
     Kind("raw_item", "OpenAI Agents SDK: an item of a run", _is(dict, "raw_item"), take_inside("raw_item")),
@@ -189,6 +197,7 @@ KINDS = (
     Kind("contents", "Gemini: a conversation", _is(list, "contents"), take_inside("contents")),
     Kind("message", "Ollama: an answer of one message", _is_message, take_alone),
     *(Kind(key, "a message without a role that calls nothing", _is_bare, take_alone) for key in CALLS),
+    *(Kind(key, "a text that a server gave, and why it stops", _is_text, take_text) for key in REASONS),
 )
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 

@@ -202,7 +202,7 @@ class _Linker:
             message = f"an object in {argument!r} of {where} gives a key twice; the last value counts"
             self.notes.append(Diagnostic("value.duplicate", message, "error", self._place(i), argument, span))
             return self.value(dict(value), i, argument, at, span)
-        raise TypeError(f"{kind.__name__} is no value of a call")
+        raise TypeError(f"argument {argument!r} of {self.where(i)} is a {kind.__name__}")
 
     def computed(self, text: str, i: int, argument: str, span: Span | None) -> Value:
         """The value of an expression, or its source text, and a note that says which."""

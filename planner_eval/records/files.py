@@ -15,6 +15,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.dialects.sources import Which
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import (
+    GOLD_FIELDS,
     ID_FIELDS,
     OPTION,
     WANTED,
@@ -202,7 +203,9 @@ def _file(
         )
     named_by = [item.data for item in items if item.shape.named]
     key = id_field or (spare[0] if any(has(one, spare[0]) for one in named_by) else choose_id(named_by))
-    chosen = Chosen(key, content, text_field is not None)
+    # A benchmark's figures are those of its code, which looks at no field beside the answer.
+    answers = role != "gold" and content not in GOLD_FIELDS and never is None
+    chosen = Chosen(key, content, text_field is not None, answers)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
     return PlanFile(name, made, True, content, key)
 

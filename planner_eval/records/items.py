@@ -143,6 +143,8 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         listed = any(isinstance(data.get(key), list) for key in LISTS) and not has(data, text_field)
         if lines or (holds and known and not listed and not calls_nothing(data)):
             return Contents([whole])
+    if lines and not isinstance(data, (str, list, dict)):
+        return Contents([whole])  # a line of a number or null is a record without a plan, no text
     return Contents([whole], many=False, whole=True)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.jsontext import Repeated
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
+from planner_eval.dialects.states import State, ended
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ABSENT, KNOWN, LISTS, TALKS, value_at
 from planner_eval.records.frames import TableRow
@@ -27,11 +28,13 @@ class Chosen(NamedTuple):
         id: The field that names a record.
         content: The field that holds its plan.
         by_user: The user named that field.
+        answers: What stands there is a model's answer, and fields beside it say how it ended.
     """
 
     id: str | None = None
     content: str | None = None
     by_user: bool = False
+    answers: bool = False
 
 
 class Taken(NamedTuple):
@@ -123,7 +126,13 @@ def _itself(data: Any, _chosen: Chosen) -> Taken:
 
 
 def _from_field(data: Object, chosen: Chosen) -> Taken:
-    """What stands in the field of the file's plans."""
+    """What stands in the field of the file's plans, unless fields around it say that it did not end."""
+    state = _ended(data, chosen.content) if chosen.answers else None
+    return _held(data, chosen) if state is None else Taken(None, AnswerError(state.reason, code=state.code))
+
+
+def _held(data: Object, chosen: Chosen) -> Taken:
+    """What stands in the field of the file's plans, or why nothing does."""
     content = chosen.content
     listed = any(isinstance(data.get(key), list) for key in LISTS)
     value = value_at(data, content)
@@ -147,6 +156,15 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
     if not isinstance(value, (str, list, dict)):
         return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
     return Taken(data if content in LISTS and not chosen.by_user else value)
+
+
+def _ended(data: Object, content: str | None) -> State | None:
+    """Why a record's answer is none that counts: by the record's fields, or by those on the way to it."""
+    around: list[Any] = [data]
+    if content is not None and content not in data and "." in content:
+        steps = content.split(".")
+        around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
+    return next((state for one in around if isinstance(one, dict) and (state := ended(one))), None)
 
 
 def _none(reason: str, code: str = "parse.shape") -> Taken:

@@ -195,9 +195,7 @@ def is_many(source: Source) -> bool:
 
 
 def _is_list_of_records(source: Source) -> bool:
-    # A list of texts alone is a plan, a text a call, as often as it is many plans.
-    held = isinstance(source, list) and not all(isinstance(one, str) for one in source)
-    return held and structured(source) is not None
+    return isinstance(source, (list, tuple)) and structured(list(source)).many
 
 
 def only_record(source: Source, role: Role = "plan") -> Record:

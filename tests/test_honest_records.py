@@ -1,0 +1,189 @@
+"""Records and values that must not count as right: cut, refused and failed answers, and what is no answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import AnswerError
+from tests.test_cli import planeval
+
+F = "[f(a=1)]"
+CALL = {"name": "f", "arguments": {"a": 1}}
+LISTED = {"name": "f", "args": {"a": 1}, "id": "x"}
+ITEM = {"type": "function_call", "name": "f", "arguments": '{"a": 1}', "call_id": "a"}
+
+
+def written(path: Path, *records: Any) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+# ---------------------------------------------------------------- what stands beside an answer
+@pytest.mark.parametrize(
+    ("beside", "state"),
+    [
+        ({"finish_reason": "length"}, "cut"),
+        ({"stop_reason": "max_tokens"}, "cut"),
+        ({"response_metadata": {"finish_reason": "length"}}, "cut"),
+        ({"finish_reason": "content_filter"}, "refused"),
+        ({"refusal": "no"}, "refused"),
+        ({"error": "timeout"}, "failed"),
+        ({"error": {"message": "overloaded"}}, "failed"),
+    ],
+)
+@pytest.mark.parametrize("answer", [{"output": F}, {"output": [CALL]}, {"calls": [CALL]}, {"output": []}])
+def test_an_answer_that_did_not_end_is_none(
+    tmp_path: Path, answer: dict[str, Any], beside: dict[str, Any], state: str
+) -> None:
+    pred = written(tmp_path / "p.jsonl", {"id": 1, **answer, **beside})
+    right = [] if answer == {"output": []} else F
+    done = planeval("diff", pred, written(tmp_path / "g.jsonl", {"id": 1, "gold": right}))
+    assert (done.returncode, done.stdout.split()[:2]) == (1, ["1", f"{state}:"])
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"finish_reason": "stop"},
+        {"stop_reason": "tool_use", "refusal": None},
+        *({"error": nothing} for nothing in (None, False, "", {})),
+    ],
+)
+def test_an_answer_that_ended_counts(tmp_path: Path, beside: dict[str, Any]) -> None:
+    pred = written(tmp_path / "p.jsonl", {"id": 1, "output": F, **beside})
+    done = planeval("diff", pred, written(tmp_path / "g.jsonl", {"id": 1, "gold": F}))
+    assert (done.returncode, done.stdout.split()[:2]) == (0, ["1", "same"])
+
+
+def test_what_ended_an_answer_says_nothing_of_the_gold_beside_it(tmp_path: Path) -> None:
+    both = written(tmp_path / "b.jsonl", {"id": 1, "prediction": F, "gold": F, "finish_reason": "length"})
+    assert planeval("diff", both, both).stdout.startswith("1  cut: ")
+    assert planeval("diff", both, both, "--text-field", "gold").returncode == 0
+
+
+def test_what_stands_on_the_way_to_an_answer_counts(tmp_path: Path) -> None:
+    choice = {"message": F, "finish_reason": "length"}
+    pred = written(tmp_path / "p.jsonl", {"id": 1, "body": {"choices": [choice]}})
+    gold = written(tmp_path / "g.jsonl", {"id": 1, "gold": F})
+    done = planeval("diff", pred, gold, "--text-field", "body.choices.0.message")
+    assert done.stdout.startswith("1  cut: ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (
+            {
+                "type": "ai",
+                "data": {
+                    "content": "",
+                    "tool_calls": [LISTED],
+                    "response_metadata": {"stop_reason": "max_tokens"},
+                },
+            },
+            "answer.cut",
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [],
+                "response_metadata": {"finish_reason": "length"},
+            },
+            "answer.cut",
+        ),
+        ([{**ITEM, "status": "incomplete"}], "answer.cut"),
+        ({**ITEM, "status": "in_progress"}, "answer.cut"),
+        ([{"type": "reasoning"}, {**ITEM, "status": "incomplete"}], "answer.cut"),
+        ({"generated_text": "f(a=1)", "finish_reason": "length"}, "answer.cut"),
+        ({"tool_calls": [CALL], "refusal": "no"}, "answer.refused"),
+        ({"role": "assistant", "content": F, "error": "timeout"}, "answer.failed"),
+        ({"choices": [{"message": {"content": F}}], "error": {"message": "lost"}}, "answer.failed"),
+    ],
+)
+def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, code: str) -> None:
+    for source in (answer, json.dumps(answer)):
+        with pytest.raises(AnswerError) as caught:
+            pe.parse(source)
+        assert caught.value.code == code
+    pred, gold = tmp_path / "p.json", tmp_path / "g.json"
+    pred.write_text(json.dumps(answer))
+    gold.write_text("[]" if "response_metadata" in answer else F)
+    assert planeval("diff", str(pred), str(gold)).returncode == 1
+
+
+def test_items_and_texts_that_ended_are_read() -> None:
+    assert pe.same([{**ITEM, "status": "completed"}], F)
+    assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
+
+
+# ---------------------------------------------------------------- what is no answer
+@pytest.mark.parametrize("value", [None, 5, True, 1.5, float("nan")])
+def test_a_value_that_is_no_plan_is_unreadable_in_memory_as_in_a_file(tmp_path: Path, value: Any) -> None:
+    assert pe.score([value], ["[]"]).states() == {"unreadable": 1}
+    assert pe.score([value, F], [F, F]).states() == {"unreadable": 1, "same": 1}
+    pred, gold = written(tmp_path / "p.jsonl", value), written(tmp_path / "g.jsonl", "[]")
+    done = planeval("score", pred, gold, "--format", "json")
+    assert json.loads(done.stdout)["states"] == {"unreadable": 1}
+
+
+# ---------------------------------------------------------------- lists of texts
+@pytest.mark.parametrize(
+    "texts", [["f(a=1)", "not a call"], [F, "sorry, cut her"], ["Here it is:", "f(a=1)"]]
+)
+def test_a_text_that_is_no_call_beside_calls_is_told(texts: list[str]) -> None:
+    for source in (texts, json.dumps(texts)):
+        plan = pe.parse(source)
+        found = [note.message for note in plan.diagnostics if note.severity == "warning"]
+        silent = next(text for text in texts if "(" not in text)
+        assert found == [f"a text of the list calls no tool, beside others that do: {silent!r}"]
+    assert pe.diff(texts, F).pred.diagnostics == pe.parse(texts).diagnostics
+    assert not pe.parse(["f(a=1)", "g(b=2)"]).diagnostics
+
+
+def test_a_list_of_texts_is_many_plans_wherever_there_may_be_many(tmp_path: Path) -> None:
+    texts = [F, "I refuse", "g(#x="]
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(texts))
+    for source in (texts, tuple(texts), iter(texts), path):
+        many = pe.stats(source)
+        assert (many.plans, many.unread) == (2, 1)
+    assert pe.stats(["f(a=1)", "g(b=2)"]).plans == len(pe.read(["f(a=1)", "g(b=2)"]).records) == 2
+    assert pe.score(texts, [*texts[:2], F]).states() == {"same": 2, "cut": 1}
+    assert pe.stats([CALL, CALL]).calls == 2
+
+
+# ---------------------------------------------------------------- values that no JSON has, and other objects
+class Broken:
+    def model_dump(self) -> Any:
+        raise ValueError("boom")
+
+
+def _circle() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"name": "f", "arguments": {"a": {1, 2}}}, "argument 'a' of call 1 is a set"),
+        ({"name": "f", "arguments": {"a": _circle()}}, "nests deeper than"),
+        (_circle(), "nests deeper than"),
+        (Broken(), "Broken.model_dump() fails: ValueError: boom"),
+        (object(), "expected a call or a list of calls"),
+    ],
+)
+def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
+    rows = pe.score([value, F], [F, F]).rows
+    assert [row.state for row in rows] == ["unreadable", "same"]
+    assert "predictions, record 1" in rows[0].reason and reason in rows[0].reason
+    with pytest.raises(pe.ParseError) as caught:
+        pe.parse(value)
+    assert reason in caught.value.reason
