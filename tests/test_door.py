@@ -202,6 +202,44 @@ def test_gold_is_never_an_answer(tmp_path: Path, field: str) -> None:
     assert planeval("diff", file, file, "--text-field", field).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("output", "expected_output"),
+        ("outputs", "reference_outputs"),
+        ("answer", "target"),
+        ("prediction", "label"),
+        ("prediction", "gold_calls"),
+        ("output", "expected_tools"),
+    ],
+)
+def test_gold_beside_the_answer_in_one_file_is_found(tmp_path: Path, answer: str, gold: str) -> None:
+    rows = [{"id": k, answer: [call(a=k)], gold: [call(a=9)]} for k in range(2)]
+    file = lines(tmp_path / "f.jsonl", rows)
+    assert states(file, file) == {"different": 2}
+    done = planeval("diff", file, file)
+    assert f'answers: field "{answer}" of 2 records; gold: field "{gold}" of 2 records' in done.stderr
+
+
+def test_one_field_is_not_the_answer_and_gold_unless_the_user_says_so(tmp_path: Path) -> None:
+    rows = [{"id": k, "output": [call(a=k)], "wanted": [call(a=9)], "label": "easy"} for k in range(2)]
+    file = lines(tmp_path / "f.jsonl", rows)
+    for command in ("score", "diff"):
+        for named in ((), ("--text-field", "output")):
+            done = planeval(command, file, str(tmp_path / "." / ".." / tmp_path.name / "f.jsonl"), *named)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert "'output' would be compared with itself" in done.stderr
+            assert "Name the field that holds gold with --gold-text-field" in done.stderr
+        done = planeval(command, file, file, "--gold-text-field", "output")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Name the field that holds the prediction with --text-field" in done.stderr
+        both = planeval(command, file, file, "--gold-text-field", "output", "--text-field", "output")
+        assert both.returncode == 0
+        other = planeval(command, file, file, "--gold-text-field", "wanted")
+        assert other.returncode == int(command == "diff")
+        assert 'gold: field "wanted"' in other.stderr
+
+
 def test_two_fields_that_may_be_the_answer_are_an_error_that_names_the_option(tmp_path: Path) -> None:
     gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(2)])
     both = [{"id": k, "prediction": [call(a=k)], "response": "text"} for k in range(2)]
