@@ -266,6 +266,24 @@ def test_output_is_the_answer_only_where_no_other_field_is(tmp_path: Path) -> No
     assert states(lines(tmp_path / "m.jsonl", mixed), gold) == {"same": 1, "unreadable": 1}
 
 
+def test_a_whole_number_names_a_record_as_an_integer_does(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": str(k), "gold": [call(a=k)]} for k in range(3)])
+    rows = [{"id": float(k), "output": [call(a=k)]} for k in range(3)]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 3}
+    broken = lines(tmp_path / "b.jsonl", [*rows[:2], '{"id": 2.0, "output": [}'])
+    assert states(broken, gold) == {"same": 2, "unreadable": 1}
+    table = tmp_path / "p.csv"
+    table.write_text("id,output\n0,f(#a='0')\n1.0,f(#a='1')\n2,f(#a='2')\n")
+    assert states(str(table), gold)["gold_absent"] == 1  # a cell is a text
+
+
+@pytest.mark.parametrize("key", ["recordId", "record_id", "customId", "example_id", "test_id", "qid"])
+def test_further_names_of_ids(tmp_path: Path, key: str) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": f"q{k}", "gold": [call(a=k)]} for k in range(2)])
+    rows = [{key: f"q{k}", "output": [call(a=k)]} for k in (1, 0)]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 2}
+
+
 def test_the_decision_is_one_for_the_whole_file_from_its_first_thousand_records(tmp_path: Path) -> None:
     ids = range(1_100)
     gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in ids])

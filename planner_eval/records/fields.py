@@ -19,7 +19,7 @@ Role = Literal["plan", "answer", "gold"]
 
 ID_FIELDS = (
     "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "serial_num", "uuid",
-    "request_id", "response_id", "key",
+    "request_id", "response_id", "recordId", "record_id", "customId", "example_id", "test_id", "qid", "key",
 )  # fmt: skip
 """Fields that name a record, the likeliest first."""
 
@@ -125,7 +125,7 @@ def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
     """
     named: Counter[str] = Counter()
     for record in islice(records, HEAD):
-        named.update(key for key in ID_FIELDS if is_id(record.get(key)))
+        named.update(key for key in ID_FIELDS if id_text(record.get(key)) is not None)
     most = max(named.values(), default=0)
     return next((key for key in ID_FIELDS if most and named[key] == most), None)
 
@@ -171,10 +171,14 @@ def has(data: Any, field: str | None) -> bool:
     return value_at(data, field) is not ABSENT
 
 
-def is_id(value: Any) -> bool:
-    """Whether a value can name a record: a text that is not empty, or an integer.
+def id_text(value: Any) -> str | None:
+    """The name of a record as a text: a text that is not empty, or a whole number; None where it is neither.
 
-    >>> is_id(0), is_id(""), is_id(True)
-    (True, False, False)
+    Tables write whole numbers as 2.0 where a cell of their column is empty; JSON has one kind of number.
+
+    >>> id_text(0), id_text(2.0), id_text(""), id_text(True), id_text(1.5)
+    ('0', '2', None, None, None)
     """
-    return value != "" if isinstance(value, str) else type(value) is int
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:  # beyond, digits are lost
+        value = int(value)
+    return str(value) if type(value) is int or (isinstance(value, str) and value) else None

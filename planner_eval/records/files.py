@@ -22,7 +22,7 @@ from planner_eval.records.fields import (
     choose_content,
     choose_id,
     has,
-    is_id,
+    id_text,
     value_at,
 )
 from planner_eval.records.items import Contents, calls_nothing, structured
@@ -214,7 +214,7 @@ def _alone(name: str, found: Contents, source: Any) -> PlanFile:
     values = [item.data] if found.whole and isinstance(source, str) else None
     record = Record(name, 0, None, source, values=values)
     if item.shape.named:
-        own = next((str(item.data[key]) for key in ID_FIELDS if is_id(item.data.get(key))), None)
+        own = next(filter(None, (id_text(item.data.get(key)) for key in ID_FIELDS)), None)
         record = record._replace(id=own, fields=item.data)
         if calls_nothing(item.data):
             record = record._replace(source=[], values=None)
@@ -233,6 +233,5 @@ def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
     taken = item.shape.take(data, chosen)
     if not item.shape.named:
         return Record(name, position, item.key, taken.source, line, taken.error)
-    own = value_at(data, chosen.id)
-    named = item.key or (str(own) if is_id(own) else None)
+    named = item.key or id_text(value_at(data, chosen.id))
     return Record(name, position, named, taken.source, line, taken.error, data)

@@ -15,7 +15,7 @@ from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_b
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, is_id
+from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
 
@@ -211,7 +211,7 @@ def _is_plan(items: Sequence[Item]) -> bool:
         return False
     if all(item.shape.call or "role" in item.data or _is_part(item.data) for item in items):
         spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]
-        answers = {data["id"] for data in spoken if is_id(data.get("id"))}
+        answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
         several = (
             len(items) > 1
