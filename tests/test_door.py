@@ -284,6 +284,41 @@ def test_further_names_of_ids(tmp_path: Path, key: str) -> None:
     assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 2}
 
 
+@pytest.mark.parametrize("key", [None, "function_call"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_line_of_lines_is_a_record_a_lone_call_too(
+    tmp_path: Path, key: str | None, number: int
+) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(number)])
+    rows = [{"id": k} | ({key: call(a=k)} if key else call(a=k)) for k in reversed(range(number))]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": number}
+    done = planeval("parse", lines(tmp_path / "q.ndjson", rows), "--format", "json")
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [str(row["id"]) for row in rows]
+
+
+def test_an_id_of_two_lines_does_not_cut_the_reason_off(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": "a\nb\x1b", "gold": [call(a=1)]}])
+    pred = lines(tmp_path / "p.jsonl", [{"id": "a\nb\x1b", "output": None}])
+    for command in (("diff",), ("score", "--only", "failures")):
+        done = planeval(command[0], pred, gold, *command[1:])
+        assert "(id a\\nb\\x1b): there is no plan: 'output' is null" in done.stdout
+
+
+def test_a_link_to_nowhere_is_a_row_that_says_so(tmp_path: Path) -> None:
+    for name in ("preds", "golds"):
+        (tmp_path / name).mkdir()
+        for number in (1, 2):
+            (tmp_path / name / f"q{number}.json").write_text(json.dumps([call(a=number)]))
+    (tmp_path / "preds" / "q2.json").unlink()
+    (tmp_path / "preds" / "q2.json").symlink_to("nowhere")
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert done.returncode == 1
+    assert "q2  unreadable" in done.stdout and "directory" not in done.stderr
+    (tmp_path / "preds" / "q3.json").symlink_to("nowhere")
+    done = planeval("parse", str(tmp_path / "preds"))
+    assert done.returncode == 1
+
+
 def test_the_decision_is_one_for_the_whole_file_from_its_first_thousand_records(tmp_path: Path) -> None:
     ids = range(1_100)
     gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in ids])

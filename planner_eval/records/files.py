@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.text import printable
 from planner_eval.dialects.sources import Which
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import (
@@ -59,10 +60,10 @@ class Record(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The record's place for a message: ``pred.jsonl, record 3 (id q7)``."""
+        """The record's place for a message, on one line: ``pred.jsonl, record 3 (id q7)``."""
         named = f" (id {self.id})" if self.id is not None else ""
         line = f", line {self.line}" if self.line is not None else ""
-        return f"{self.file}{line}, record {self.position + 1}{named}"
+        return printable(f"{self.file}{line}, record {self.position + 1}{named}").replace("\n", "\\n")
 
 
 class PlanFile(NamedTuple):
