@@ -313,10 +313,18 @@ def test_a_link_to_nowhere_is_a_row_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "preds" / "q2.json").symlink_to("nowhere")
     done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
     assert done.returncode == 1
-    assert "q2  unreadable" in done.stdout and "directory" not in done.stderr
+    assert "q2  unreadable" in done.stdout
+    assert "directory" not in done.stderr
     (tmp_path / "preds" / "q3.json").symlink_to("nowhere")
     done = planeval("parse", str(tmp_path / "preds"))
     assert done.returncode == 1
+
+
+def test_a_text_that_is_never_closed_says_where_it_starts(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(3)])
+    rows = [{"id": k, "output": [call(a=k)]} for k in range(2)]
+    done = planeval("diff", lines(tmp_path / "p.jsonl", [*rows, '{"id": 2, "output": "x']), gold)
+    assert "column 21: unterminated string, which starts here" in done.stdout
 
 
 def test_the_decision_is_one_for_the_whole_file_from_its_first_thousand_records(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ GOLD_FIELDS = (
 """Fields that hold a gold plan, and never an answer."""
 
 LATE_GOLD = ("target", "label", "labels")
-"""Fields that hold a gold plan where no field of :data:`GOLD_FIELDS` stands in the file; a word there is none."""
+"""Fields that hold a gold plan where no field of :data:`GOLD_FIELDS` stands in the file; a word is none."""
 
 KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
 """All fields that may hold a plan."""
