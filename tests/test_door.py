@@ -202,6 +202,44 @@ def test_gold_is_never_an_answer(tmp_path: Path, field: str) -> None:
     assert planeval("diff", file, file, "--text-field", field).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("output", "expected_output"),
+        ("outputs", "reference_outputs"),
+        ("answer", "target"),
+        ("prediction", "label"),
+        ("prediction", "gold_calls"),
+        ("output", "expected_tools"),
+    ],
+)
+def test_gold_beside_the_answer_in_one_file_is_found(tmp_path: Path, answer: str, gold: str) -> None:
+    rows = [{"id": k, answer: [call(a=k)], gold: [call(a=9)]} for k in range(2)]
+    file = lines(tmp_path / "f.jsonl", rows)
+    assert states(file, file) == {"different": 2}
+    done = planeval("diff", file, file)
+    assert f'answers: field "{answer}" of 2 records; gold: field "{gold}" of 2 records' in done.stderr
+
+
+def test_one_field_is_not_the_answer_and_gold_unless_the_user_says_so(tmp_path: Path) -> None:
+    rows = [{"id": k, "output": [call(a=k)], "wanted": [call(a=9)], "label": "easy"} for k in range(2)]
+    file = lines(tmp_path / "f.jsonl", rows)
+    for command in ("score", "diff"):
+        for named in ((), ("--text-field", "output")):
+            done = planeval(command, file, str(tmp_path / "." / ".." / tmp_path.name / "f.jsonl"), *named)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert "'output' would be compared with itself" in done.stderr
+            assert "Name the field that holds gold with --gold-text-field" in done.stderr
+        done = planeval(command, file, file, "--gold-text-field", "output")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Name the field that holds the prediction with --text-field" in done.stderr
+        both = planeval(command, file, file, "--gold-text-field", "output", "--text-field", "output")
+        assert both.returncode == 0
+        other = planeval(command, file, file, "--gold-text-field", "wanted")
+        assert other.returncode == int(command == "diff")
+        assert 'gold: field "wanted"' in other.stderr
+
+
 def test_two_fields_that_may_be_the_answer_are_an_error_that_names_the_option(tmp_path: Path) -> None:
     gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(2)])
     both = [{"id": k, "prediction": [call(a=k)], "response": "text"} for k in range(2)]
@@ -226,6 +264,67 @@ def test_output_is_the_answer_only_where_no_other_field_is(tmp_path: Path) -> No
     assert states(lines(tmp_path / "b.jsonl", beside), gold) == {"unreadable": 2}
     mixed = [{"id": 0, "output": [call(a=0)]}, {"id": 1, "output": [call(a=1)], "prediction": [call(a=1)]}]
     assert states(lines(tmp_path / "m.jsonl", mixed), gold) == {"same": 1, "unreadable": 1}
+
+
+def test_a_whole_number_names_a_record_as_an_integer_does(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": str(k), "gold": [call(a=k)]} for k in range(3)])
+    rows = [{"id": float(k), "output": [call(a=k)]} for k in range(3)]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 3}
+    broken = lines(tmp_path / "b.jsonl", [*rows[:2], '{"id": 2.0, "output": [}'])
+    assert states(broken, gold) == {"same": 2, "unreadable": 1}
+    table = tmp_path / "p.csv"
+    table.write_text("id,output\n0,f(#a='0')\n1.0,f(#a='1')\n2,f(#a='2')\n")
+    assert states(str(table), gold)["gold_absent"] == 1  # a cell is a text
+
+
+@pytest.mark.parametrize("key", ["recordId", "record_id", "customId", "example_id", "test_id", "qid"])
+def test_further_names_of_ids(tmp_path: Path, key: str) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": f"q{k}", "gold": [call(a=k)]} for k in range(2)])
+    rows = [{key: f"q{k}", "output": [call(a=k)]} for k in (1, 0)]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 2}
+
+
+@pytest.mark.parametrize("key", [None, "function_call"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_line_of_lines_is_a_record_a_lone_call_too(
+    tmp_path: Path, key: str | None, number: int
+) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(number)])
+    rows = [{"id": k} | ({key: call(a=k)} if key else call(a=k)) for k in reversed(range(number))]
+    assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": number}
+    done = planeval("parse", lines(tmp_path / "q.ndjson", rows), "--format", "json")
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [str(row["id"]) for row in rows]
+
+
+def test_an_id_of_two_lines_does_not_cut_the_reason_off(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": "a\nb\x1b", "gold": [call(a=1)]}])
+    pred = lines(tmp_path / "p.jsonl", [{"id": "a\nb\x1b", "output": None}])
+    for command in (("diff",), ("score", "--only", "failures")):
+        done = planeval(command[0], pred, gold, *command[1:])
+        assert "(id a\\nb\\x1b): there is no plan: 'output' is null" in done.stdout
+
+
+def test_a_link_to_nowhere_is_a_row_that_says_so(tmp_path: Path) -> None:
+    for name in ("preds", "golds"):
+        (tmp_path / name).mkdir()
+        for number in (1, 2):
+            (tmp_path / name / f"q{number}.json").write_text(json.dumps([call(a=number)]))
+    (tmp_path / "preds" / "q2.json").unlink()
+    (tmp_path / "preds" / "q2.json").symlink_to("nowhere")
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert done.returncode == 1
+    assert "q2  unreadable" in done.stdout
+    assert "directory" not in done.stderr
+    (tmp_path / "preds" / "q3.json").symlink_to("nowhere")
+    done = planeval("parse", str(tmp_path / "preds"))
+    assert done.returncode == 1
+
+
+def test_a_text_that_is_never_closed_says_where_it_starts(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": k, "gold": [call(a=k)]} for k in range(3)])
+    rows = [{"id": k, "output": [call(a=k)]} for k in range(2)]
+    done = planeval("diff", lines(tmp_path / "p.jsonl", [*rows, '{"id": 2, "output": "x']), gold)
+    assert "column 21: unterminated string, which starts here" in done.stdout
 
 
 def test_the_decision_is_one_for_the_whole_file_from_its_first_thousand_records(tmp_path: Path) -> None:

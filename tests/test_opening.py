@@ -424,6 +424,14 @@ def test_a_delimiter_is_never_guessed() -> None:
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [None]
 
 
+def test_ids_of_a_column_of_floats(tmp_path: Path) -> None:
+    gold = tmp_path / "g.jsonl"
+    gold.write_text("".join(json.dumps({"id": str(k), "gold": CALL}) + "\n" for k in range(2)))
+    (tmp_path / "p.parquet").write_bytes(parquet([{"id": float(k), "output": CALL} for k in range(2)]))
+    done = planeval("diff", str(tmp_path / "p.parquet"), str(gold))
+    assert done.stdout.splitlines()[-1] == "2 pairs: 2 same"
+
+
 def test_typed_columns_of_parquet(tmp_path: Path) -> None:
     one = {"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}
     two = {"id": 2, "gold": None, "plan": [{"name": "g", "arguments": {"a": None, "b": "x"}}]}

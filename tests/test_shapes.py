@@ -14,7 +14,7 @@ from planner_eval.cli import cli
 from planner_eval.dialects.plan import to_data
 from planner_eval.dialects.wrappings import KINDS
 from planner_eval.plan.model import Plan
-from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS
+from planner_eval.records.fields import ANSWER_FIELDS, GOLD_FIELDS, ID_FIELDS, LATE_FIELDS, LATE_GOLD
 from planner_eval.records.shapes import RECORD, SHAPES, VALUE
 from tests.conftest import ROOT
 from tests.test_answers import CASES
@@ -252,7 +252,11 @@ def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
-    fields = {"answers": (*ANSWER_FIELDS, "…", *LATE_FIELDS), "gold": GOLD_FIELDS, "ids": ID_FIELDS}
+    fields = {
+        "answers": (*ANSWER_FIELDS, "…", *LATE_FIELDS),
+        "gold": (*GOLD_FIELDS, "…", *LATE_GOLD),
+        "ids": ID_FIELDS,
+    }
     made = {
         name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
     }

@@ -183,7 +183,7 @@ def refusal(error: Exception, what: str, start: int) -> ParseError:
     position = getattr(error, "pos", None)
     if position is None:  # an integer of more digits than Python converts
         return LimitError(f"{what}: a number has too many digits")
-    message = str(error.msg)  # type: ignore[attr-defined]
+    message = str(error.msg).replace("string starting at", "string, which starts here")  # type: ignore[attr-defined]
     return ParseError(f"{what}: column {position - start + 1}: {message[0].lower()}{message[1:]}")
 
 

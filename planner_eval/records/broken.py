@@ -10,6 +10,7 @@ import re
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import blank_end, decode, refusal
+from planner_eval.records.fields import id_text
 from planner_eval.records.shapes import Item, shape_of
 
 _MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
@@ -171,5 +172,4 @@ def _scalar(text: str, at: int) -> str | None:
     except (ValueError, RecursionError):
         return None
     # A number at the very end may have been longer.
-    whole = isinstance(value, str) or (type(value) is int and blank_end(text, end) < len(text))
-    return str(value) if whole and value != "" else None
+    return id_text(value) if isinstance(value, str) or blank_end(text, end) < len(text) else None

@@ -19,7 +19,7 @@ Role = Literal["plan", "answer", "gold"]
 
 ID_FIELDS = (
     "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "serial_num", "uuid",
-    "request_id", "response_id", "key",
+    "request_id", "response_id", "recordId", "record_id", "customId", "example_id", "test_id", "qid", "key",
 )  # fmt: skip
 """Fields that name a record, the likeliest first."""
 
@@ -35,8 +35,15 @@ LATE_FIELDS = ("output", "outputs", "messages", "conversations")
 TALKS = ("messages", "conversations", "gen_convs", "outputs")
 """Fields that hold what was said, where an empty list is no answer; elsewhere it is a plan without calls."""
 
-GOLD_FIELDS = ("gold", "ground_truth", "reference", "expected", "possible_answer")
+GOLD_FIELDS = (
+    "gold", "ground_truth", "reference", "expected", "possible_answer", "expected_output", "expected_outputs",
+    "expected_calls", "expected_tools", "reference_output", "reference_outputs", "reference_answer",
+    "gold_calls", "gold_plan",
+)  # fmt: skip
 """Fields that hold a gold plan, and never an answer."""
+
+LATE_GOLD = ("target", "label", "labels")
+"""Fields that hold a gold plan where no field of :data:`GOLD_FIELDS` stands in the file; a word is none."""
 
 KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
 """All fields that may hold a plan."""
@@ -57,8 +64,8 @@ HEAD = 1_000
 
 _RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
     "answer": (ANSWER_FIELDS, LATE_FIELDS),
-    "gold": (GOLD_FIELDS, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS)),
-    "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS),
+    "gold": (GOLD_FIELDS, LATE_GOLD, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS)),
+    "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS, LATE_GOLD),
 }
 """What may hold the plan of a record: the first rank of which a field stands in the file decides."""
 
@@ -89,7 +96,7 @@ def choose_content(
     beside: Counter[str] = Counter()
     marks = {mark for mark in (never or {}).values() if mark}
     for record in islice(records, HEAD):
-        held.update(key for key, value in record.items() if _may_hold(value))
+        held.update(key for key, value in record.items() if _may_hold(key, value))
         if isinstance(record.get("answer"), dict) and "calls" in record:
             held["answer"] -= 1  # what a plan gives its user, beside the plan's calls
         beside.update(key for key in record if key in marks)
@@ -118,12 +125,14 @@ def choose_id(records: Iterable[Mapping[str, Any]]) -> str | None:
     """
     named: Counter[str] = Counter()
     for record in islice(records, HEAD):
-        named.update(key for key in ID_FIELDS if is_id(record.get(key)))
+        named.update(key for key in ID_FIELDS if id_text(record.get(key)) is not None)
     most = max(named.values(), default=0)
     return next((key for key in ID_FIELDS if most and named[key] == most), None)
 
 
-def _may_hold(value: Any) -> bool:
+def _may_hold(key: str, value: Any) -> bool:
+    if key in LATE_GOLD and isinstance(value, str):  # a class, a name, a sentence
+        return any(mark in value for mark in "([{")
     return value is None or isinstance(value, (str, list, dict))
 
 
@@ -162,10 +171,14 @@ def has(data: Any, field: str | None) -> bool:
     return value_at(data, field) is not ABSENT
 
 
-def is_id(value: Any) -> bool:
-    """Whether a value can name a record: a text that is not empty, or an integer.
+def id_text(value: Any) -> str | None:
+    """The name of a record as a text: a text that is not empty, or a whole number; None where it is neither.
 
-    >>> is_id(0), is_id(""), is_id(True)
-    (True, False, False)
+    Tables write whole numbers as 2.0 where a cell of their column is empty; JSON has one kind of number.
+
+    >>> id_text(0), id_text(2.0), id_text(""), id_text(True), id_text(1.5)
+    ('0', '2', None, None, None)
     """
-    return value != "" if isinstance(value, str) else type(value) is int
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:  # beyond, digits are lost
+        value = int(value)
+    return str(value) if type(value) is int or (isinstance(value, str) and value) else None

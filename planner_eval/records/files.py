@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.text import printable
 from planner_eval.dialects.sources import Which
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import (
@@ -23,7 +24,7 @@ from planner_eval.records.fields import (
     choose_content,
     choose_id,
     has,
-    is_id,
+    id_text,
     value_at,
 )
 from planner_eval.records.items import Contents, calls_nothing, structured
@@ -60,10 +61,10 @@ class Record(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The record's place for a message: ``pred.jsonl, record 3 (id q7)``."""
+        """The record's place for a message, on one line: ``pred.jsonl, record 3 (id q7)``."""
         named = f" (id {self.id})" if self.id is not None else ""
         line = f", line {self.line}" if self.line is not None else ""
-        return f"{self.file}{line}, record {self.position + 1}{named}"
+        return printable(f"{self.file}{line}, record {self.position + 1}{named}").replace("\n", "\\n")
 
 
 class PlanFile(NamedTuple):
@@ -217,7 +218,7 @@ def _alone(name: str, found: Contents, source: Any) -> PlanFile:
     values = [item.data] if found.whole and isinstance(source, str) else None
     record = Record(name, 0, None, source, values=values)
     if item.shape.named:
-        own = next((str(item.data[key]) for key in ID_FIELDS if is_id(item.data.get(key))), None)
+        own = next(filter(None, (id_text(item.data.get(key)) for key in ID_FIELDS)), None)
         record = record._replace(id=own, fields=item.data)
         if calls_nothing(item.data):
             record = record._replace(source=[], values=None)
@@ -236,6 +237,5 @@ def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
     taken = item.shape.take(data, chosen)
     if not item.shape.named:
         return Record(name, position, item.key, taken.source, line, taken.error)
-    own = value_at(data, chosen.id)
-    named = item.key or (str(own) if is_id(own) else None)
+    named = item.key or id_text(value_at(data, chosen.id))
     return Record(name, position, named, taken.source, line, taken.error, data)

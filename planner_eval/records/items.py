@@ -15,7 +15,7 @@ from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_b
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, is_id
+from planner_eval.records.fields import ID_FIELDS, KNOWN, LISTS, has, id_text
 from planner_eval.records.frames import TableRow
 from planner_eval.records.shapes import Item, shape_of
 
@@ -63,14 +63,20 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     if whole:
         if not lines and _is_listed(data):
             return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
-        return structured(data, text_field, lines=lines)
+        found = structured(data, text_field, lines=lines)
+        return found._replace(items=_named(found.items)) if lines and found.many else found
     found = _pieces(text, at, text_field, lines=lines)
     runs = _traces(found) if found else None
     if runs is not None:
         return runs
-    return (
-        Contents([Item(data, shape_of(data, text_field))], many=False) if found is None else Contents(found)
-    )
+    if found is None:
+        return Contents([Item(data, shape_of(data, text_field))], many=False)
+    return Contents(_named(found) if lines else found)
+
+
+def _named(items: Sequence[Item]) -> list[Item]:
+    """Records of lines: also of one that is a lone call the id is the record's."""
+    return [item._replace(shape=item.shape._replace(named=isinstance(item.data, dict))) for item in items]
 
 
 def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
@@ -132,6 +138,8 @@ def structured(data: Any, text_field: str | None = None, *, lines: bool = False)
         if runs is None and not _is_plan(items):
             return Contents(items)
     whole = Item(data, shape_of(data, text_field))
+    if isinstance(data, dict) and whole.shape.call and lines:
+        return Contents([whole])
     if isinstance(data, dict) and not whole.shape.call:
         holds = whole.shape.holds
         known = not KNOWN.isdisjoint(data) or has(data, text_field)
@@ -181,7 +189,7 @@ def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | No
         return None
     if not lines and items[0].error is not None and sum(isinstance(i.data, (dict, list)) for i in good) < 2:
         return None
-    plan = bool(good) and _is_plan(good) and not any(_says(item.data) for item in good)
+    plan = not lines and bool(good) and _is_plan(good) and not any(_says(item.data) for item in good)
     return None if plan or not items else items
 
 
@@ -213,7 +221,7 @@ def _is_plan(items: Sequence[Item]) -> bool:
         return False
     if all(item.shape.call or "role" in item.data or _is_part(item.data) for item in items):
         spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]
-        answers = {data["id"] for data in spoken if is_id(data.get("id"))}
+        answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
         several = (
             len(items) > 1

@@ -14,7 +14,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.comparison.patch import SCHEMA, apply_patch
 from planner_eval.plan.model import Plan
-from planner_eval.records.fields import is_id
+from planner_eval.records.fields import id_text
 from planner_eval.records.files import Record
 from planner_eval.records.plans import read_plan
 
@@ -114,7 +114,7 @@ class _Entry(NamedTuple):
     def id(self) -> str | None:
         data = self.data
         own = data.get("id") if isinstance(data, dict) and _is_patch(data) else None
-        return str(own) if is_id(own) else None
+        return id_text(own)
 
     @property
     def problem(self) -> str:

@@ -53,7 +53,9 @@ def list_files(path: str) -> Listed | None:
                 every = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from None
-        plain = [one for one in every if one.is_file() and not one.name.startswith(".")]
+        # A link to nowhere is no directory: it is taken, and the row says that there is no such file.
+        readable = [one for one in every if one.is_file() or not os.path.exists(one.path)]
+        plain = [one for one in readable if not one.name.startswith(".")]
         others = [one.name for one in every if one not in plain]
         found = [one.path for one in plain]
         nothing = f"{path} is a directory, and holds no file of plans"

@@ -13,6 +13,7 @@ from planner_eval.dialects.sources import Which
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import pairing, rows
+from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.gold import read_gold
 from planner_eval.records.plans import read_plan
@@ -160,13 +161,15 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
         id: Keep only the records of this id; a prediction in a file of its own then answers that record.
 
     Raises:
-        InputError: a file cannot be used, two gold plans have one id, or no record has `id`.
+        InputError: a file cannot be used, two gold plans have one id, no record has `id`, or one field of
+            one file would be both the prediction and gold.
         PairingError: pairing is by id, and no id is on both sides.
 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
     'id'
     """
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    _refuse_itself(left, right, reading)
     if left.parts and right.parts:
         left, right = by_name(left, right)
     if id is not None and not left.many and right.many:
@@ -179,6 +182,22 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
         if not pairs:
             raise InputError(f"no record has the id {id!r}")
     return Paired(left, right, found.by, pairs, found.repeated, reading)
+
+
+def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
+    """One field of one file on both sides, unless the user named it, would be right whatever stands there."""
+    there = os.path.exists(pred.name) and os.path.exists(gold.name)
+    one = os.path.samefile(pred.name, gold.name) if there else not pred.parts.keys().isdisjoint(gold.parts)
+    if not one or pred.content is None or pred.content != gold.content:
+        return
+    sure = reading.gold_text_field is not None or pred.content in GOLD_FIELDS
+    if not (reading.text_field is not None and sure):
+        option = "--text-field" if reading.text_field is None and sure else "--gold-text-field"
+        what = "the prediction" if option == "--text-field" else "gold"
+        raise InputError(
+            f"{pred.name}: {pred.content!r} would be compared with itself: it is taken for the prediction "
+            f"and for gold. Name the field that holds {what} with {option}"
+        )
 
 
 def evaluate(
