@@ -249,6 +249,42 @@ def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
         ]
 
 
+# ---------------------------------------------------------------- what is a call, and what is none
+CALL = {"name": "find_room", "arguments": {"floor": 3}}
+NONE = '{"id": "1", "gold": []}\n'
+ONE = f'{json.dumps({"id": "1", "gold": [CALL]})}\n'
+
+
+def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
+    """The exit code and the state of a record of answers beside a gold plan, and what is said with it."""
+    pred, want = folder / "pred.jsonl", folder / "gold.jsonl"
+    pred.write_text(f"{json.dumps(record)}\n", encoding="utf-8")
+    want.write_text(gold, encoding="utf-8")
+    done = planeval("diff", str(pred), str(want), "--pair", "position")
+    return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
+        {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
+        {"type": "a-kind-to-come", "id": "c", "output": CALL},
+    ],
+)
+def test_what_a_tool_answered_is_never_the_call(tmp_path: Path, part: Any) -> None:
+    code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
+    assert code == 1, said
+    assert not said.startswith("same")
+
+
+def test_a_tool_message_calls_nothing_whatever_its_keys(tmp_path: Path) -> None:
+    asked = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
+    told = {"role": "tool", "name": "heat", "arguments": {"room": "3a"}, "output": CALL}
+    code, said = compared(tmp_path, {"id": "1", "messages": [asked, told]})
+    assert (code, said[:4]) == (0, "same"), said
+
+
 # ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
