@@ -285,6 +285,40 @@ def test_a_tool_message_calls_nothing_whatever_its_keys(tmp_path: Path) -> None:
     assert (code, said[:4]) == (0, "same"), said
 
 
+@pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "function_call"])
+def test_the_text_of_a_list_of_calls_is_the_list(tmp_path: Path, field: str) -> None:
+    for text, gold in ((json.dumps([CALL]), ONE), ("[]", NONE), ("null", NONE)):
+        code, said = compared(tmp_path, {"id": "1", field: text}, gold)
+        assert (code, said[:4]) == (0, "same"), said
+    code, said = compared(tmp_path, {"id": "1", field: ""}, NONE)
+    assert code == 1
+    assert f"{field!r} is an empty text" in said
+
+
+@pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "toolRequests", "tool_uses", "tools_call"])
+def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -> None:
+    record = {"id": "1", "response": "Let me check.", field: [CALL]}
+    code, said = compared(tmp_path, record, NONE)
+    assert code == 2
+    assert f"'response' (1 records) or {field!r} (1 records): name the field with --text-field" in said
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    gold.write_text(ONE, encoding="utf-8")
+    assert planeval("diff", str(pred), str(gold), "--text-field", field).returncode == 0
+    code, said = compared(tmp_path, {"id": "1", "response": json.dumps([CALL]), field: None})
+    assert (code, said[:4]) == (0, "same"), said
+
+
+def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    rows = [{"id": str(at), "response": "No.", "toolCalls": None} for at in range(1_001)]
+    rows[-1]["toolCalls"] = [CALL]
+    pred.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    gold.write_text("".join(f'{{"id": "{at}", "gold": []}}\n' for at in range(1_001)), encoding="utf-8")
+    done = planeval("diff", str(pred), str(gold), "--only", "failures")
+    assert done.returncode == 1
+    assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
+
+
 # ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
