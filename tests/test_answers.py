@@ -43,6 +43,7 @@ def test_text_and_data_of_an_answer_say_the_same(name: str) -> None:
         ("gemini_cut", "answer.cut"),
         ("bedrock_cut", "answer.cut"),
         ("ollama_cut", "answer.cut"),
+        ("vercel_ui_cut", "answer.cut"),
         ("langchain_cut", "answer.cut"),
         ("opentelemetry_cut", "answer.cut"),
         ("openai_chat_refused", "answer.refused"),

@@ -249,6 +249,76 @@ def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
         ]
 
 
+# ---------------------------------------------------------------- what is a call, and what is none
+CALL = {"name": "find_room", "arguments": {"floor": 3}}
+NONE = '{"id": "1", "gold": []}\n'
+ONE = f'{json.dumps({"id": "1", "gold": [CALL]})}\n'
+
+
+def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
+    """The exit code and the state of a record of answers beside a gold plan, and what is said with it."""
+    pred, want = folder / "pred.jsonl", folder / "gold.jsonl"
+    pred.write_text(f"{json.dumps(record)}\n", encoding="utf-8")
+    want.write_text(gold, encoding="utf-8")
+    done = planeval("diff", str(pred), str(want), "--pair", "position")
+    return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
+        {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
+        {"type": "a-kind-to-come", "id": "c", "output": CALL},
+    ],
+)
+def test_what_a_tool_answered_is_never_the_call(tmp_path: Path, part: Any) -> None:
+    code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
+    assert code == 1, said
+    assert not said.startswith("same")
+
+
+def test_a_tool_message_calls_nothing_whatever_its_keys(tmp_path: Path) -> None:
+    asked = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
+    told = {"role": "tool", "name": "heat", "arguments": {"room": "3a"}, "output": CALL}
+    code, said = compared(tmp_path, {"id": "1", "messages": [asked, told]})
+    assert (code, said[:4]) == (0, "same"), said
+
+
+@pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "function_call"])
+def test_the_text_of_a_list_of_calls_is_the_list(tmp_path: Path, field: str) -> None:
+    for text, gold in ((json.dumps([CALL]), ONE), ("[]", NONE), ("null", NONE)):
+        code, said = compared(tmp_path, {"id": "1", field: text}, gold)
+        assert (code, said[:4]) == (0, "same"), said
+    code, said = compared(tmp_path, {"id": "1", field: ""}, NONE)
+    assert code == 1
+    assert f"{field!r} is an empty text" in said
+
+
+@pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "toolRequests", "tool_uses", "tools_call"])
+def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -> None:
+    record = {"id": "1", "response": "Let me check.", field: [CALL]}
+    code, said = compared(tmp_path, record, NONE)
+    assert code == 2
+    assert f"'response' (1 records) or {field!r} (1 records): name the field with --text-field" in said
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    gold.write_text(ONE, encoding="utf-8")
+    assert planeval("diff", str(pred), str(gold), "--text-field", field).returncode == 0
+    code, said = compared(tmp_path, {"id": "1", "response": json.dumps([CALL]), field: None})
+    assert (code, said[:4]) == (0, "same"), said
+
+
+def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.jsonl", tmp_path / "gold.jsonl"
+    rows = [{"id": str(at), "response": "No.", "toolCalls": None} for at in range(1_001)]
+    rows[-1]["toolCalls"] = [CALL]
+    pred.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    gold.write_text("".join(f'{{"id": "{at}", "gold": []}}\n' for at in range(1_001)), encoding="utf-8")
+    done = planeval("diff", str(pred), str(gold), "--only", "failures")
+    assert done.returncode == 1
+    assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
+
+
 # ---------------------------------------------------------------- docs/files.md
 def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""

@@ -24,6 +24,7 @@ from planner_eval.dialects.messages import (
     is_call,
     key_of_name,
     plain,
+    tool_of,
     with_results,
 )
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
@@ -95,7 +96,7 @@ def read_call(
         given = {"0": given} if given else {}
     arguments = arguments_of(given, position, text)
     _note_ignored(inner, (name_key, argument_key), position, notes)
-    answer = _answer_of(inner, argument_key) if "output" in inner else "result"
+    answer = _answer_of(item, argument_key) if "output" in item else "result"
     return RawCall(
         inner[name_key],
         tuple((key, convert(value)) for key, value in arguments) if convert else arguments,
@@ -118,7 +119,11 @@ def _argument_key(item: dict[str, Any], name_key: str) -> str | None:
 
 def _answer_of(item: dict[str, Any], argument_key: str | None) -> str:
     """The key under which a call holds its result: `output` in DeepEval's and in calls of MCP's tools."""
-    beside = item.get("type") == "mcp_call" or argument_key in ("input_parameters", "inputParameters")
+    beside = (
+        item.get("type") in ("mcp_call", "dynamic-tool")
+        or argument_key in ("input_parameters", "inputParameters")
+        or tool_of(item) is not None
+    )
     return "output" if beside and item["output"] is not None else "result"
 
 
@@ -140,6 +145,9 @@ def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
         wrapped = item.get(key)
         if isinstance(wrapped, dict):
             return wrapped, label if label is not None else _label(wrapped)
+    tool = tool_of(item) if "toolCallId" in item else None
+    if tool is not None:
+        return {"toolName": tool, **{key: item[key] for key in ("input", "rawInput") if key in item}}, label
     return item, label
 
 

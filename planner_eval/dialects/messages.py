@@ -24,7 +24,7 @@ ARGUMENT_KEYS = (
 _FINAL = ("", "Final Answer", "final_answer")
 """Actions of ReAct's JSON form that call nothing."""
 ID_KEYS = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "id", "label")
-WRAPPERS = ("function", "function_call", "functionCall", "toolUse", "custom")
+WRAPPERS = ("function", "function_call", "functionCall", "toolUse", "custom", "toolInvocation")
 SIDE_KEYS = frozenset({
     *ID_KEYS, "type", "index", "app", "returns", "result", "status", "thought_signature", "step", "role",
     "caller", "responses", "thought", "namespace", "cache_control", "output",
@@ -37,6 +37,8 @@ INSIDE = (
     "outputs", "response",
 )  # fmt: skip
 """Keys under which an answer of an API, a conversation or a message holds further parts."""
+_PARTED = tuple(key for key in INSIDE if key not in ("output", "outputs", "response"))
+"""Of them those of a part that has a type: what stands under the others there is what a tool answered."""
 _NO_CALL_TYPES = frozenset({
     "text", "thinking", "redacted_thinking", "reasoning", "message", "tool_result", "tool-result",
     "function_call_output", "input_text", "output_text", "refusal", "step-start", "image", "image_url",
@@ -69,6 +71,8 @@ def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
     [{'name': 'f'}]
     """
     if isinstance(data, dict):
+        if _is_heard(data):
+            return
         if "name" in data and data["name"] != "" and is_call(data):
             yield data
             return
@@ -101,9 +105,10 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
     if is_call(data):
         yield data
         return
-    if (_is_other(data.get("type")) and "role" not in data) or _one_of(data.get("role"), _OTHERS):
+    if _is_other(data.get("type")) and "role" not in data:
         return
-    parts = [data[key] for key in INSIDE if key in data and _is_structure(data[key])]
+    keys = INSIDE if "type" not in data and "toolCallId" not in data else _PARTED
+    parts = [data[key] for key in keys if key in data and _is_structure(data[key])]
     for part in parts:
         yield from call_items(
             [p for p in part if not isinstance(p, str)] if isinstance(part, list) else part, text
@@ -113,6 +118,31 @@ def _inside(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
 
 
 _CALLS = frozenset(CALLS)
+
+
+def _is_heard(data: dict[str, Any]) -> bool:
+    """Whether an object is what a tool or a person says: whatever stands in it, it calls nothing."""
+    if "role" in data and _one_of(data["role"], _OTHERS):
+        return True
+    return "type" in data and "role" not in data and _tells(data["type"])
+
+
+def _tells(kind: Any) -> bool:
+    """Whether the type of a part says that it is what a tool answered."""
+    return isinstance(kind, str) and (kind in _ANSWER_TYPES or kind.endswith("_tool_result"))
+
+
+def tool_of(item: dict[str, Any]) -> str | None:
+    """The tool that a part of a message of Vercel's UI calls, whose type names it; None for anything else.
+
+    >>> tool_of({"type": "tool-find_room", "toolCallId": "c1", "state": "input-available", "input": {}})
+    'find_room'
+    """
+    kind = item.get("type")
+    if not isinstance(kind, str) or not kind.startswith("tool-") or "toolCallId" not in item:
+        return None
+    named = kind in _NO_CALL_TYPES or key_of_name(item) is not None
+    return None if named or ("state" not in item and "input" not in item) else kind[5:] or None
 
 
 def _is_other(kind: Any) -> bool:
@@ -265,8 +295,7 @@ def _is_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
         return True
     if data.get("role") in ("tool", "function"):
         return "tool_call_id" in data or not any(_is_structure(data.get(key)) for key in ("content", "parts"))
-    kind = data.get("type")
-    return _one_of(kind, _ANSWER_TYPES) or (isinstance(kind, str) and kind.endswith("_tool_result"))
+    return _tells(data.get("type"))
 
 
 def plain(value: Any) -> Any:
@@ -317,7 +346,7 @@ def is_call(item: Any) -> bool:
     if _own_forms and _is_own(item):
         return True
     if name is None:
-        return False
+        return "toolCallId" in item and tool_of(item) is not None
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
 
 

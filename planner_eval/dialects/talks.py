@@ -160,7 +160,7 @@ class Walk:
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
             raise wrong(content, "the content of a message: a text, or parts")
-        state = state or ended(message) or _halted(message) or _refusal(content)
+        state = state or ended(message) or _halted(message) or _part_state(content)
         if not (self.joins and message.get("type") == "message"):
             self.turn()
         turn = self.turns[-1]
@@ -197,11 +197,19 @@ def _halted(item: dict[str, Any]) -> State | None:
 _STATED = ("function_call", "custom_tool_call", "mcp_call", "message")
 
 
-def _refusal(content: Any) -> State | None:
+def _part_state(content: Any) -> State | None:
     """The state that a part of a message's content says."""
     for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "refusal":
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") == "refusal":
             return refused(str(part.get("refusal", "")))
+        inner = part.get("toolInvocation")
+        state = (inner if isinstance(inner, dict) else part).get("state")
+        if state in ("input-streaming", "partial-call"):
+            return State(
+                "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
+            )
     return None
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from planner_eval.base.errors import InputError
+from planner_eval.dialects.messages import CALLS
 
 Role = Literal["plan", "answer", "gold"]
 """What a file is read as: plans of either kind, a model's answers, or gold plans."""
@@ -25,7 +26,7 @@ ID_FIELDS = (
 
 ANSWER_FIELDS = (
     "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
-    "raw", "text", "plan", "answer", "result", "calls", "tool_calls", "gen_convs",
+    "raw", "text", "plan", "answer", "result", *CALLS, "gen_convs",
 )  # fmt: skip
 """Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
 
@@ -48,7 +49,7 @@ LATE_GOLD = ("target", "label", "labels")
 KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
 """All fields that may hold a plan."""
 
-LISTS = ("calls", "tool_calls")
+LISTS = CALLS
 """Fields that list calls themselves: null there says that no call was made."""
 
 WANTED: Mapping[Role, str] = {"answer": "an answer", "gold": "a gold plan", "plan": "a plan"}
@@ -93,16 +94,20 @@ def choose_content(
     ('predict', 'ground_truth')
     """
     held: Counter[str] = Counter()
+    empty: Counter[str] = Counter()
     beside: Counter[str] = Counter()
     marks = {mark for mark in (never or {}).values() if mark}
     for record in islice(records, HEAD):
         held.update(key for key, value in record.items() if _may_hold(key, value))
         if isinstance(record.get("answer"), dict) and "calls" in record:
             held["answer"] -= 1  # what a plan gives its user, beside the plan's calls
+        empty.update(key for key in LISTS if key in record and record[key] is None)
         beside.update(key for key in record if key in marks)
     refused = [key for key, mark in (never or {}).items() if not mark or beside[mark]]
     for rank in _RANKS[role]:
         found = [key for key in rank if held[key] > 0 and key not in refused]
+        if len(found) > 1:  # one that is null in all records says nothing that another does not
+            found = [key for key in found if held[key] > empty[key]] or found[-1:]
         if len(found) > 1:
             shown = " or ".join(f"{key!r} ({held[key]:,} records)" for key in found)
             raise InputError(f"{name}: {WANTED[role]} may be in {shown}: name the field with {OPTION[role]}")

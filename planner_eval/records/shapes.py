@@ -15,7 +15,7 @@ from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
 from planner_eval.dialects.states import State, ended
 from planner_eval.dialects.wrappings import sign_of
-from planner_eval.records.fields import ABSENT, KNOWN, LISTS, TALKS, value_at
+from planner_eval.records.fields import ABSENT, ANSWER_FIELDS, KNOWN, LISTS, TALKS, value_at
 from planner_eval.records.frames import TableRow
 
 Object = dict[str, Any]
@@ -146,7 +146,7 @@ def _held(data: Object, chosen: Chosen) -> Taken:
         )
     if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
         return _none(f"the record has the field {content!r} more than once")
-    if value is None and content in LISTS:
+    if content in LISTS and (value is None or (isinstance(value, str) and value.strip() == "null")):
         return Taken([])
     if value is None or value is ABSENT:
         what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
@@ -155,7 +155,16 @@ def _held(data: Object, chosen: Chosen) -> Taken:
         return _none(f"there is no plan: {content!r} is empty", "parse.empty")
     if not isinstance(value, (str, list, dict)):
         return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
-    return Taken(data if content in LISTS and not chosen.by_user else value)
+    if content in LISTS:
+        if isinstance(value, str):  # of a table or a database: the list's JSON text
+            empty = f"there is no plan: {content!r} is an empty text"
+            return Taken(value) if value.strip() else _none(empty, "parse.empty")
+        return Taken(value if chosen.by_user else data)
+    lists = LISTS if content in ANSWER_FIELDS else ()
+    other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
+    if other is not None and not chosen.by_user:
+        return _none(f"calls stand in {other!r} too, beside {content!r}: name the field with --text-field")
+    return Taken(value)
 
 
 def _ended(data: Object, content: str | None) -> State | None:
