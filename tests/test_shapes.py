@@ -252,7 +252,7 @@ def test_spans_of_several_traces_are_a_plan_each(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- what is a call, and what is none
 CALL = {"name": "find_room", "arguments": {"floor": 3}}
 NONE = '{"id": "1", "gold": []}\n'
-ONE = f'{json.dumps({"id": "1", "gold": [CALL]})}\n'
+ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
 
 
 def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
@@ -317,6 +317,58 @@ def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Pat
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
     assert done.returncode == 1
     assert "calls stand in 'toolCalls' too, beside 'response'" in done.stdout
+
+
+def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
+    said = [{"name": "heat", "arguments": {}}, CALL]
+    choices = [
+        {"index": at, "message": {"role": "assistant", "tool_calls": [{"type": "function", "function": one}]}}
+        for at, one in zip((1, 0), said, strict=True)
+    ]
+    pred.write_text(json.dumps({"choices": choices}), encoding="utf-8")
+    gold.write_text(json.dumps([CALL]), encoding="utf-8")
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 0, done.stdout
+    assert "pred: 1 with several choices or candidates, of which the first was read" in done.stderr
+
+
+def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:
+    deltas = [{"role": "assistant", "content": ""}, {"tool_calls": [{"index": 0, "function": CALL}]}, {}]
+    chunks = [
+        {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": one}]}
+        for one in deltas
+    ]
+    events = [
+        {"type": "message_start", "message": {"role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", **CALL}},
+        {"type": "message_stop"},
+    ]
+    for pieces in (chunks, events):
+        file = tmp_path / "stream.jsonl"
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in pieces), encoding="utf-8")
+        done = planeval("parse", str(file))
+        assert done.returncode == (2 if pieces is chunks else 3)  # events are one answer's, as turns are
+        assert "a piece of a stream, no " in done.stderr + done.stdout
+        assert "join the pieces into one message" in done.stderr + done.stdout
+        file = tmp_path / "stream.txt"
+        file.write_text("".join(f"data: {json.dumps(one)}\n\n" for one in pieces), encoding="utf-8")
+        done = planeval("parse", str(file))
+        assert done.returncode == 3, done.stdout
+        assert "this is a piece of a stream" in done.stdout
+
+
+def test_arguments_that_are_json_and_no_object_are_said_so(tmp_path: Path) -> None:
+    code, said = compared(tmp_path, {"id": "1", "tool_calls": [{"name": "f", "arguments": '"Rome"'}]})
+    assert code == 1
+    assert 'the arguments of call 1 are "Rome", expected an object' in said
+
+
+def test_an_error_of_a_runner_in_place_of_an_answer_is_a_failure(tmp_path: Path) -> None:
+    record = {"id": "1", "result": "Error during inference: Error code: 429 - rate limit"}
+    code, said = compared(tmp_path, record, NONE)
+    assert code == 1
+    assert said.startswith("failed: "), said
 
 
 # ---------------------------------------------------------------- docs/files.md

@@ -208,11 +208,14 @@ def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
-    for side in ("pred", "gold") if recognised else ():
+    for side in ("pred", "gold"):
         plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
         names = sorted({plan.dialect or "?" for plan in plans})
-        if names:
+        if names and recognised:
             note(f"{side} read as {', '.join(names)}")
+        several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
+        if several:
+            note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
 
 
 def _code(rows: list[Row], paired: Paired) -> int:

@@ -205,9 +205,11 @@ def _label(item: dict[str, Any]) -> str | None:
 
 def arguments_of(given: Any, position: int, text: str) -> Arguments:
     """Arguments as pairs; some servers send the object as a JSON string, some of those doubly."""
-    for _ in range(2):
+    for again in (False, True):
         if not isinstance(given, str):
             break
+        if again and given.strip() not in ("", "null") and given.lstrip()[:1] not in ("{", "["):
+            break  # of a text in JSON a second reading would say that it is none
         given = _decoded(given, position, text) if given.strip() else {}
     if given is None:
         return ()

@@ -30,6 +30,10 @@ FRAMEWORK = ASSISTANT | TOOLS | OTHERS
 _HOSTED = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
+JOIN = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
+STREAMED = f"this is a piece of a stream, no whole answer: {JOIN}"
+"""What is said of an event of a stream."""
+
 Opener = Callable[["Walk", dict[str, Any], int], None]
 
 
@@ -108,6 +112,11 @@ def take_inside(key: str) -> Opener:
     return opener
 
 
+def take_event(walk: Walk, item: dict[str, Any], depth: int) -> None:
+    """An event of a stream, which holds a piece of an answer."""
+    raise ParseError(STREAMED, code="parse.shape")
+
+
 def take_error(walk: Walk, item: dict[str, Any], depth: int) -> None:
     """An API's error in place of an answer."""
     walk.turn(failed(item["error"]))
@@ -138,6 +147,8 @@ def take_choices(walk: Walk, item: dict[str, Any], depth: int) -> None:
     choice = _first(walk, item["choices"], "choices")
     state = ended(choice) or ended(item)
     message = choice.get("message")
+    if message is None and "delta" in choice:
+        raise ParseError(STREAMED, code="parse.shape")
     if isinstance(message, dict):
         walk.said({"role": "assistant", **message} if "role" not in message else message, state)
     elif isinstance(choice.get("text"), str):
@@ -168,16 +179,18 @@ def take_candidates(walk: Walk, item: dict[str, Any], depth: int) -> None:
 
 
 def _first(walk: Walk, found: Any, key: str) -> dict[str, Any]:
-    """The first of several answers to one question; the others are alternatives, no further turns."""
+    """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(found, list) or not found:
         raise AnswerError(f"there is no answer: {key!r} is {'empty' if found == [] else shown(found)}",
                           code="answer.absent")  # fmt: skip
     if not isinstance(found[0], dict):
         raise wrong(found[0], f"one of {key!r}: an object")
-    if len(found) > 1:
-        message = f"the answer has {len(found)} {key}; the first was read"
-        walk.notes.append(Diagnostic("find.choices", message, "info"))
-    return found[0]
+    if len(found) == 1:
+        return found[0]
+    message = f"the answer has {len(found)} {key}; the first was read"
+    walk.notes.append(Diagnostic("find.choices", message, "info"))
+    numbered = all(isinstance(one, dict) and type(one.get("index")) is int for one in found)
+    return min(found, key=lambda one: one["index"]) if numbered else found[0]
 
 
 def take_response(walk: Walk, item: dict[str, Any], depth: int) -> None:

@@ -21,6 +21,7 @@ from planner_eval.dialects.openers import (
     take_choices,
     take_converse,
     take_error,
+    take_event,
     take_framework,
     take_inside,
     take_item,
@@ -97,6 +98,33 @@ def _is_item(item: dict[str, Any]) -> bool:
     return isinstance(item["type"], str) and item["type"] in _ITEMS
 
 
+_EVENTS = frozenset({
+    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+    "content_block_stop",
+})  # fmt: skip
+
+
+def _is_event(item: dict[str, Any]) -> bool:
+    kind = item["type"]
+    if not isinstance(kind, str):
+        return False
+    return kind in _EVENTS or (kind.startswith("response.") and not isinstance(item.get("response"), dict))
+
+
+def is_streamed(item: Any) -> bool:
+    """Whether an object is a piece of a stream.
+
+    >>> is_streamed({"choices": [{"delta": {"content": "I"}}]}), is_streamed({"choices": []})
+    (True, False)
+    """
+    if not isinstance(item, dict):
+        return False
+    if item.get("object") == "chat.completion.chunk" or ("type" in item and _is_event(item)):
+        return True
+    choices = item.get("choices")
+    return isinstance(choices, list) and any(isinstance(one, dict) and "delta" in one for one in choices)
+
+
 def _is_framework(item: dict[str, Any]) -> bool:
     return isinstance(item["type"], str) and item["type"] in FRAMEWORK and "content" in item
 
@@ -171,6 +199,7 @@ KINDS = (
     ),
     Kind("kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")),
     Kind("raw_item", "OpenAI Agents SDK: an item of a run", _is(dict, "raw_item"), take_inside("raw_item")),
+    Kind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
     Kind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
     Kind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
     Kind("choices", "OpenAI ChatCompletion, and what answers like it", _is(list, "choices"), take_choices),

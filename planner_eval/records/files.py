@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.text import printable
+from planner_eval.dialects.openers import JOIN
 from planner_eval.dialects.sources import Which
-from planner_eval.dialects.wrappings import sign_of
+from planner_eval.dialects.wrappings import is_streamed, sign_of
 from planner_eval.records.fields import (
     GOLD_FIELDS,
+    HEAD,
     ID_FIELDS,
     OPTION,
     WANTED,
@@ -187,6 +189,8 @@ def _file(
     spare: tuple[str | None, str | None],
 ) -> PlanFile:
     id_field, text_field = named
+    if len(items) > 1 and all(is_streamed(item.data) for item in items[:HEAD]):
+        raise InputError(f"{name}: each of its records is a piece of a stream, no answer: {JOIN}")
     records = [item.data for item in items if item.shape.holds]
     if id_field and not any(has(item.data, id_field) for item in items):
         raise InputError(f"{name}: no record has the id field {id_field!r}")

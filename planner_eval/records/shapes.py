@@ -13,7 +13,7 @@ from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.jsontext import Repeated
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
-from planner_eval.dialects.states import State, ended
+from planner_eval.dialects.states import State, ended, failed
 from planner_eval.dialects.wrappings import sign_of
 from planner_eval.records.fields import ABSENT, ANSWER_FIELDS, KNOWN, LISTS, TALKS, value_at
 from planner_eval.records.frames import TableRow
@@ -121,6 +121,10 @@ _OWN: dict[str, frozenset[str]] = {"output": frozenset({"text"}), "type": frozen
 """Fields that answers known by a sign have, and that hold no other plan there."""
 
 
+_FAILED = "Error during inference:"
+"""How BFCL's runner begins what it writes in place of an answer where the API failed."""
+
+
 def _itself(data: Any, _chosen: Chosen) -> Taken:
     return Taken(data)
 
@@ -146,25 +150,43 @@ def _held(data: Object, chosen: Chosen) -> Taken:
         )
     if isinstance(data, Repeated) and sum(key == content for key, _ in data.pairs) > 1:
         return _none(f"the record has the field {content!r} more than once")
-    if content in LISTS and (value is None or (isinstance(value, str) and value.strip() == "null")):
-        return Taken([])
-    if value is None or value is ABSENT:
+    return _from_value(data, value, chosen)
+
+
+def _from_value(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """The plan that stands in a record's field, or why what stands there is none."""
+    content = chosen.content
+    if value is ABSENT or (value is None and content not in LISTS):
         what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
         return _none(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
     if value == {} or (value == [] and content in TALKS):
         return _none(f"there is no plan: {content!r} is empty", "parse.empty")
-    if not isinstance(value, (str, list, dict)):
+    if not isinstance(value, (str, list, dict, type(None))):
         return _none(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
     if content in LISTS:
-        if isinstance(value, str):  # of a table or a database: the list's JSON text
-            empty = f"there is no plan: {content!r} is an empty text"
-            return Taken(value) if value.strip() else _none(empty, "parse.empty")
-        return Taken(value if chosen.by_user else data)
-    lists = LISTS if content in ANSWER_FIELDS else ()
+        return _from_list(data, value, chosen)
+    if isinstance(value, str) and value.startswith(_FAILED):
+        state = failed(value)
+        return Taken(None, AnswerError(state.reason, code=state.code))
+    return _alone(data, value, chosen)
+
+
+def _from_list(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """The plan out of a field that lists calls: null calls nothing, a text is the JSON text of the list."""
+    if value is None or (isinstance(value, str) and value.strip() == "null"):
+        return Taken([])
+    if isinstance(value, str) and not value.strip():
+        return _none(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
+    return Taken(value if chosen.by_user or isinstance(value, str) else data)
+
+
+def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
+    """An answer, unless calls are listed beside it that its file's first records did not have."""
+    lists = LISTS if chosen.content in ANSWER_FIELDS and not chosen.by_user else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
-    if other is not None and not chosen.by_user:
-        return _none(f"calls stand in {other!r} too, beside {content!r}: name the field with --text-field")
-    return Taken(value)
+    if other is None:
+        return Taken(value)
+    return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
 
 
 def _ended(data: Object, content: str | None) -> State | None:
