@@ -63,8 +63,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     if whole:
         if not lines and _is_listed(data):
             return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
-        found = structured(data, text_field, lines=lines)
-        return found._replace(items=_named(found.items)) if lines and found.many else found
+        one = structured(data, text_field, lines=lines)
+        return one._replace(items=_named(one.items)) if lines and one.many else one
     found = _pieces(text, at, text_field, lines=lines)
     runs = _traces(found) if found else None
     if runs is not None:
