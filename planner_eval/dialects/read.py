@@ -411,12 +411,13 @@ def write(plan: Plan, dialect: str) -> str:
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
-    if not isinstance(plan, Plan):
-        kind = type(plan).__name__
+    given: Any = plan
+    if not isinstance(given, Plan):
+        kind = type(given).__name__
         raise InputError(f"found a {kind}, expected a plan: pe.parse reads one, pe.convert both")
     target = dialects.get(dialect)
     for call in plan.calls:
-        given: Any = call.arguments
+        given = call.arguments
         if not isinstance(given, tuple):
             kind = type(given).__name__
             raise InputError(f"the arguments of call {call.id} are a {kind}, expected pairs: (('a', 1), …)")

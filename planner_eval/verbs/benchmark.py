@@ -40,7 +40,8 @@ def score_benchmark(
         InputError: a file, the benchmark or a setting is not there; the gold is another benchmark's; or
             answers and samples do not match at all.
     """
-    for side, given in (("answers", pred), ("gold", gold)):
+    sides: tuple[tuple[str, Any], ...] = (("answers", pred), ("gold", gold))
+    for side, given in sides:
         if not isinstance(given, (str, os.PathLike)):
             kind = type(given).__name__
             raise InputError(
