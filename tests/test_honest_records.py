@@ -222,3 +222,14 @@ def test_a_lone_name_stands_for_a_list_of_one() -> None:
     from planner_eval.policy import Rule
 
     assert Rule(compare="casefold") == Rule(compare=("casefold",))
+
+
+@pytest.mark.parametrize("number", ["1e400", "-9e999"])
+@pytest.mark.parametrize("form", ["[f(a={})]", '[{{"name": "f", "arguments": {{"a": [{}]}}}}]'])
+def test_a_number_past_all_that_is_kept_equals_nothing(tmp_path: Path, number: str, form: str) -> None:
+    pred, gold = tmp_path / "p.json", tmp_path / "g.json"
+    pred.write_text(form.format(number))
+    gold.write_text(F)
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 1
+    assert "argument 'a' of call 1 is a number past 1.8e308" in done.stdout
