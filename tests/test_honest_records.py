@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import AnswerError
+from planner_eval.base.errors import AnswerError, InputError
 from tests.test_cli import planeval
 
 F = "[f(a=1)]"
@@ -183,7 +183,53 @@ def _circle() -> list[Any]:
 def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
     rows = pe.score([value, F], [F, F]).rows
     assert [row.state for row in rows] == ["unreadable", "same"]
-    assert "predictions, record 1" in rows[0].reason and reason in rows[0].reason
+    assert "predictions, record 1" in rows[0].reason
+    assert reason in rows[0].reason
     with pytest.raises(pe.ParseError) as caught:
         pe.parse(value)
     assert reason in caught.value.reason
+
+
+# ---------------------------------------------------------------- options of another type
+@pytest.mark.parametrize(
+    ("ask", "expected"),
+    [
+        (lambda: pe.parse(F, dialect=5), "expected the name of one"),
+        (lambda: pe.parse(F, tools=5), "expected a mapping, a catalog or a catalog's file"),
+        (lambda: pe.parse(F, limits=None), "expected planner_eval.base.limits.Limits"),
+        (lambda: pe.convert(F, None), "expected the name of one"),
+        (lambda: pe.score([F], [F], reading=5), "expected pe.Reading"),
+        (lambda: pe.compare([F], [F], [F], reading=5), "expected pe.Reading"),
+        (lambda: pe.pair([F], [F], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
+        (lambda: pe.score(F, F, policy=5), "expected a pe.Policy"),
+        (lambda: pe.score([F], [F], seed="a"), "expected a whole number"),
+        (lambda: pe.compare([F], [F], [F], seed=-1), "expected a whole number"),
+        (lambda: pe.write(F, "json"), "expected a plan"),
+        (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
+        (lambda: pe.score_benchmark([F], [F], "nestful"), "expected the path of a file"),
+    ],
+)
+def test_an_option_of_another_type_says_what_is_expected(ask: Any, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        ask()
+
+
+def test_a_lone_name_stands_for_a_list_of_one() -> None:
+    report = pe.score([F], [F], metrics="exact", by="calls")
+    assert ([figure.name for figure in report.figures], list(report.breakdown)) == (["exact"], ["calls"])
+    assert pe.score(F, F, metrics="exact").keys() == {"exact"}
+    assert pe.compare([F], [F], [F], metrics="exact", by="calls").n == 1
+    from planner_eval.policy import Rule
+
+    assert Rule(compare="casefold") == Rule(compare=("casefold",))
+
+
+@pytest.mark.parametrize("number", ["1e400", "-9e999"])
+@pytest.mark.parametrize("form", ["[f(a={})]", '[{{"name": "f", "arguments": {{"a": [{}]}}}}]'])
+def test_a_number_past_all_that_is_kept_equals_nothing(tmp_path: Path, number: str, form: str) -> None:
+    pred, gold = tmp_path / "p.json", tmp_path / "g.json"
+    pred.write_text(form.format(number))
+    gold.write_text(F)
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 1
+    assert "argument 'a' of call 1 is a number past 1.8e308" in done.stdout

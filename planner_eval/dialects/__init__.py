@@ -62,6 +62,8 @@ def get(name: str) -> Dialect:
     >>> get("appbench").title
     "AppBench lines: App: [ret1, ret2 = api(#a='v', #b=ret1)]"
     """
+    if not isinstance(name, str):
+        raise InputError(f"the dialect is {name!r}, expected the name of one")
     if name in MODULES:
         return _of_code(name)
     from planner_eval.dialects.shapes import dialect as made

@@ -103,12 +103,12 @@ def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
     if dialect is not None and not isinstance(dialect, str):
         raise InputError(f"the dialect is {dialect!r}, expected the name of one, or None")
     if not isinstance(limits, Limits):
-        raise InputError(f"the limits are {limits!r}, expected pe.Limits(…)")
+        raise InputError(f"the limits are {limits!r}, expected planner_eval.base.limits.Limits(…)")
     if tools is not None and not isinstance(tools, Mapping):
         raise InputError(f"the tools are {tools!r}, expected a mapping: tool → parameter → JSON type")
 
 
-def _parse(
+def _parse(  # noqa: PLR0913 - the options of parse
     source: Any,
     values: list[Any] | None,
     *,
@@ -414,12 +414,21 @@ def write(plan: Plan, dialect: str) -> str:
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
-        InputError: there is no dialect of that name.
+        InputError: there is no dialect of that name, or what is given is no plan.
 
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
     """
+    given: Any = plan
+    if not isinstance(given, Plan):
+        kind = type(given).__name__
+        raise InputError(f"found a {kind}, expected a plan: pe.parse reads one, pe.convert both")
     target = dialects.get(dialect)
+    for call in plan.calls:
+        given = call.arguments
+        if not isinstance(given, tuple):
+            kind = type(given).__name__
+            raise InputError(f"the arguments of call {call.id} are a {kind}, expected pairs: (('a', 1), …)")
     if target.write is None:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
     if plan.answer is not None and not target.answers:

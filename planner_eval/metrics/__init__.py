@@ -97,7 +97,7 @@ DEFAULT_METRICS = tuple(name for name, metric in METRICS.items() if metric.group
 
 
 def choose(names: Iterable[str]) -> tuple[str, ...]:
-    """The names of metrics; a group's name stands for its metrics, ``all`` for every one.
+    """The names of metrics; a group's name stands for its metrics, ``all`` for every one; one may be alone.
 
     Raises:
         InputError: there is no such metric or group.
@@ -107,7 +107,7 @@ def choose(names: Iterable[str]) -> tuple[str, ...]:
     """
     chosen: dict[str, None] = {}
     groups = {metric.group for metric in METRICS.values()}
-    for name in names:
+    for name in (names,) if isinstance(names, str) else names:
         if name in METRICS:
             chosen[name] = None
         elif name in groups or name == "all":

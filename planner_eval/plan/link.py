@@ -37,7 +37,9 @@ MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
 _PAST = 10**MAX_DIGITS
-_LEAVES = frozenset({str, float, bool, type(None)})
+_LEAVES = frozenset({str, bool, type(None)})
+
+_ENDLESS = (float("inf"), float("-inf"))
 
 
 def link(
@@ -171,10 +173,17 @@ class _Linker:
     def where(self, i: int) -> str:
         return f"call {i + 1}" if i < len(self.calls) else "the answer"
 
-    def value(self, value: Value, i: int, argument: str, at: Path, span: Span | None) -> Value:
+    def value(  # noqa: C901, PLR0911 - a kind of value each
+        self, value: Value, i: int, argument: str, at: Path, span: Span | None
+    ) -> Value:
         kind = type(value)
         if kind in _LEAVES:
             return value
+        if kind is float:
+            if value not in _ENDLESS:
+                return value
+            past = "a number past 1.8e308, the largest that is kept, and equals any other that is"
+            raise LimitError(f"argument {argument!r} of {self.where(i)} is {past}")
         if kind is int:
             if -_PAST < value < _PAST:
                 return value

@@ -86,6 +86,9 @@ class Rule:
     where: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        given: Any = self.compare
+        if isinstance(given, str):  # one name, which is a sequence of letters as well
+            object.__setattr__(self, "compare", (given,))
         for name in self.compare:
             if name not in COMPARE:
                 raise PolicyError(_unknown(name, COMPARE))

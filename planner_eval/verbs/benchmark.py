@@ -6,10 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
 from planner_eval.llm import Judge
-from planner_eval.verbs.evaluating import AS_IT_COMES, Reading
+from planner_eval.verbs.evaluating import AS_IT_COMES, Reading, refuse_reading
 
 
 def score_benchmark(
@@ -39,6 +40,15 @@ def score_benchmark(
         InputError: a file, the benchmark or a setting is not there; the gold is another benchmark's; or
             answers and samples do not match at all.
     """
+    sides: tuple[tuple[str, Any], ...] = (("answers", pred), ("gold", gold))
+    for side, given in sides:
+        if not isinstance(given, (str, os.PathLike)):
+            kind = type(given).__name__
+            raise InputError(
+                f"the {side} are a {kind}, expected the path of a file: a benchmark reads its own files; "
+                "pe.score scores what is in memory"
+            )
+    refuse_reading(reading)
     source = Source(reading.id_field, reading.text_field, reading.by, reading.cache)
     return score_file(
         os.fspath(pred),

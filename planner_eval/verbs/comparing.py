@@ -10,10 +10,10 @@ from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.scoring.compare import Contrast, make_contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, refuse_reading
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
-from planner_eval.verbs.scoring import mending, reading_name, refuse_unknown_keys, scored_pairs
+from planner_eval.verbs.scoring import mending, reading_name, refuse_seed, refuse_unknown_keys, scored_pairs
 
 
 def compare(
@@ -36,7 +36,7 @@ def compare(
         second: The other's.
         gold: The gold plans of both.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
+        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
         by: What to break the differences down by, as for :func:`score`; when left out by all there is.
         seed: Where random numbers start.
         reading: How all are read and paired.
@@ -50,6 +50,9 @@ def compare(
     >>> found.n, found.lost, found.won
     (2, ('2',), ())
     """
+    refuse_reading(reading)
+    refuse_seed(seed)
+    by = (by,) if isinstance(by, str) else by
     right = reading.golds(no_text(gold))
     both = [mending(pair(side, right, reading=reading)) for side in (first, second)]
     found = _contrast(both, policy_of(policy), choose(metrics), by, names, seed, progress)

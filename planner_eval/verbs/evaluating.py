@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
@@ -125,6 +125,19 @@ AS_IT_COMES = Reading()
 """Everything is recognised."""
 
 
+def refuse_reading(reading: Any) -> None:
+    """Refuse what says nothing of how files are read, and a way to pair that there is not.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    if not isinstance(reading, Reading):
+        raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
+    if reading.by is not None and reading.by not in pairing.WAYS:
+        ways = " or ".join(map(repr, pairing.WAYS))
+        raise InputError(f"reading.by is {reading.by!r}, expected {ways}, or None")
+
+
 class Paired(NamedTuple):
     """Two files of plans, and which prediction belongs to which gold plan.
 
@@ -168,6 +181,7 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
     'id'
     """
+    refuse_reading(reading)
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
     _refuse_itself(left, right, reading)
     if left.parts and right.parts:

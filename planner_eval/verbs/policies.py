@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TypeAlias
 
+from planner_eval.base.errors import InputError
 from planner_eval.policy import Policy
 
 AnyPolicy: TypeAlias = "Policy | str | os.PathLike[str]"
@@ -16,12 +17,15 @@ def policy_of(policy: AnyPolicy) -> Policy:
 
     Raises:
         PolicyError: there is none, or its file says something impossible.
+        InputError: it is neither a policy nor a name.
 
     >>> policy_of("lenient").inline
     True
     """
     if isinstance(policy, Policy):
         return policy
+    if not isinstance(policy, (str, os.PathLike)):
+        raise InputError(f"the policy is {policy!r}, expected a pe.Policy, a preset's name or a file")
     from planner_eval.policy.file import load_policy
 
     return load_policy(os.fspath(policy))

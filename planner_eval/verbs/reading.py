@@ -248,6 +248,8 @@ def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
     """
     if isinstance(tools, Mapping):
         return tools
+    if not isinstance(tools, (str, os.PathLike)) and not hasattr(tools, "tools"):
+        raise InputError(f"the tools are {tools!r}, expected a mapping, a catalog or a catalog's file")
     from planner_eval.catalogs.formats import read_catalog
 
     found: dict[str, dict[str, str]] = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from operator import index
+from typing import Any, SupportsIndex, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.metrics import DEFAULT_METRICS, choose
@@ -81,7 +82,7 @@ def score(
         gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
-        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups.
+        metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
         by: Of many: what to break the figures down by: calls, depth or pattern of the gold plan, or
             fields of its record.
         seed: Of many: where the random numbers of intervals start.
@@ -105,6 +106,8 @@ def score(
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
+    refuse_seed(seed)
+    by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen, names = policy_of(policy), choose(metrics)
     run = scored_pairs(paired, names, chosen, by, progress)
@@ -119,6 +122,16 @@ def score(
         seed=seed,
         read={"answers": paired.pred.said, "gold": paired.gold.said},
     )
+
+
+def refuse_seed(seed: Any) -> None:
+    """Refuse what no random numbers can start from.
+
+    Raises:
+        InputError: it is no whole number from 0 on.
+    """
+    if not isinstance(seed, SupportsIndex) or index(seed) < 0:
+        raise InputError(f"the seed is {seed!r}, expected a whole number from 0 on")
 
 
 def mending(paired: Paired) -> Paired:
