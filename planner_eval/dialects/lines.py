@@ -43,6 +43,9 @@ _START = re.compile(
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
+_BLOCKED = re.compile(r"(?:if|for|while|switch|try|(?:async\s++)?function)\b[^\n{]*+\{")
+_AWAITED = re.compile(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+:")
+"""What calls in JavaScript; only calls at the top level are read, and one inside a block is an error."""
 _COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
@@ -204,6 +207,8 @@ class Reader(PieceReader):
             tree = syntax(dedented(whole).text)
             if isinstance(tree, ast.Module) and not is_labelled(tree):
                 return self._program(whole)
+            if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
+                return self._scripted(whole)
         return list(self._lines(view)) or self._assigned(view)
 
     def _yaml(self, view: View) -> list[Read]:
