@@ -68,7 +68,9 @@ _YAML = re.compile(
     r"[ \t]*+(?:arguments|parameters|args):(?=[ \t\r]*+(?:\n|\{|\Z))"
 )
 """A call in YAML; its first line may be an item of a list."""
-_NO_YAML = re.compile(r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)")
+_NO_YAML = re.compile(
+    r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)"
+)
 _HEADINGS = frozenset({
     "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",
     "text",
