@@ -189,7 +189,7 @@ class Reader(PieceReader):
         """
         view = block.view
         read: list[Read] = []
-        while (calls := _YAML.search(view.text)) is not None:
+        while "s:" in view.text and (calls := _YAML.search(view.text)) is not None:
             other = _YAML.search(view.text, calls.end()) if calls.group()[0] != "-" else None
             end = other.start() if other else len(view.text)
             stop = _NO_YAML.search(view.text, calls.end(), end)

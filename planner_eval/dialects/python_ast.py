@@ -154,7 +154,12 @@ class _Reader:
         elif isinstance(node, ast.Return):
             if node.value is not None:
                 self.machine.statement(self.node(node.value))
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
+        else:
+            self.further(node)
+
+    def further(self, node: ast.stmt) -> None:
+        """Follow a statement that holds others, or that only looks at values."""
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
             self.compound(node)
         elif isinstance(node, (ast.Assert, ast.Raise, ast.Delete)):
             for part in ast.iter_child_nodes(node):
