@@ -184,6 +184,7 @@ CODES: dict[str, str] = {
     "find.said": "the calls stand in the words of an assistant's message that lists none",
     "find.code": "code of the model's own that follows its calls was ignored",
     "find.token": "a chat token stood in a tool's name and was dropped",
+    "find.alternative": "'or' stands between calls: which of them are meant is not said",
     "find.hypothetical": "the sentence around a call says that it is not made",
     "find.text": "text around the calls was ignored",
     "find.restated": "calls that were read before are repeated and count once",

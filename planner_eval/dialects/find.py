@@ -38,6 +38,9 @@ THOUGHT = re.compile(
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
+_OR = re.compile(r"[\s`,;]*+\bor\b[\s:]*+(?:```\w*\s*+|`)?+(?=[\[{]|[^\W\d][\w.]*+\()", re.I)
+"""What stands between two plans of which one is meant."""
+
 _CLOSED = re.compile(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 
 TOKEN = re.compile(
@@ -221,6 +224,10 @@ def _finish(search: Search, read: list[Read]) -> Found:
         if is_denied(reader.source, *item.span):
             message = "the sentence around it says that the call is not made"
             notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), None, item.span))
+        other = _OR.match(reader.source, item.span[1])
+        if other is not None:
+            message = "'or' stands after these calls and before others: which of them are meant is not said"
+            notes.append(Diagnostic("find.alternative", message, "warning", None, None, other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes

@@ -133,6 +133,9 @@ def _wanting(item: dict[str, Any], name_key: str | None) -> str:
     beside = [repr(k) for k in item if k != name_key and k not in SIDE_KEYS]
     if name_key is not None and beside and not any(key in item for key in ARGUMENT_KEYS):
         return f"{', '.join(beside[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
+    given = next((key for key in ARGUMENT_KEYS if key in item and key != name_key), None)
+    if name_key is not None and given is not None and isinstance(item[given], (int, float)):
+        return f"its {given!r} is {_shown(item[given])}; expected an object"
     return f"it has {keys}; expected 'name' and 'arguments'"
 
 

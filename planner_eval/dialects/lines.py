@@ -53,6 +53,9 @@ _INLINE = re.compile(
 """Where JSON that may be a call begins after words of its line."""
 _GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
 _BULLET = re.compile(r"[-*•+]\s")
+_BLOCKED = re.compile(r"(?:if|for|while|switch|try|(?:async\s++)?function)\b[^\n{]*+\{")
+_AWAITED = re.compile(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+:")
+"""What calls in JavaScript; only calls at the top level are read, and one inside a block is an error."""
 _COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
@@ -75,7 +78,9 @@ _YAML = re.compile(
     r"[ \t]*+(?:arguments|parameters|args):(?=[ \t\r]*+(?:\n|\{|\Z))"
 )
 """A call in YAML; its first line may be an item of a list."""
-_NO_YAML = re.compile(r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)")
+_NO_YAML = re.compile(
+    r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)"
+)
 _HEADINGS = frozenset({
     "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",
     "text",
@@ -201,7 +206,7 @@ class Reader(PieceReader):
         """
         view = block.view if block.fenced else _untagged(block.view)
         read: list[Read] = []
-        while (calls := _YAML.search(view.text)) is not None:
+        while "s:" in view.text and (calls := _YAML.search(view.text)) is not None:
             other = _YAML.search(view.text, calls.end()) if calls.group()[0] != "-" else None
             end = other.start() if other else len(view.text)
             stop = _NO_YAML.search(view.text, calls.end(), end)
@@ -221,6 +226,8 @@ class Reader(PieceReader):
             tree = syntax(dedented(whole).text)
             if isinstance(tree, ast.Module) and not is_labelled(tree):
                 return self._program(whole)
+            if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
+                return self._scripted(whole)
         return list(self._lines(view)) or self._assigned(view)
 
     def _yaml(self, view: View) -> list[Read]:

@@ -17,7 +17,7 @@ from planner_eval.dialects.python_write import call_text
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.views import Edit, View
 from planner_eval.dialects.writing import Written, refuse_rest
-from planner_eval.plan.model import Plan, RawCall, RawPlan, RawRef, Ref
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, RawRef, Ref
 
 WORDS = {
     "STEP": "a step",
@@ -79,7 +79,13 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
     """
     notation = NOTATIONS["dollar"]
     calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
     for token in _tokens("numbered", text):
+        rest = token.removeprefix("<END_OF_PLAN>").strip() if token.type == "END" else ""
+        if rest:
+            message = f"{len(rest):,} characters of text after the plan were ignored"
+            span = (token.start_pos, token.start_pos + len(token))
+            notes.append(Diagnostic("find.text", message, "info", None, None, span))
         if token.type != "STEP":
             continue
         number = _STEP.match(token)
@@ -91,7 +97,7 @@ def read_numbered(text: str, limits: Limits) -> RawPlan:
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no numbered call such as '1. f(x)'", text=text)
-    return RawPlan(tuple(calls))
+    return RawPlan(tuple(calls), None, tuple(notes))
 
 
 def read_evidence(text: str, limits: Limits) -> RawPlan:

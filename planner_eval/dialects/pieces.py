@@ -52,9 +52,12 @@ class Loose(ParseError):
 
 
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
-CALLISH = re.compile(rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d)")
+CALLISH = re.compile(
+    rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
+)
 _COLONS = re.compile(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
 """A call whose arguments have colons; a signature has the name of a type there."""
+_SPREAD = re.compile(rf"\[\s*+{NAME}\(\s*+\*")
 _LISTED = re.compile(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
 _CALLS_LISTED = re.compile(r"\[\s*+([^\W\d][\w.]*+)\(")
 _ENCODED = re.compile(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
@@ -68,7 +71,13 @@ def plan_like(text: str, defined: set[str]) -> bool:
     """Whether a piece that cannot be read begins like a plan: then it is an error, not prose."""
     plain = text.replace("\\_", "_")
     listed = _CALLS_LISTED.match(plain) if plain[:1] == "[" else None
-    if _LISTED.match(plain) or _COLONS.match(plain) or _ENCODED.match(text) or (listed and _identifier(listed[1])):
+    if (
+        _LISTED.match(plain)
+        or _COLONS.match(plain)
+        or _SPREAD.match(plain)
+        or _ENCODED.match(text)
+        or (listed and _identifier(listed[1]))
+    ):
         return True
     if _KEYED.search(plain) and plain[:1] in "[{":
         return not _SCHEMA.search(plain)

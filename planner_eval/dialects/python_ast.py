@@ -154,8 +154,17 @@ class _Reader:
         elif isinstance(node, ast.Return):
             if node.value is not None:
                 self.machine.statement(self.node(node.value))
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
+        else:
+            self.further(node)
+
+    def further(self, node: ast.stmt) -> None:
+        """Follow a statement that holds others, or that only looks at values."""
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.With, ast.AsyncWith)):
             self.compound(node)
+        elif isinstance(node, (ast.Assert, ast.Raise, ast.Delete)):
+            for part in ast.iter_child_nodes(node):
+                if isinstance(part, ast.expr):
+                    self.machine.loose(self.node(part))
 
     def run(self, value: ast.expr) -> bool:
         """Follow the body of a parameterless function that the program itself calls."""
