@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 _OPENING = re.compile(
     r"\[|\{|<|#|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
-    r"|=\s*+await\s|Action\s*+:|Nodes?\s*+:|API:"
+    r"|=\s*+await\s|Action(?: \d++)?\s*+:|Nodes?\s*+:|API:"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
