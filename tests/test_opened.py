@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import planner_eval as pe
+from planner_eval import dialects
+from planner_eval.base.errors import ParseError
 from tests.test_texts import codes, parsed, tools
 
 F, G = '{"name": "f", "arguments": {"a": 1}}', '{"name": "g", "arguments": {"b": 2}}'
@@ -98,3 +103,73 @@ def test_a_transcript_without_a_turn_of_the_assistant_is_no_answer() -> None:
     )
     code, row = parsed(f"{PROMPT}<|im_start|>assistant\nI call nothing.<|im_end|>")
     assert (code, tools(row)) == (0, [])
+
+
+# ---------------------------------------------------------------- cut anywhere
+OPENER = re.compile(
+    r"\b(?!join)\w+\(|\{\"(?:name|tool_name|toolName)|^Action(?: \d+)?:|await \w|to=functions\.|#E\d+ ="
+    r"|<(?:invoke|function|param)\b"
+    r"|<(?:tool_call|\|tool_call_(?:begin|start)\||\|tool_call\|?)>|<function_?calls?>|\[TOOL_CALLS\]|<\|python_tag\|>|<TOOLCALL>|<<function>>",
+    re.M,
+)
+UNENDED = {"callnavi-yaml", "worfbench"}
+"""Notations in which nothing says where a name or a plan ends."""
+
+
+@pytest.mark.parametrize("name", [name for name in dialects.names() if name not in UNENDED])
+def test_every_prefix_of_an_example_is_its_first_calls_or_an_error(name: str) -> None:
+    text = dialects.get(name).example.strip()
+    whole = [call.tool for call in pe.parse(text).calls]
+    first = {0: 0}
+    for end in range(1, len(text)):
+        try:
+            found = [call.tool for call in pe.parse(text[:end]).calls]
+        except ParseError:
+            continue
+        assert found == whole[: len(found)], text[:end]
+        after = text[first.setdefault(len(found), end) : end]
+        assert not OPENER.search(after), text[:end]
+
+
+CUT = [
+    "<tool_call>\n<function",
+    "<tool_call>get_rate\n<arg_key",
+    '<function_calls>\n<invoke name="get_rate">\n<parameter name=',
+    "<|channel|>commentary to=functions",
+    "const rate = await get_rate",
+    "Thought: x\nAction: f\nAction Input",
+    "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel",
+    '1. f("x")\n2. g(',
+    "x = f(a=1)\ny = g",
+    f"<function_call> {F} <function_call> ",
+    f"[TOOL_CALLS] [{F}][TOOL_CALLS",
+    "API:\n- get_rate\nparameters:\n- cur",
+    "<function_calls>\nf(a=1)\nroll",
+]
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_a_text_that_is_cut_inside_a_call_says_so(text: str) -> None:
+    code, row = parsed(text)
+    assert (code, row["code"]) == (3, "parse.cut")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot (really) do that",
+        "Let me think (as f does",
+        "x = f(a=1)\ny = x",
+        f"{CALLED}Done",
+        "Action: none",
+        "It is smaller: a < b",
+        "[f(a=1)]\nNote that g",
+    ],
+)
+def test_words_at_the_end_are_no_call_that_is_cut(text: str) -> None:
+    assert parsed(text)[0] == 0
+
+
+def test_json_that_is_cut_inside_a_quoted_text_of_json() -> None:
+    with pytest.raises(ParseError, match="cut off at the end"):
+        pe.parse('[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}')

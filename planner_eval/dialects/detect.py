@@ -35,7 +35,7 @@ class Candidate(NamedTuple):
 _OPENING = re.compile(
     r"\[|\{|<|#|```|~~~|>>>"
     r"|\((?:(?<=[\w'\"]\()|(?<=\s\()(?:\s*+(?:[\"'\-\[{()]|\d[\d.]*+\s*+[,)])|[^()\n]*+=))"
-    r"|Action\**+\s*+[:\uff1a]|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
+    r"|=\s*+await\s|Action(?: \d++)?\**+\s*+[:\uff1a]|Nodes?\s*+:|API:|(?:arguments|parameters|args):"
 )
 """What stands in every text that any notation of ours takes for a call, or for the beginning of one. Each
 branch begins with a letter, so that a search runs over prose at the speed of a set."""
@@ -59,7 +59,7 @@ def may_call(text: str) -> bool:
 _STARTS = ("[", "{", '"')
 _FIRM = re.compile(
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
-    r"|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
+    r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
     r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
     r"|code>|api_call>|Action|Nodes?\s*+:|API:|(?:arguments|parameters|args):|(?:Human|User|USER)\s*+:"
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
+from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
@@ -235,8 +236,10 @@ def _finish(search: Search, read: list[Read]) -> Found:
         if reader.error is not None:
             raise reader.error
         _refuse_opening(search)
+        _refuse_begun(search, 0, called=False)
         reason = reader.why or "the text calls no tool"
         return _nothing(read[0].dialect if read else "json", reason, answer, notes)
+    _refuse_begun(search, max(map(_end, read)), called=True)
     names = list(dict.fromkeys(item.dialect for item in read))
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
@@ -261,6 +264,26 @@ def _refuse_opening(search: Search) -> None:
     found = opening(source)
     if found is not None:
         raise Cut(found[1], text=source, start=found[0])
+
+
+def _refuse_begun(search: Search, start: int, *, called: bool) -> None:
+    """Refuse a text that ends in a call of which nothing was read."""
+    source = search.reader.source
+    if any(
+        n.code == "find.code" or (n.span and n.span[1] == len(source))
+        for n in (*search.notes, *search.reader.notes)
+    ):
+        return
+    place = begun(source, start, called=called)
+    if place is not None:
+        raise Cut("inside a call", text=source, start=place)
+
+
+def _end(read: Read) -> int:
+    """Where the last call of what was read ends."""
+    spans = [call.span for call in read.raw.calls]
+    ends = [span[1] for span in spans if span is not None]
+    return max(ends) if ends and len(ends) == len(spans) else read.span[1]
 
 
 def _ignored(source: str, read: list[Read]) -> Iterator[Diagnostic]:
