@@ -137,8 +137,8 @@ def test_every_usual_field_of_a_plan_is_read(tmp_path: Path, role: Role, names: 
 
 
 def test_every_usual_id_names_its_record(tmp_path: Path) -> None:
-    names = "custom_id id sample_id idx index question_id task_id serial_num uuid request_id response_id recordId record_id "
-    names += "customId example_id test_id qid key"
+    names = "custom_id id sample_id idx index question_id task_id serial_num uuid request_id response_id "
+    names += "recordId record_id customId example_id test_id qid key"
     for name in names.split():
         found = read_file(file(tmp_path, [{name: "k1", "output": LINE}, {name: "k2", "output": LINE}]))
         assert [r.id for r in found.records] == ["k1", "k2"], name

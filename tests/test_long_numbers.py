@@ -37,7 +37,8 @@ def test_every_command_refuses_it_and_goes_on(
 ) -> None:
     file, tools = tmp_path / ("plans.jsonl" if wrapped else "plans.txt"), tmp_path / "tools.py"
     tools.write_text('def f(a: int) -> int:\n    """F."""\n    return a\n', encoding="utf-8")
-    records = [{"id": 1, "prediction": text}, {"id": 2, "prediction": "f(a=1)"}]
+    texts = (text, "f(a=1)")
+    records = [{"id": at, "prediction": one, "gold": one} for at, one in enumerate(texts, 1)]
     lines = "".join(f"{json.dumps(record)}\n" for record in records)
     file.write_text(lines if wrapped else text, encoding="utf-8")
     done = planeval(*(part.format(file, tools=tools) for part in command))

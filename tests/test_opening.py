@@ -588,8 +588,10 @@ def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str
     named = "(id trip-same)"
     said = f"twice: {path}, line 1, record 1 {named} and {path}, line 3, record 3 {named}"
     assert f"the id 'trip-same' is given {said}" in done.stderr
-    gold = planeval("diff", str(path), str(path))
-    assert f"two gold plans have the id 'trip-same': {path}, line 1" in gold.stderr
+    beside = tmp_path / "gold.jsonl"
+    beside.write_bytes(path.read_bytes())
+    gold = planeval("diff", str(path), str(beside))
+    assert f"two gold plans have the id 'trip-same': {beside}, line 1" in gold.stderr
     assert gold.returncode == 2
 
 

@@ -142,9 +142,7 @@ def _wanting(item: dict[str, Any], name_key: str | None) -> str:
 def _unwrapped(item: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The object with the name and the arguments, and the label of the call."""
     label = _label(item)
-    if _WRAPPERS.isdisjoint(item):
-        return item, label
-    for key in WRAPPERS:
+    for key in WRAPPERS if not _WRAPPERS.isdisjoint(item) else ():
         wrapped = item.get(key)
         if isinstance(wrapped, dict):
             return wrapped, label if label is not None else _label(wrapped)

@@ -62,7 +62,9 @@ def read(text: str, limits: Limits) -> RawPlan:
             end = token.start_pos + len(token.rstrip())
             start, stop = _inside(text, token.start_pos + _LABEL.match(token).end(), end)  # type: ignore[union-attr]
             at_end = end == len(text.rstrip())
-            if at_end and (start == end or (text[start] in "[{" and left_open(text[start:stop]))):
+            if at_end and (
+                start == end or (text[start : start + 1] in ("[", "{") and left_open(text[start:stop]))
+            ):
                 raise Cut("inside an action", text=text, start=action.start_pos, dialect="react")
             arguments = _input(text, start, stop, len(calls), limits)
             if len(arguments) == 1 and arguments[0][0] == "0":
