@@ -1,7 +1,8 @@
 """Shared fixtures: where the reference material lies, and a closing line that says whether it was found.
 
-The profiles of the laws: ``--hypothesis-profile=long`` draws twenty times as many examples as usual and marks
-every law as long; ``mutants`` draws the same examples in every run and does not make a failing one smaller.
+The profiles of the laws: ``usual`` draws the same examples in every run, so that a change is refused for what it
+does and never by chance; ``--hypothesis-profile=long`` draws twenty times as many, other ones each time, and marks
+every law as long; ``mutants`` draws the usual ones and does not make a failing one smaller.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ LONG = 20
 """How many times the usual number of examples a long run draws."""
 
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("usual", derandomize=True, database=None)
 settings.register_profile("long", _PATIENT, max_examples=100 * LONG)
 settings.register_profile(
     "mutants", _PATIENT, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )
+settings.load_profile("usual")
 
 
 def examples(count: int) -> settings:
