@@ -18,6 +18,7 @@ from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.report import Report
 from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
+from planner_eval.execution import NestfulRunner
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 
 RATIOS = (
@@ -287,3 +288,59 @@ def test_the_papers_figures_on_the_data_say_how_much_of_it_is_at_hand(folder: Pa
     assert (coding["Samples"].n, coding["Samples"].of) == (143, 446)
     assert coding["Avg. calls"].agrees
     assert coding["Tools"].note == "143 of 446 samples at hand"
+
+
+# ---------------------------------------------------------------- python-like answers, absent functions
+QUOTED = '[multiply(arg_0="6", arg_1="7"), subtract(arg_0="$var_1.result$", arg_1="2")]'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[multiply(arg_0=6, arg_1=7), subtract(arg_0='$var_1.result$', arg_1=2)]",
+        "[multiply(arg_0=6,arg_1=7),subtract(arg_0=$var_1.result$,arg_1=2)]",
+        QUOTED,
+    ],
+)
+def test_python_like_answers_mean_what_the_same_calls_in_json_mean(answer: str) -> None:
+    typed = [
+        {**tool, "parameters": {key: {"type": "int or float"} for key in tool["parameters"]}}
+        for tool in TOOLS
+    ]
+    found = score(answer, tools=typed)
+    assert (number(found, "accuracy_combined"), number(found, "win_rate")) == (1, 1)
+
+
+def test_a_quoted_number_stays_a_text_where_the_tool_asks_for_none() -> None:
+    texts = [{**tool, "parameters": {key: {"type": "str"} for key in tool["parameters"]}} for tool in TOOLS]
+    assert number(score(QUOTED, tools=texts), "accuracy_combined") == 0
+
+
+def test_values_are_passed_by_name_whatever_the_order_of_the_spec() -> None:
+    spec = {"name": "largest", "parameters": {"k": {}, "nums": {}}, "output_parameters": {"output_0": {}}}
+    gold = [{"name": "largest", "label": "$var1", "arguments": {"nums": [3, 9, 5], "k": 2}}]
+    run = official_run({"largest": lambda nums, k: sorted(nums)[-k]})
+    assert number(score(gold, gold, result=5, tools=[spec], run=run), "win_rate") == 1
+
+
+@pytest.mark.parametrize("level", ["inline", "process"])
+def test_samples_whose_functions_are_not_there_are_named_and_left_out(level: str) -> None:
+    strange = [call("largest", "$var_1", [1, 2], 1)]
+    tools = [
+        *TOOLS,
+        {"name": "largest", "parameters": {"arg_0": {}, "arg_1": {}}, "output_parameters": {"x": {}}},
+    ]
+    records = [
+        (Sample(str(number), gold=gold, tools=tools, extra={"gold_answer": 40}), json.dumps(gold))
+        for number, gold in enumerate((GOLD, strange))
+    ]
+    with NestfulRunner(level=level) as run:
+        corrected = nestful.score_corrected(records, run=run)
+        official = nestful.score_official(records, run=run)
+    found = corrected.figure("win_rate")
+    assert (found.numerator, found.denominator) == (1, 1)
+    assert "1 sample left out: functions that are not there" in found.note
+    assert "(largest)" in found.note
+    assert [row.error for row in corrected.rows] == [None, "functions that are not there: largest"]
+    assert (official.figure("win_rate").numerator, official.figure("win_rate").denominator) == (1, 2)
+    assert "1 sample lost: functions that are not there" in official.figure("win_rate").note

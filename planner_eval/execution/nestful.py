@@ -46,12 +46,14 @@ class _Known(NamedTuple):
     output: str
 
 
-def compile_calls(calls: Any, tools: Any) -> Program:
+def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
     """The program that runs decoded calls as the benchmark's executor does.
 
     Args:
         calls: What an answer's reader made of the text; need not be calls at all.
         tools: The sample's tool specs.
+        by: ``"position"`` passes values in written order and lets a tool that changes its argument change
+            it for every other call, as the benchmark does; ``"name"`` passes them by name, each call its own.
 
     Raises:
         ValueError: the executor would fail on these calls whatever the functions do; says on which.
@@ -77,7 +79,7 @@ def compile_calls(calls: Any, tools: Any) -> Program:
         steps.append(Step(str(name), str(name), given, sorted(needs), [str(output)]))
         known[label] = _Known(position, output)
     groups = [[position] for position in range(len(steps))]
-    return Program(steps, groups, [], "", Manner("position", shared=True))
+    return Program(steps, groups, [], "", Manner(by, shared=by == "position"))
 
 
 def _tree(value: Any, known: Mapping[str, _Known], needs: set[int]) -> Tree:
@@ -114,6 +116,7 @@ class NestfulRunner:
 
     def __init__(self, tools: Any = "nestful", *, level: str | None = None, seconds: float = SECONDS) -> None:
         self.box = Sandbox(tool_source(tools), level=level, limits=Limits(seconds=seconds))
+        self._absent: dict[str, bool] = {}
 
     def __enter__(self) -> NestfulRunner:
         return self
@@ -126,18 +129,32 @@ class NestfulRunner:
         outcome = self.outcome(calls, sample)
         return outcome.value if outcome.failure is None else False
 
-    def outcome(self, calls: Any, sample: HasTools) -> Outcome:
-        """The same, with failure told apart from a value of False."""
-        return next(self.outcomes([(calls, sample)]))
+    def outcome(self, calls: Any, sample: HasTools, *, by: str = "position") -> Outcome:
+        """The same, with failure told apart from a value of False; `by` as for `compile_calls`."""
+        return next(self.outcomes([(calls, sample)], by=by))
 
-    def outcomes(self, answers: Iterable[tuple[Any, HasTools]]) -> Iterator[Outcome]:
+    def absent(self, names: Iterable[str]) -> list[str]:
+        """Which of these functions the tools do not have, or cannot load; nothing is run."""
+        asked = list(dict.fromkeys(names))
+        if fresh := [name for name in asked if name not in self._absent]:
+            # An argument given twice is refused once the function is found, and before it is called.
+            steps = [Step(name, name, [("", 0), ("", 0)], [], []) for name in fresh]
+            groups = [[position] for position in range(len(steps))]
+            reply = self.box.run(Program(steps, groups, [], "", Manner()))
+            found = dict.fromkeys(fresh, False)
+            for row in reply.rows:
+                found[fresh[row.position]] = row.problem is not None and row.problem[0] != "repeated-argument"
+            self._absent |= found
+        return [name for name in asked if self._absent[name]]
+
+    def outcomes(self, answers: Iterable[tuple[Any, HasTools]], *, by: str = "position") -> Iterator[Outcome]:
         """The outcomes of many answers in order, with work sent ahead."""
         refused: list[Outcome | None] = []
 
         def programs() -> Iterator[Program]:
             for calls, sample in answers:
                 try:
-                    program = compile_calls(calls, sample.tools)
+                    program = compile_calls(calls, sample.tools, by)
                 except ValueError as error:
                     refused.append(Outcome(failure=Failure("not-executable", str(error))))
                 else:

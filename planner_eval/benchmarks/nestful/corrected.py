@@ -16,6 +16,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
+from planner_eval.benchmarks.nestful.win import absence_note, absent_functions
 from planner_eval.benchmarks.paired import matches
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
 from planner_eval.dialects.read import parse
@@ -37,7 +38,8 @@ class NestfulCounts:
         keys_gold: …
         partial: Calls of the prediction equal to those of gold that they stand for, of the longer plan.
         full: Samples whose plan means the same as gold's.
-        won: Samples whose calls lead to the gold answer.
+        runnable: Samples whose gold calls only functions that the runner has.
+        won: Of these, samples whose calls lead to the gold answer.
         unread: Answers that cannot be read.
     """
 
@@ -50,6 +52,7 @@ class NestfulCounts:
     keys_gold: int = 0
     partial: float = 0.0
     full: int = 0
+    runnable: int = 1
     won: int = 0
     unread: int = 0
 
@@ -63,12 +66,14 @@ class Outcome:
         counts: Its counts; None where the gold plan cannot be read, so that nothing can be said.
         gold: The gold plan; None where it cannot be read.
         error: Why the answer, or the gold plan, cannot be read.
+        absent: The functions that gold calls and the runner does not have.
     """
 
     id: str
     counts: NestfulCounts | None
     gold: Plan | None
     error: str | None = None
+    absent: Sequence[str] = ()
 
 
 def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
@@ -83,7 +88,8 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
 
     Returns:
         Each figure with its counts and a note on what it counts. A row is ok when its calls lead to the
-        gold answer; without `run`, when its plan means the same as gold's.
+        gold answer; without `run`, when its plan means the same as gold's. A sample whose gold calls a
+        function that `run` does not have is in no win rate, and its row names the function.
 
     Source: the paper, section 4.3.
 
@@ -97,7 +103,8 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
     found = list(outcomes(records, model=model, run=run))
     judged = [one.counts for one in found if one.counts is not None]
     rows = tuple(_row(one, run is not None) for one in found)
-    return Report("nestful", "corrected", len(rows), _figures(total(judged), run is not None), rows)
+    absent = list(dict.fromkeys(name for one in found for name in one.absent))
+    return Report("nestful", "corrected", len(rows), _figures(total(judged), run is not None, absent), rows)
 
 
 def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Iterator[Outcome]:
@@ -108,18 +115,21 @@ def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = 
         except ParseError as problem:
             yield Outcome(sample.id, None, None, f"gold: {problem.code}")
             continue
-        reading = read_prediction(text, model)
-        won = run is not None and wins(reading.plan, sample, run)
-        yield Outcome(sample.id, count(reading, gold, won=won), gold, reading.error)
+        reading = read_prediction(text, model, sample.tools)
+        absent = absent_functions(run, sample.gold)
+        won = run is not None and not absent and wins(reading.plan, sample, run)
+        counts = count(reading, gold, won=won, runnable=not absent)
+        yield Outcome(sample.id, counts, gold, reading.error, absent)
 
 
-def count(reading: Reading, gold: Plan, *, won: bool = False) -> NestfulCounts:
+def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = True) -> NestfulCounts:
     """The counts of one sample.
 
     Args:
         reading: What could be read of the answer.
         gold: The gold plan.
         won: Its calls lead to the gold answer.
+        runnable: The runner has the functions that gold calls.
     """
     pred = reading.plan
     tools, gold_tools = _tools(pred), _tools(gold)
@@ -136,6 +146,7 @@ def count(reading: Reading, gold: Plan, *, won: bool = False) -> NestfulCounts:
         keys_gold=gold_keys.total(),
         partial=equal / size if size else float(reading.error is None),
         full=int(full),
+        runnable=int(runnable),
         won=int(won),
         unread=int(reading.error is not None),
     )
@@ -156,11 +167,13 @@ def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
     return NestfulCounts(*map(sum, zip(*rows, strict=True))) if rows else NestfulCounts(samples=0)
 
 
-def _figures(c: NestfulCounts, run: bool) -> tuple[Figure, ...]:
+def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
     partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
+    if left := absence_note(c.samples - c.runnable, absent, "left out"):
+        won = f"{won}; {left}"
     return (
         ratio("p_intent", c.tool_hits, c.tools_predicted, note=functions),
         ratio("r_intent", c.tool_hits, c.tools_gold, note=functions),
@@ -171,7 +184,7 @@ def _figures(c: NestfulCounts, run: bool) -> tuple[Figure, ...]:
         Figure("num_examples", c.samples),
         ratio("accuracy_combined", c.partial, c.samples, note=partial),
         ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
-        ratio("win_rate", c.won, c.samples, note=won) if run else Figure("win_rate", None, note="not run"),
+        ratio("win_rate", c.won, c.runnable, note=won) if run else Figure("win_rate", None, note="not run"),
         Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that no reader can read"),
     )
 
@@ -183,9 +196,10 @@ def _row(one: Outcome, run: bool) -> SampleScore:
     figures: Sequence[Figure] = (
         Figure("partial", c.partial),
         Figure("full", float(c.full)),
-        Figure("win", float(c.won) if run else None),
+        Figure("win", float(c.won) if run and c.runnable else None),
         Figure("parse_error", c.unread),
         f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold),
         f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold),
     )
-    return SampleScore(one.id, bool(c.won if run else c.full), tuple(figures), one.error)
+    absent = f"functions that are not there: {', '.join(one.absent)}" if one.absent else None
+    return SampleScore(one.id, bool(c.won if run else c.full), tuple(figures), one.error or absent)

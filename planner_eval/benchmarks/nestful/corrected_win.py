@@ -15,7 +15,7 @@ from planner_eval.benchmarks.nestful.reading import usual_layout
 from planner_eval.benchmarks.nestful.win import outcome_of
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import holds
 
 
@@ -25,7 +25,7 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
     Args:
         plan: What the answer says.
         sample: Its ``tools`` are the specs, ``extra["gold_answer"]`` is what must come out.
-        run: Runs calls by position, see :mod:`.win`; here values stand in the specs' order.
+        run: Runs calls, see :mod:`.win`; values are passed by name.
 
     >>> from planner_eval.benchmarks.nestful.win import official_run
     >>> from planner_eval.dialects.read import parse
@@ -47,10 +47,10 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
 
 
 def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
-    """The calls as the executor wants them, values in the specs' order; None where one is not valid.
+    """The calls as the executor wants them; None where one is not valid.
 
-    A call is valid when a listed tool of its name takes all its arguments, no argument is left out
-    before a given one, and each reference means the one output of an earlier call as a whole.
+    A call is valid when a listed tool of its name takes all its arguments, none is given twice, and each
+    reference means the one output of an earlier call as a whole. Whether one is missing the function says.
     """
     specs: dict[str, Any] = {}
     for spec in tools if isinstance(tools, list) else []:
@@ -60,8 +60,8 @@ def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     calls = []
     for position, call in enumerate(plan.calls):
         spec = specs.get(call.name)
-        values = _by_position(call, spec)
-        if spec is None or values is None:
+        values = dict(call.arguments)
+        if spec is None or len(values) < len(call.arguments) or not values.keys() <= _parameters(spec):
             return None
         returned = spec.get("output_parameters")
         outputs.append(next(iter(returned)) if isinstance(returned, dict) and len(returned) == 1 else "")
@@ -74,15 +74,10 @@ def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:
     return calls
 
 
-def _by_position(call: Call, spec: Any) -> dict[str, Value] | None:
-    """The arguments in the spec's order; None where one is unknown, given twice, or left out in between."""
-    parameters = spec.get("parameters") if isinstance(spec, dict) else None
-    known = list(parameters) if isinstance(parameters, dict) else []
-    given = dict(call.arguments)
-    if len(given) < len(call.arguments) or not given.keys() <= set(known):
-        return None
-    first = known[: len(given)]
-    return {name: given[name] for name in first} if given.keys() == set(first) else None
+def _parameters(spec: Any) -> set[str]:
+    """The names of the parameters that a spec lists."""
+    parameters = spec.get("parameters")
+    return set(parameters) if isinstance(parameters, dict) else set()
 
 
 def _resolvable(value: Value, position: int, outputs: list[str]) -> bool:

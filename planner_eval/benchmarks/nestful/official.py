@@ -13,7 +13,8 @@ from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, pre
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
-from planner_eval.benchmarks.nestful.win import is_win
+from planner_eval.benchmarks.nestful.reading import usual_layout
+from planner_eval.benchmarks.nestful.win import absence_note, absent_functions, is_win
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
 
@@ -37,6 +38,8 @@ class _Scored:
     pairs: Pairs
     partial: float
     win: bool | None
+    absent: Sequence[str]
+    older: bool
     failed: bool
     nameless: int
     unpaired: int
@@ -104,6 +107,8 @@ def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> 
         pairs=given,
         partial=partial([gold_text(call) for call in gold], texts),
         win=None if run is None else _wins(answer.raw, sample, run),
+        absent=absent_functions(run, sample.gold),
+        older=run is not None and usual_layout(sample.tools) != sample.tools,
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,
@@ -167,7 +172,7 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
         Figure("num_examples", n),
         Figure("accuracy_combined", statistics.mean(one.partial for one in scored) if scored else None),
         ratio("percentage_times_full_score", sum(one.partial == 1 for one in scored), n),
-        ratio("win_rate", sum(bool(one.win) for one in scored), n) if run else Figure("win_rate", "no"),
+        _win_rate(scored) if run else Figure("win_rate", "no"),
         Figure("num_errors_parsing_pred_intent", sum(one.failed + one.nameless for one in scored)),
         Figure("num_errors_parsing_gold_intent", 0),
         Figure("num_errors_parsing_pred_slot", sum(one.unpaired for one in scored)),
@@ -178,6 +183,18 @@ def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[F
     if error is None:
         return figures
     return tuple(Figure(figure.name, None, error=error) for figure in figures)
+
+
+def _win_rate(scored: Sequence[_Scored]) -> Figure:
+    """The share of wins; a function that is not there loses here, and not where it was published."""
+    lost = [one for one in scored if not one.win]
+    strange = [one for one in lost if one.absent and not one.older]
+    names = dict.fromkeys(name for one in strange for name in one.absent)
+    notes = [absence_note(len(strange), names, "lost")]
+    if older := sum(one.older for one in lost):
+        notes.insert(0, f"{older:,} samples lost with tools in a layout that the published code cannot run")
+    note = "; ".join(filter(None, notes))
+    return ratio("win_rate", sum(bool(one.win) for one in scored), len(scored), note=note)
 
 
 def _f1_figures(scored: Sequence[_Scored]) -> list[Figure]:

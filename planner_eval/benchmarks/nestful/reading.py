@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.catalogs.benchmarks import read_nestful
 from planner_eval.dialects.read import parse
+from planner_eval.dialects.types import convert
 from planner_eval.plan.model import Plan
+
+_BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
+"""A reference without quotes, as an argument's whole value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +31,13 @@ class Reading:
     error: str | None = None
 
 
-def read_prediction(text: str, model: str) -> Reading:
+def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
     """Read an answer: as NESTful's JSON, else in the model's own format, else in any dialect we know.
 
     Args:
         text: The whole answer.
         model: The model name that chooses the published reader.
+        tools: The sample's tool specs, which type what a Python-like answer writes in quotes.
 
     >>> tagged = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
     >>> [call.name for call in read_prediction(tagged, "Hermes-2-Pro-Mistral-7B").plan.calls]
@@ -43,7 +50,7 @@ def read_prediction(text: str, model: str) -> Reading:
     except ParseError as problem:
         code = problem.code
     decoded = read_answer(text, model).raw
-    for source, dialect in ((decoded, "nestful"), (text, None)):
+    for source, dialect in ((_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
         try:
             plan = without_answer(parse(source, dialect=dialect))
         except ParseError:
@@ -51,6 +58,54 @@ def read_prediction(text: str, model: str) -> Reading:
         if plan.calls:
             return Reading(plan)
     return Reading(Plan(), code)
+
+
+def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
+    """A Python-like answer as labelled calls; None where the text is none.
+
+    Such an answer writes no labels: ``$var_2.result$`` means its second call. Where it writes every value in
+    quotes, they are what the tools' specs say.
+    """
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        plan = parse(_BARE.sub(r'"\1"', text), dialect="pythonic")
+    except ParseError:
+        return None
+    style = "$var_" if "$var_" in text else "var"
+    quoted = all(isinstance(value, str) for call in plan.calls for _, value in call.arguments)
+    types = _types(tools) if quoted else {}
+    return [
+        {
+            "name": call.name,
+            "label": f"{style}{number}",
+            "arguments": {
+                name: _unquoted(value, types.get((call.name, name), ())) if quoted else value
+                for name, value in call.arguments
+            },
+        }
+        for number, call in enumerate(plan.calls, 1)
+    ]
+
+
+def _unquoted(text: str, kinds: Sequence[str]) -> Any:
+    """What a quoted value is as the first of these JSON types that it can be; the text itself else."""
+    found = (convert(text, kind) for kind in kinds)
+    return next((value for value in found if value != text), text)
+
+
+def _types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The JSON types of each tool's parameters; none where the specs cannot be read."""
+    try:
+        catalog = read_nestful(usual_layout(tools), "tools")
+    except CatalogError:
+        return {}
+    return {
+        (tool.name, parameter.name): parameter.type.kinds
+        for tool in catalog.tools
+        for parameter in tool.parameters
+        if "string" not in parameter.type.kinds
+    }
 
 
 def without_answer(plan: Plan) -> Plan:

@@ -193,7 +193,7 @@ def figure6(outcomes: Iterable[Outcome]) -> list[Share]:
     """
     found: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
     for one in outcomes:
-        if one.gold is not None and one.counts is not None:
+        if one.gold is not None and one.counts is not None and one.counts.runnable:
             for panel, keys_of in _PANELS.items():
                 for key in keys_of(one.gold):
                     found[panel][key].append(one.counts.won)

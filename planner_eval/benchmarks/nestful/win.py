@@ -8,12 +8,16 @@ Source: ``calculate_ans`` and ``calculate_win_score`` of the published ``scorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
+from planner_eval.execution.bind import call as call_by_name
+
+_NAMED = 3
+"""Functions that a note names."""
 
 
 class Outcome(Protocol):
@@ -35,16 +39,48 @@ class Runner(Protocol):
     def __call__(self, calls: Any, sample: Sample) -> Any:
         """The answer, or False for any failure at all: a `Run`."""
 
-    def outcome(self, calls: Any, sample: Sample) -> Outcome:
-        """The answer or the failure."""
+    def outcome(self, calls: Any, sample: Sample, *, by: str) -> Outcome:
+        """The answer or the failure, values passed by ``"position"`` or by ``"name"``."""
+
+    def absent(self, names: Iterable[str]) -> list[str]:
+        """Which of these functions it does not have."""
 
 
 def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
-    """The outcome of a runner; one that cannot tell a failure from False never gives False."""
+    """The outcome of calls whose values are passed by name.
+
+    A plain function is taken at its word: how it passes values is its own affair, and as it cannot tell a
+    failure from False it never gives False.
+    """
     if isinstance(run, Runner):
-        return run.outcome(calls, sample)
+        return run.outcome(calls, sample, by="name")
     value = run(calls, sample)
     return Done(failure=ValueError("the run failed")) if value is False else Done(value)
+
+
+def absent_functions(run: Run | None, gold: Any) -> list[str]:
+    """The functions that gold calls and the runner does not have; none where it cannot say."""
+    if not isinstance(run, Runner) or not isinstance(gold, list):
+        return []
+    return run.absent(str(call["name"]) for call in gold if isinstance(call, dict) and "name" in call)
+
+
+def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
+    """What to know of samples that cannot be run here; "" where there are none.
+
+    Args:
+        samples: How many.
+        names: The functions that are not there, each once.
+        meaning: What became of these samples in the figure.
+    """
+    if not samples:
+        return ""
+    known = list(names)
+    more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
+    return (
+        f"{samples:,} sample{'s' * (samples > 1)} {meaning}: functions that are not there, see nestful:FOLDER "
+        f"({', '.join(known[:_NAMED])}{more})"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +102,16 @@ class InProcess:
         done = self.outcome(calls, sample)
         return done.value if done.failure is None else False
 
-    def outcome(self, calls: Any, sample: Sample) -> Done:
+    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> Done:
         """The same, with failure told apart from a value of False."""
         try:
-            return Done(_last_result(calls, sample.tools, self.functions))
+            return Done(_last_result(calls, sample.tools, self.functions, by))
         except Exception as error:  # whatever a tool raises is a failed run
             return Done(failure=error)
+
+    def absent(self, names: Iterable[str]) -> list[str]:
+        """Which of these functions are not there."""
+        return [name for name in dict.fromkeys(names) if name not in self.functions]
 
 
 def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
@@ -80,8 +120,8 @@ def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
     For answers of a model use ``planner_eval.execution.nestful``, which runs them in a sandbox.
 
     Args:
-        functions: Python functions by tool name. Values are passed by position, in written order; the
-            names of parameters play no part.
+        functions: Python functions by tool name. Values are passed by position, in written order, and
+            the names of parameters play no part; the corrected win rate passes them by name.
 
     Returns:
         A runner with the published executor's behaviour, without its limit of ten seconds.
@@ -95,14 +135,15 @@ def official_run(functions: Mapping[str, Callable[..., Any]]) -> InProcess:
     return InProcess(functions)
 
 
-def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
+def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]], by: str) -> Any:
     results: dict[str, dict[str, Any]] = {}
     for call in calls:
         label = call["label"].replace("$", "")
         tool = next(tool for tool in tools if tool["name"] == call["name"])
         outputs = list(tool["output_parameters"])
-        values = [_resolved(value, results) for value in call["arguments"].values()]
-        result = functions[call["name"]](*values)
+        given = [(name, _resolved(value, results)) for name, value in call["arguments"].items()]
+        function = functions[call["name"]]
+        result = call_by_name(function, given) if by == "name" else function(*[value for _, value in given])
         if len(outputs) != 1:
             raise LookupError(f"{call['name']} has {len(outputs)} outputs; one is run")
         results[label] = {outputs[0]: result}
