@@ -77,10 +77,9 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
         return ""
     known = list(names)
     more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
-    return (
-        f"{samples:,} sample{'s' * (samples > 1)} {meaning}: functions that are not there, see nestful:FOLDER "
-        f"({', '.join(known[:_NAMED])}{more})"
-    )
+    counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
+    where = f"see nestful:FOLDER ({', '.join(known[:_NAMED])}{more})"
+    return f"{counted} {meaning}: functions that are not there, {where}"
 
 
 @dataclass(frozen=True, slots=True)
