@@ -297,3 +297,21 @@ def test_table_2_of_the_released_data(samples: list[Sample]) -> None:
     }
     assert agreeing == {"SS": 10, "SM": 10, "MS": 8, "MM": 3}
     assert all(cell.note for cell in cells if not cell.agrees)
+
+
+@pytest.mark.parametrize(
+    "value", ["New York", "491 30th Street #103", "Who, me?", "2019-03-05", "18:30", "f(x) b"]
+)
+def test_a_text_without_quotes_costs_no_app_and_no_api(value: str) -> None:
+    answer = answer_of(TWO).replace("'Oslo'", value, 1)
+    report = score(answer, gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert score(answer.replace(value, f"'{value}'"), gold_of(TWO)).value("argu_hit_f1") == report.value(
+        "argu_hit_f1"
+    )
+
+
+def test_a_word_without_quotes_is_a_returned_name_and_costs_its_value() -> None:
+    report = score(answer_of(TWO).replace("'Oslo'", "Oslo", 1), gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert 0 < float(report.value("argu_hit_f1") or 0) < 1

@@ -17,6 +17,10 @@ _CALL = re.compile(r"\w\(")
 _BRACKETS = re.compile(r"\s*\[(.*)\]\s*")
 _DOUBLE = re.compile(r'=(\s*)"([^"]*+)"(?=\s*[,)])')
 _NO_HASH = re.compile(r"(?<=[(,])(\s*)(?=\w+\s*=)")
+_VALUE = re.compile(
+    r"(#\w+\s*+=\s*+)(?!['\[])((?:[^#,)]++|#(?!\w++\s*+=)|,(?!\s*+#\w)|\)(?!\s*+(?:[,\]]|\Z)))++)"
+)
+_WORD = re.compile(r"[^\W\d][\w.]*+|[+-]?\d++(?:\.\d++)?")
 _PATIENCE = 100
 """So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
 
@@ -77,12 +81,22 @@ def read_prediction(text: str) -> Reading:
 def mend(line: str) -> str:
     """The line with the notation's marks: texts in ``'``, names after ``#``, no brackets without an app.
 
-    >>> mend('[x, z = buy(city="Reno", #n=y)]')
-    "x, z = buy(#city='Reno', #n=y)"
+    One word without quotes stays what the notation takes it for, the name of what an earlier call returns.
+
+    >>> mend('[x, z = buy(city="Reno", #n=y, #at=Main St. 2)]')
+    "x, z = buy(#city='Reno', #n=y, #at='Main St. 2')"
     """
     bracketed = _BRACKETS.fullmatch(line)
     head, opening, arguments = (bracketed[1] if bracketed else line).partition("(")
-    return head + _NO_HASH.sub(r"\1#", opening + _DOUBLE.sub(r"=\1'\2'", arguments))
+    marked = _NO_HASH.sub(r"\1#", opening + _DOUBLE.sub(r"=\1'\2'", arguments))
+    return head + _VALUE.sub(_with_quotes, marked)
+
+
+def _with_quotes(argument: re.Match[str]) -> str:
+    name, value = argument.groups()
+    if _WORD.fullmatch(value.strip()):
+        return argument[0]
+    return f"{name}'{value.strip()}'"
 
 
 def _reads(line: str, *, patient: bool) -> bool:
