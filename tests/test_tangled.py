@@ -98,7 +98,9 @@ def tangle(random: Random, literals: tuple[Any, ...]) -> Plan:
             value = random.choice(few)
             if at and random.random() < 0.6:
                 value = Ref(random.randrange(at), random.choice(((), (), ("o",))))
-                value = random.choice((value,) * 5 + ([value, Ref(random.randrange(at))], Template((value, "!"))))
+                value = random.choice(
+                    (value,) * 5 + ([value, Ref(random.randrange(at))], Template((value, "!")))
+                )
             elif circles and random.random() < 0.4:
                 value = Ref(random.randrange(count))
             given.append((name, value))
@@ -141,7 +143,12 @@ def changed(plan: Plan, random: Random, literals: tuple[Any, ...]) -> Plan:
         replace(
             call,
             arguments=tuple(
-                (name, random.choice(literals) if not isinstance(value, Ref) and random.random() < 0.4 else value)
+                (
+                    name,
+                    random.choice(literals)
+                    if not isinstance(value, Ref) and random.random() < 0.4
+                    else value,
+                )
                 for name, value in call.arguments
             ),
         )
@@ -157,7 +164,9 @@ def said(seed: int) -> dict[str, Any]:
         matching = align.match(pred, gold, POLICIES[policy], terms)
         verdicts = [compare(pred, gold, budget=budget) for budget in BUDGETS]
     found = explain(matching)
-    nearest = diff_any(pred, [(gold, terms), (pred, NO_TERMS), (gold, NO_TERMS)][seed % 2 :], POLICIES[policy])
+    nearest = diff_any(
+        pred, [(gold, terms), (pred, NO_TERMS), (gold, NO_TERMS)][seed % 2 :], POLICIES[policy]
+    )
     figures = {name: tally and list(astuple(tally)) for name, tally in measure(matching, METRICS).items()}
     figures.pop("edit_distance", None)  # its third figure is a time
     distance = edit_distance(pred, gold) if len(pred.calls) + len(gold.calls) < 9 else None
@@ -206,7 +215,8 @@ def test_a_proof_is_no_matter_of_the_budget() -> None:
             if verdict.mapping is not None:
                 order = sorted(range(len(pred.calls)), key=verdict.mapping.__getitem__)
                 assert not [
-                    edit for edit in explain(align.match(in_order(pred, order), gold)).edits
+                    edit
+                    for edit in explain(align.match(in_order(pred, order), gold)).edits
                     if edit.code != "order.broken"
                 ], seed
 
