@@ -38,6 +38,7 @@ LAWS = "property/comparison_laws"
 PLAN = (
     "compared",
     "tangled",
+    "bounds",
     "structure",
     "link",
     "canonical",
@@ -50,6 +51,7 @@ PLAN = (
 PAIRING = (
     "compared",
     "tangled",
+    "bounds",
     "align",
     "diff",
     "policy",
@@ -59,12 +61,13 @@ PAIRING = (
     "structure_diff",
     "patch",
 )
-WORDS = ("compared", "tangled", "diff", "policy", "comparison_docs", "patch", LAWS)
-FIGURES = ("compared", "tangled", "metrics", "edit_distance", "policy", "structure_diff")
-STRUCTURE = ("compared", "tangled", "structure_diff", "metrics", "comparison_docs")
+WORDS = ("compared", "tangled", "bounds", "diff", "policy", "comparison_docs", "patch", LAWS)
+FIGURES = ("compared", "tangled", "bounds", "metrics", "edit_distance", "policy", "structure_diff")
+STRUCTURE = ("compared", "tangled", "bounds", "structure_diff", "metrics", "comparison_docs")
 RECORDS = (
     "filed",
     "formed",
+    "bounds",
     "files",
     "diff",
     "one_way",
@@ -82,12 +85,21 @@ TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan/statistics.py": (
         "compared",
         "tangled",
+        "bounds",
         "structure",
         "stats_datasets",
         "comparison_docs",
     ),
     "planner_eval/plan/summary.py": ("structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/digest.py": ("compared", "tangled", "canonical", "policy", LAWS, "stats_datasets"),
+    "planner_eval/plan/digest.py": (
+        "compared",
+        "tangled",
+        "bounds",
+        "canonical",
+        "policy",
+        LAWS,
+        "stats_datasets",
+    ),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
     "planner_eval/plan/walk.py": ("walk", *PLAN),

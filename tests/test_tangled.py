@@ -73,6 +73,7 @@ LIMITS: tuple[dict[Any, dict[str, int]], ...] = (
     {blocks: {"PLAIN": 2, "DENSE": 8, "BUCKET": 2}, replaced: {"LIMIT": 1, "BUCKET": 1}},
     {blocks: {"NODES": 12, "ROUNDS": 1}, align: {"TIES": 1, "RECONSIDERED": 6}},
     {blocks: {"STARTED": 3, "TRIED": 3}, starts: {"HOPS": 1}},
+    {blocks: {"STARTED": 0, "ROUNDS": 1}},
 )
 
 
