@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from random import Random
@@ -21,8 +22,13 @@ from planner_eval.plan.link import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.plan.summary import FIGURES, summarise
 from planner_eval.policy import DEFAULT_POLICY, Terms
-from planner_eval.records.fields import HEAD, choose_content, choose_id
-from planner_eval.records.files import read_file
+from planner_eval.records import frames
+from planner_eval.records.broken import _TRIES, elements
+from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
+from planner_eval.records.files import Record, read_data, read_file
+from planner_eval.records.frames import rows_of
+from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.several import read_path
 from tests.build import edges
 
 
@@ -184,3 +190,64 @@ def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> N
     file.write_text((json.dumps(piece) + "\n") * 2, "utf-8")
     with pytest.raises(InputError, match="piece of a stream"):
         read_file(str(file))
+
+
+def test_a_broken_record_ends_at_the_next_one_as_long_as_few_places_look_like_it() -> None:
+    def read(places: int) -> list[object]:
+        looks = '{"id": 5} x ' * places
+        found = elements('[{"id": 1}, {"id": ?, ' + looks + ', {"id": 7}, {"id": 8}]', 0)
+        return [item.data for item in found or ()]
+
+    assert read(_TRIES) == [{"id": 1}, None, {"id": 7}, {"id": 8}]
+    assert read(_TRIES + 1) == [{"id": 1}, None]
+
+
+def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
+    assert id_text(2.0**53 - 1) == str(2**53 - 1)
+    assert id_text(1.0 - 2**53) == str(1 - 2**53)
+    assert [id_text(2.0**53), id_text(-(2.0**53)), id_text(2.0**54)] == [None] * 3
+    assert id_text(2**60) == str(2**60)
+
+
+def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST", 3)
+    assert rows_of(iter("abc")) == ["a", "b", "c"]
+    with pytest.raises(InputError, match="more than 3 records"):
+        rows_of(iter("abcd"))
+    with pytest.raises(InputError, match="more than 3 records"):
+        rows_of(itertools.count())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("prediction", {}, "'prediction' is empty"),
+        ("messages", {}, "'messages' is empty"),
+        ("messages", [], "'messages' is empty"),
+        ("prediction", None, "'prediction' is null"),
+        ("prediction", [], None),
+        ("tool_calls", None, None),
+        ("tool_calls", "null", None),
+        ("tool_calls", " ", "'tool_calls' is an empty text"),
+    ],
+)
+def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
+    field: str, value: object, said: str | None
+) -> None:
+    (record,) = read_data([{"id": "a", field: value}], "p", role="answer").records
+    assert (record.error is None) is (said is None)
+    assert said is None or said in str(record.error)
+
+
+def test_three_ids_are_named_and_three_repeats() -> None:
+    records = [Record("p", at, f"q{at // 2}", "f()") for at in range(8)]
+    assert len(repeated_ids(records[:6])) == 3
+    assert repeated_ids(records)[3:] == ["… and 1 more records have the id of another"]
+
+
+def test_two_stars_are_folders_at_any_depth(tmp_path: Path) -> None:
+    for name in ("a.json", "one/b.json", "one/two/c.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("[]", "utf-8")
+    assert [record.id for record in read_path(f"{tmp_path}/**/*.json").records] == ["a", "one/b", "one/two/c"]
+    assert [record.id for record in read_path(f"{tmp_path}/*/*.json").records] == ["b"]
