@@ -35,19 +35,71 @@ FOLDERS = ("planner_eval", "grammars", "data", "viz", "tests", "docs")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile")
 
 LAWS = "property/comparison_laws"
-PLAN = ("compared", "structure", "link", "canonical", "walk", "align", "comparison_docs", LAWS, "metrics")
-PAIRING = ("compared", "align", "diff", "policy", "edit_distance", "metrics", LAWS, "structure_diff", "patch")
-WORDS = ("compared", "diff", "policy", "comparison_docs", "patch", LAWS)
-FIGURES = ("compared", "metrics", "edit_distance", "policy", "structure_diff")
-STRUCTURE = ("compared", "structure_diff", "metrics", "comparison_docs")
-RECORDS = ("filed", "files", "diff", "one_way", "library", "policy", "schema", "score", "cli_honest", "door")
+PLAN = (
+    "compared",
+    "tangled",
+    "bounds",
+    "structure",
+    "link",
+    "canonical",
+    "walk",
+    "align",
+    "comparison_docs",
+    LAWS,
+    "metrics",
+)
+PAIRING = (
+    "compared",
+    "tangled",
+    "bounds",
+    "align",
+    "diff",
+    "policy",
+    "edit_distance",
+    "metrics",
+    LAWS,
+    "structure_diff",
+    "patch",
+)
+WORDS = ("compared", "tangled", "bounds", "diff", "policy", "comparison_docs", "patch", LAWS)
+FIGURES = ("compared", "tangled", "bounds", "metrics", "edit_distance", "policy", "structure_diff")
+STRUCTURE = ("compared", "tangled", "bounds", "structure_diff", "metrics", "comparison_docs")
+RECORDS = (
+    "filed",
+    "formed",
+    "bounds",
+    "files",
+    "diff",
+    "one_way",
+    "library",
+    "policy",
+    "schema",
+    "score",
+    "cli_honest",
+    "door",
+)
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan": PLAN,
     "planner_eval/plan/model.py": (*PLAN, "library", "render_svg"),
     "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
-    "planner_eval/plan/statistics.py": ("compared", "structure", "stats_datasets", "comparison_docs"),
+    "planner_eval/plan/statistics.py": (
+        "compared",
+        "tangled",
+        "bounds",
+        "structure",
+        "stats_datasets",
+        "comparison_docs",
+    ),
     "planner_eval/plan/summary.py": ("structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/digest.py": ("compared", "canonical", "policy", LAWS, "stats_datasets"),
+    "planner_eval/plan/digest.py": (
+        "compared",
+        "tangled",
+        "bounds",
+        "canonical",
+        "policy",
+        LAWS,
+        "stats_datasets",
+    ),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
     "planner_eval/plan/walk.py": ("walk", *PLAN),

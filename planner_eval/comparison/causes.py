@@ -52,14 +52,14 @@ class _Ranks:
 
     def __init__(self, pred: Plan, gold: Plan) -> None:
         self.pred, self.gold = levels(producers(pred)), levels(producers(gold))
-        self.last = max(len(self.pred), len(self.gold)) + 1
+        self.last = max(len(self.pred), len(self.gold))
 
-    def of(self, edit: Edit) -> tuple[int, int, int]:
+    def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and edit.gold.call is not None:
             return self.gold[edit.gold.call], edit.gold.call, 0
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return self.pred[edit.pred.call], edit.pred.call, 1
-        return self.last, 0, 0
+        return (self.last,)
 
 
 def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:

@@ -19,16 +19,10 @@ def find_edits(matching: Matching) -> list[Edit]:
     """All differences, call by call in gold's order, then pred's extra calls, then order and answer."""
     edits: list[Edit] = []
     if matching.pairing is not None:
-        optional = matching.terms.optional
+        waived = {Place(call) for call in matching.waived}
         edits += _Finder(matching.pairing, ordered=matching.policy.order != "free").all()
-        edits = [e for e in edits if e.code != "call.missing" or _id(e, matching) not in optional]
+        edits = [e for e in edits if e.code != "call.missing" or e.gold not in waived]
     return edits + [_misplaced(matching, found) for found in matching.misplaced]
-
-
-def _id(edit: Edit, matching: Matching) -> str | None:
-    if edit.gold is None or edit.gold.call is None:
-        return None
-    return matching.gold.calls[edit.gold.call].id
 
 
 def _misplaced(matching: Matching, found: Misplaced) -> Edit:

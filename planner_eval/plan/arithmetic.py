@@ -108,7 +108,7 @@ class _Reader:
             return value
         plain = token.replace("_", "")
         if _INTEGER.fullmatch(plain):
-            return _bounded(int(plain)) if len(plain) < BITS else _bounded(math.inf)
+            return _bounded(int(plain))
         if plain.isdigit() or not (plain[:1].isdigit() or plain[:1] == "."):
             raise _NotComputed
         return _bounded(float(plain))

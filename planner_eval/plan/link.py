@@ -123,7 +123,7 @@ def _others(ids: list[str], missing: set[str]) -> list[str]:
 
 
 def _apart(call: Call, raw: RawCall, other: str) -> Call:
-    return call if raw.label is not None or call.id == other else replace(call, id=other)
+    return call if raw.label is not None else replace(call, id=other)
 
 
 class _Linker:

@@ -98,7 +98,7 @@ def circles(needs: Sequence[Collection[int]]) -> list[list[int]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[call])
                 if low[call] == seen[call]:
-                    found.append(_cut(path, call, low, len(needs) + 1))
+                    found.append(_cut(path, call, low, len(needs)))
     return found
 
 

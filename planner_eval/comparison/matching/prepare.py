@@ -8,7 +8,6 @@ from typing import Any
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.plan.rewire import moved, plan_of, with_arguments
-from planner_eval.plan.walk import fold
 from planner_eval.policy import Policy
 
 _ARGUMENTS = ("arguments", "parameters", "args")
@@ -76,16 +75,8 @@ def _outlined(plan: Plan, other: Plan) -> Plan:
     A call written as a value stands for its whole result; where the other plan takes one output of
     that call at that place, this output is meant.
     """
-    if not any(_holds_call(value) for call in plan.calls for _, value in call.arguments):
-        return plan
-    return _Outliner(plan, other).run()
-
-
-def _holds_call(value: Value) -> bool:
-    def fields(made: dict[str, bool]) -> bool:
-        return ("name" in made and any(key in made for key in _ARGUMENTS)) or any(made.values())
-
-    return isinstance(value, (list, dict)) and fold(value, lambda leaf: False, items=any, fields=fields)
+    outlined = _Outliner(plan, other).run()
+    return outlined if len(outlined.calls) > len(plan.calls) else plan
 
 
 def _merged(plan: Plan, policy: Policy) -> Plan:

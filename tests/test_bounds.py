@@ -1,0 +1,253 @@
+"""What happens at a limit and just past it, and what numbers come to."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from planner_eval.base.errors import InputError, LimitError
+from planner_eval.comparison.align import TIES, align
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.matching.blocks import SETTLED
+from planner_eval.comparison.matching.replaced import BUCKET
+from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
+from planner_eval.dialects.read import parse
+from planner_eval.metrics.edit_distance import MOST, edit_distance
+from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
+from planner_eval.plan.link import MAX_DEPTH
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.summary import FIGURES, summarise
+from planner_eval.policy import DEFAULT_POLICY, Terms
+from planner_eval.records import frames
+from planner_eval.records.broken import _TRIES, elements
+from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
+from planner_eval.records.files import Record, read_data, read_file
+from planner_eval.records.frames import rows_of
+from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.several import read_path
+from tests.build import edges
+
+
+def calls(*given: tuple[str, dict[str, object]]) -> Plan:
+    made = tuple(Call(f"c{at}", name, tuple(arguments.items())) for at, (name, arguments) in enumerate(given))
+    return Plan(made, edges(made))
+
+
+# ---------------------------------------------------------------- numbers
+def expression(random: Random, depth: int) -> str:
+    """An expression of small numbers in which every operator stands; no power of a power."""
+    if not depth or random.random() < 0.2:
+        return random.choice(("0", "1", "2", "3", "7", "10", "1_0", "0.5", "1.", ".25", "2e1", "5e-1"))
+    kind = random.randrange(8)
+    inner = expression(random, depth - 1)
+    if kind == 0:
+        return f"({inner})"
+    if kind == 1:
+        return f"{random.choice('+-')}{inner}"
+    if kind == 2:
+        base = random.choice(("2", "-3", "(1 - 4)", ".5", "0", "(0 - 8)"))
+        return f"{base}**{random.choice(('2', '-1', '0', '.5', '-2'))}"
+    space = random.choice(("", " "))
+    between = random.choice(("+", "-", "*", "/", "//", "%"))
+    return f"{inner}{space}{between}{space}{expression(random, depth - 1)}"
+
+
+def test_expressions_come_to_what_python_makes_of_them() -> None:
+    random, known = Random(7), 0
+    for _ in range(3_000):
+        text = expression(random, 4)
+        try:
+            wanted = eval(text, {"__builtins__": {}})
+        except (ZeroDivisionError, TypeError):  # the latter: a complex number cannot be divided with rest
+            wanted = None
+        found = compute(text)
+        if "**.5" in text and (found is None or type(wanted) is complex):
+            assert found is None, text  # a root of a negative number on the way
+        else:
+            assert (found, type(found)) == (wanted, type(wanted)), text
+        known += found is not None
+    assert known > 1_500
+
+
+@pytest.mark.parametrize("text", ["1 +", "(1", "1)", "", "1 2", "()", "+", "**2", "x", "01", "1e999", "(2"])
+def test_what_is_no_expression_comes_to_nothing(text: str) -> None:
+    assert compute(text) is None
+
+
+def test_expressions_at_their_limits() -> None:
+    assert compute("1".rjust(CHARS)) == 1
+    assert compute("1".rjust(CHARS + 1)) is None
+    assert compute("(" * DEPTH + "1" + ")" * DEPTH) == 1
+    assert compute("(" * (DEPTH + 1) + "1" + ")" * (DEPTH + 1)) is None
+    assert compute("-" * DEPTH + "1") == 1
+    assert compute("-" * (DEPTH + 1) + "1") is None
+    assert compute("1" + "**1" * DEPTH) == 1
+    assert compute("1" + "**1" * (DEPTH + 1)) is None
+    assert compute(f"2**{BITS - 1}") == 2 ** (BITS - 1)
+    assert compute(f"2**{BITS}") is None
+    assert compute(f"1**{2 * BITS}") == 1
+    assert compute(f"1**{2 * BITS + 1}") is None
+    assert compute(f"1**-{2 * BITS + 1}") is None
+    assert compute("9" * (BITS // 4)) == int("9" * (BITS // 4))
+    assert compute("9" * (BITS // 3)) is None
+
+
+# ---------------------------------------------------------------- plans
+def nested(depth: int) -> str:
+    return '[{"name": "f", "arguments": {"a": ' + "[" * depth + "]" * depth + "}}]"
+
+
+def test_values_nest_as_deep_as_the_limit() -> None:
+    """So many lists around a value."""
+    assert len(parse(nested(MAX_DEPTH + 1))) == 1
+    with pytest.raises(LimitError):
+        parse(nested(MAX_DEPTH + 2))
+
+
+def test_no_plans_have_figures_of_nothing() -> None:
+    found = summarise([])
+    assert (found.plans, found.unread, found.fan_in, found.shapes) == (0, 0, {}, {})
+    assert [one.name for one in found.figures] == [*FIGURES]
+    assert {(one.total, one.mean, one.median, one.max, len(one.distribution)) for one in found.figures} == {
+        (0, None, None, None, 0)
+    }
+
+
+def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
+    whole = "x" * (WIDTH - 2)
+    assert value_name(whole, Plan()) == f'"{whole}"'
+    assert value_name(whole + "x", Plan()) != f'"{whole}x"'
+    assert len(value_name(whole + "x", Plan())) <= WIDTH
+    assert calls_name(Plan((Call("a", "f" * (2 * WIDTH - 2)),))) == "f" * (2 * WIDTH - 2) + "()"
+    assert len(calls_name(Plan((Call("a", "f" * (2 * WIDTH - 1)),)))) <= 2 * WIDTH
+
+
+# ---------------------------------------------------------------- comparison
+def apart(golds: int, preds: int) -> tuple[Plan, Plan]:
+    """Two plans of calls of one name, none of which equals another."""
+    pred = calls(*(("f", {"x": ["pred", at]}) for at in range(preds)))
+    return pred, calls(*(("f", {"x": ["gold", at]}) for at in range(golds)))
+
+
+def test_a_large_block_is_solved_once_and_proves_nothing() -> None:
+    width = SETTLED // 100
+    assert align(*apart(100, width)).exact
+    assert not align(*apart(101, width)).exact
+
+
+def test_ties_are_weighed_up_to_their_limit() -> None:
+    def plan(count: int, used: int) -> Plan:
+        return calls(*(("roll", {}) for _ in range(count)), ("show", {"x": Ref(used), "y": 1 + used}))
+
+    for count in (TIES, TIES + 1):
+        found = align(plan(count, 0), plan(count, 1))
+        assert len(found.pairs) == count + 1
+        assert found.exact is (count <= TIES)
+
+
+def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
+    for count, exact in ((MOST, True), (MOST + 1, False)):
+        gold = calls(*((f"f{at}", {}) for at in range(count)))
+        pred = calls(*((f"f{at}", {}) for at in range(count - 1)))
+        assert edit_distance(pred, gold, timeout=20).exact is exact
+        assert edit_distance(pred, gold, timeout=20).value == 1
+
+
+def test_what_too_many_share_is_no_evidence() -> None:
+    def plan(count: int, name: str) -> Plan:
+        return calls(*((f"{name}{at}", {"x": 5}) for at in range(count)))
+
+    assert align(plan(BUCKET, "p"), plan(1, "g")).pairs == ((0, 0),)
+    assert align(plan(BUCKET + 1, "p"), plan(1, "g")).pairs == ()
+
+
+def test_a_call_that_is_to_come_before_itself_is_not_misplaced() -> None:
+    one = calls(("f", {}), ("g", {}))
+    assert diff(one, one, DEFAULT_POLICY, Terms(before=(("c0", "c0"),))).same
+    assert not diff(one, one, DEFAULT_POLICY, Terms(before=(("c1", "c0"),))).same
+
+
+# ---------------------------------------------------------------- records
+def test_the_head_of_a_file_decides() -> None:
+    def records(count: int) -> list[dict[str, object]]:
+        return [{}] * count + [{"prediction": "f()", "idx": 1}]
+
+    assert choose_content("p", records(HEAD - 1)) == "prediction"
+    assert choose_content("p", records(HEAD)) is None
+    assert choose_id(records(HEAD - 1)) == "idx"
+    assert choose_id(records(HEAD)) is None
+
+
+def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> None:
+    piece = {"object": "chat.completion.chunk", "choices": [{"delta": {"content": "f()"}}]}
+    file = tmp_path / "pred.jsonl"
+    file.write_text(json.dumps(piece) + "\n", "utf-8")
+    assert len(read_file(str(file)).records) == 1
+    file.write_text((json.dumps(piece) + "\n") * 2, "utf-8")
+    with pytest.raises(InputError, match="piece of a stream"):
+        read_file(str(file))
+
+
+def test_a_broken_record_ends_at_the_next_one_as_long_as_few_places_look_like_it() -> None:
+    def read(places: int) -> list[object]:
+        looks = '{"id": 5} x ' * places
+        found = elements('[{"id": 1}, {"id": ?, ' + looks + ', {"id": 7}, {"id": 8}]', 0)
+        return [item.data for item in found or ()]
+
+    assert read(_TRIES) == [{"id": 1}, None, {"id": 7}, {"id": 8}]
+    assert read(_TRIES + 1) == [{"id": 1}, None]
+
+
+def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
+    assert id_text(2.0**53 - 1) == str(2**53 - 1)
+    assert id_text(1.0 - 2**53) == str(1 - 2**53)
+    assert [id_text(2.0**53), id_text(-(2.0**53)), id_text(2.0**54)] == [None] * 3
+    assert id_text(2**60) == str(2**60)
+
+
+def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST", 3)
+    assert rows_of(iter("abc")) == ["a", "b", "c"]
+    with pytest.raises(InputError, match="more than 3 records"):
+        rows_of(iter("abcd"))
+    with pytest.raises(InputError, match="more than 3 records"):
+        rows_of(itertools.count())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("prediction", {}, "'prediction' is empty"),
+        ("messages", {}, "'messages' is empty"),
+        ("messages", [], "'messages' is empty"),
+        ("prediction", None, "'prediction' is null"),
+        ("prediction", [], None),
+        ("tool_calls", None, None),
+        ("tool_calls", "null", None),
+        ("tool_calls", " ", "'tool_calls' is an empty text"),
+    ],
+)
+def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
+    field: str, value: object, said: str | None
+) -> None:
+    (record,) = read_data([{"id": "a", field: value}], "p", role="answer").records
+    assert (record.error is None) is (said is None)
+    assert said is None or said in str(record.error)
+
+
+def test_three_ids_are_named_and_three_repeats() -> None:
+    records = [Record("p", at, f"q{at // 2}", "f()") for at in range(8)]
+    assert len(repeated_ids(records[:6])) == 3
+    assert repeated_ids(records)[3:] == ["… and 1 more records have the id of another"]
+
+
+def test_two_stars_are_folders_at_any_depth(tmp_path: Path) -> None:
+    for name in ("a.json", "one/b.json", "one/two/c.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("[]", "utf-8")
+    assert [record.id for record in read_path(f"{tmp_path}/**/*.json").records] == ["a", "one/b", "one/two/c"]
+    assert [record.id for record in read_path(f"{tmp_path}/*/*.json").records] == ["b"]
