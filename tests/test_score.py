@@ -14,7 +14,8 @@ from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.dialects.read import parse
 from planner_eval.metrics import DEFAULT_METRICS
 from planner_eval.metrics.counts import Counts, Share
-from planner_eval.policy import Policy, Rule
+from planner_eval.policy import Policy
+from planner_eval.policy.rule import Rule
 from planner_eval.policy.unused import Names
 from planner_eval.records.files import read_file
 from planner_eval.records.pairing import pair
