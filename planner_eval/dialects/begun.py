@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 
+from planner_eval.base.jsontext import whole
 from planner_eval.dialects.cut import left_open
 from planner_eval.dialects.detect import last_token, signs
 from planner_eval.dialects.table import Wrapper, own, table
@@ -76,7 +77,7 @@ def _in_text(text: str) -> bool:
     if '\\"' not in text:
         return False
     try:
-        json.loads(text)
+        whole(text)
     except json.JSONDecodeError as error:
         return error.msg.startswith("Unterminated") and '\\"' in text[error.pos :]
     except (ValueError, RecursionError):

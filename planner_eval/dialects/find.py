@@ -20,7 +20,7 @@ from planner_eval.dialects.beside import blank
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
@@ -131,9 +131,9 @@ def _whole(view: View, reader: Reader) -> Read | None:
 def _words(limits: Limits, *, repair: bool) -> Words:
     """Reads what an assistant says in a conversation."""
 
-    def read(text: str) -> tuple[str | None, RawPlan]:
+    def read(text: str) -> Recognised:
         found = find(text, limits, repair=repair)
-        return found.dialect, found.raw
+        return Recognised(found.dialect, found.raw)
 
     return read
 

@@ -12,6 +12,7 @@ from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json, parse_located
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.detect import detect_data
+from planner_eval.dialects.dialect import Recognised
 from planner_eval.dialects.messages import call_items, with_results
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.talks import Talk, Turn, talk_of
@@ -22,7 +23,7 @@ from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 if TYPE_CHECKING:
     from planner_eval.dialects.sources import Which
 
-Words: TypeAlias = Callable[[str], tuple[str | None, RawPlan]]
+Words: TypeAlias = Callable[[str], Recognised]
 """Reads the words of a turn: the dialect that they are in, and the calls."""
 
 
@@ -70,9 +71,7 @@ def in_text(
     return None if talk is None else Source(talk, text, places)
 
 
-def read(
-    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
-) -> tuple[str, RawPlan]:
+def read(source: Source, which: Which, dialect: str | None, limits: Limits, words: Words) -> Recognised:
     """The dialect and the calls of a conversation, or of one turn of it.
 
     Args:
@@ -102,12 +101,12 @@ def read(
             "all were read (--turn takes one)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
-    return name, raw._replace(notes=tuple(notes))
+    return Recognised(name, raw._replace(notes=tuple(notes)))
 
 
 def read_checked(
     source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
-) -> tuple[str, RawPlan]:
+) -> Recognised:
     """As :func:`read`; what is read must be a whole answer.
 
     Raises:
@@ -116,10 +115,11 @@ def read_checked(
     """
     state = _state_of(source, which)
     try:
-        name, raw = read(source, which, dialect, limits, words)
+        found = read(source, which, dialect, limits, words)
         if state is None:
-            return name, raw
-        state.plan = link(raw, dialect=name, depth=limits.depth)
+            return found
+        raw = found.raw
+        state.plan = link(raw, dialect=found.dialect, depth=limits.depth)
         if raw.calls:
             count = len(raw.calls)
             state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
