@@ -58,6 +58,8 @@ def begun(text: str, start: int, *, called: bool) -> int | None:
     if at >= end:
         return None
     tail = text[at:end]
+    if _CLOSERS.fullmatch(tail):
+        return None
     for pattern in (_LINE, _INSIDE):
         match = pattern.search(tail)
         if match is not None:
@@ -114,6 +116,8 @@ def _in_section(text: str) -> bool:
 
 def _bracket(tail: str) -> int | None:
     """Where a name begins whose bracket is still open: of a call, not of words."""
+    if "(" not in tail:
+        return None
     after = _CLOSERS.match(tail, max(tail.rfind("\n\n"), 0)).end()  # type: ignore[union-attr]
     for at, mark in left_open(tail, after):
         name = _BEFORE.search(tail[max(0, at - 100) : at]) if mark == "(" else None

@@ -59,6 +59,10 @@ TURN = re.compile(
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
+_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
+_TOKENS = ("<", "INST]", "\x1b")
+"""What stands wherever these find something: a look for it is cheap."""
+
 
 @dataclass(slots=True)
 class Found:
@@ -197,6 +201,15 @@ def _blanked(source: str, search: Search) -> str:
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
     text = THOUGHT.sub(lambda m: blank(m.group()), text)
+    if any(word in text for word in _TURNS):
+        text = _first_turn(text, search)
+    if any(word in text for word in _TOKENS):
+        text = TOKEN.sub(lambda m: blank(m.group()), text)
+    return text
+
+
+def _first_turn(text: str, search: Search) -> str:
+    """The text without other turns after it, and without headers."""
     turn = next(
         (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
     )
@@ -205,8 +218,7 @@ def _blanked(source: str, search: Search) -> str:
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
-    text = TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
-    return TOKEN.sub(lambda m: blank(m.group()), text)
+    return TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
 
 
 def _plain(text: str) -> bool:

@@ -172,7 +172,7 @@ def _listed(
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
     data = data[0] if len(data) == 1 else data
-    name = dialect or detect_data(data, source.text).dialect
+    name = dialect or detect_data(data, _seen(source, turns)).dialect
     reader = dialects.get(name).read_data
     if reader is None:
         reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
@@ -185,6 +185,31 @@ def _listed(
         pairs = zip(raw.calls, owners, strict=True)
         raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
     return name, raw, sizes
+
+
+_SMALL, _BRIEF = 10_000, 200
+
+
+def _seen(source: Source, turns: tuple[Turn, ...]) -> str:
+    """What a dialect is looked for in: of large answers of tools only how they begin, which are no calls."""
+    if 0 < len(source.text) <= _SMALL:
+        return source.text
+    seen = [item for turn in turns for item in (*turn.items, *(_brief(each, 3) for each in turn.answers))]
+    try:
+        return repr(seen)
+    except ValueError:  # an integer that Python does not write
+        return source.text
+
+
+def _brief(value: Any, depth: int) -> Any:
+    """A tool's answer with its long texts cut."""
+    if isinstance(value, str):
+        return value[:_BRIEF]
+    if depth and isinstance(value, list):
+        return [_brief(item, depth - 1) for item in value]
+    if depth and isinstance(value, dict):
+        return {key: _brief(item, depth - 1) for key, item in value.items()}
+    return value
 
 
 def _with_words(
