@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from planner_eval.drawing import render_many
     from planner_eval.execution import Trace
     from planner_eval.plan.model import Call, Plan, Ref
-    from planner_eval.policy import Policy, Rule
+    from planner_eval.policy import Policy
+    from planner_eval.policy.rule import Rule
     from planner_eval.verbs.benchmark import score_benchmark
     from planner_eval.verbs.catalogs import read_catalog
     from planner_eval.verbs.checking import check
@@ -54,7 +55,7 @@ _WHERE = {
     "Policy": "policy",
     "Reading": "verbs.evaluating",
     "Ref": "plan.model",
-    "Rule": "policy",
+    "Rule": "policy.rule",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution",
     "apply": "verbs.repairing",

@@ -15,7 +15,8 @@ from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Pairing, Side
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import DEFAULT_POLICY, Policy, Rule, Terms
+from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
+from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
 
 

@@ -23,7 +23,8 @@ from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.plan.statistics import stats
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Rule, Terms
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.policy.rule import Rule
 from tests.build import edges
 from tests.conftest import ROOT
 from tests.plant import KINDS

@@ -6,7 +6,8 @@ import pytest
 
 from planner_eval.comparison.edits import EDITS
 from planner_eval.metrics import METRICS
-from planner_eval.policy import COMPARE, ORDERS
+from planner_eval.policy import ORDERS
+from planner_eval.policy.rule import COMPARE
 from tests.conftest import ROOT
 from tests.test_policy import PAIRS, SAME
 

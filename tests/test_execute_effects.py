@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.execution import compare_effects, pass_k, same_meaning, symbolic, tool_source
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from planner_eval.policy import Policy, Rule
+from planner_eval.policy import Policy
+from planner_eval.policy.rule import Rule
 
 
 def plan(*calls: tuple[Any, ...], answer: Any = None) -> Plan:

@@ -219,7 +219,7 @@ def test_a_lone_name_stands_for_a_list_of_one() -> None:
     assert ([figure.name for figure in report.figures], list(report.breakdown)) == (["exact"], ["calls"])
     assert pe.score(F, F, metrics="exact").keys() == {"exact"}
     assert pe.compare([F], [F], [F], metrics="exact", by="calls").n == 1
-    from planner_eval.policy import Rule
+    from planner_eval.policy.rule import Rule
 
     assert Rule(compare="casefold") == Rule(compare=("casefold",))
 

@@ -217,12 +217,22 @@ def third_party(*argv: str) -> set[str]:
         (("--version",), set()),
         (("--help",), {"click"}),
         (("diff", "data/demo/pred.json", "data/demo/gold.json"), {"click"}),
+        (("score", "data/demo/pred.json", "data/demo/gold.json"), {"click"}),
         (("stats", "data/demo/gold.json"), {"click"}),
     ],
 )
 def test_a_command_imports_only_what_it_needs(argv: tuple[str, ...], allowed: set[str]) -> None:
     found = third_party(*argv) - {"planner_eval", "runpy", "sitecustomize", "usercustomize"}
     assert found <= allowed | {"mpl_toolkits"}  # matplotlib's .pth file names its namespace at start-up
+
+
+def test_the_intervals_of_a_few_pairs_need_no_numpy(tmp_path: Path) -> None:
+    few = []
+    for side in ("pred", "gold"):
+        lines = (ROOT / "data" / "demo" / f"{side}.jsonl").read_text(encoding="utf-8").splitlines()
+        few.append(tmp_path / f"{side}.jsonl")
+        few[-1].write_text("\n".join(lines[:4]), encoding="utf-8")
+    assert third_party("score", *map(str, few)) & HEAVY == set()
 
 
 def test_importing_the_package_is_light() -> None:

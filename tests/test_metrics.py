@@ -17,7 +17,8 @@ from planner_eval.comparison.align import match
 from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure
 from planner_eval.metrics.order import ordered_calls
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import Policy, Rule, Terms
+from planner_eval.policy import Policy, Terms
+from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans

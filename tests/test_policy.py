@@ -12,8 +12,9 @@ from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.rules import normal
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import COMPARE, NO_TERMS, Policy, Rule, Terms
+from planner_eval.policy import NO_TERMS, Policy, Terms
 from planner_eval.policy.file import find_policy, load_policy, policy_of, presets
+from planner_eval.policy.rule import COMPARE, Rule
 from planner_eval.policy.values import LEAVES, dates, times
 from planner_eval.records.files import Record
 from planner_eval.records.gold import read_gold, terms_of

@@ -28,8 +28,8 @@ from planner_eval.dialects.read import parse
 from planner_eval.dialects.row_schema import Row
 from planner_eval.drawing.schema import RoleEntry, ThemeFile
 from planner_eval.drawing.themes import Role, Theme, theme
-from planner_eval.policy import Rule
 from planner_eval.policy.file import load_policy
+from planner_eval.policy.rule import Rule
 from planner_eval.policy.schema import RuleEntry
 from planner_eval.records.files import Record
 from planner_eval.records.gold import FIELDS, read_gold

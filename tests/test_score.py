@@ -8,19 +8,22 @@ from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.dialects.read import parse
 from planner_eval.metrics import DEFAULT_METRICS
 from planner_eval.metrics.counts import Counts, Share
-from planner_eval.policy import Policy, Rule
+from planner_eval.policy import Policy
+from planner_eval.policy.rule import Rule
 from planner_eval.policy.unused import Names
 from planner_eval.records.files import read_file
 from planner_eval.records.pairing import pair
 from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
+from planner_eval.scoring.draws import MOST
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
 from planner_eval.scoring.report import figures, make_report, report_data, write_report
 from planner_eval.scoring.scored import Scored, score_rows
@@ -163,6 +166,32 @@ def test_bootstrap_is_seeded_and_covers() -> None:
     # the normal interval of the mean of a uniform choice from 0, 1/4, ..., 1
     half = 1.96 * (0.125 / 300) ** 0.5
     assert first.high - first.low == pytest.approx(2 * half, rel=0.15)
+
+
+@pytest.mark.parametrize("count", range(1, MOST + 1))
+def test_few_samples_are_drawn_as_numpy_draws_them(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(count)
+    for seed in (0, 1, 7, 2**31, 2**32 + 5, 2**128, 3**150):
+        wholes = [[random.randrange(1, 9) for _ in range(count)] for _ in range(5)]
+        columns = {
+            str(at): [
+                None if random.random() < 0.1 else Share(random.randrange(-whole, whole + 1), whole)
+                for whole in row
+            ]
+            for at, row in enumerate(wholes)
+        }
+        columns["half"] = [None, *[Counts(1, 2, 3)] * (count - 1)]
+        here = intervals(columns, seed=seed)
+        with monkeypatch.context() as patched:
+            patched.setattr("planner_eval.scoring.draws.MOST", 0)
+            assert repr(intervals(columns, seed=seed)) == repr(here)
+
+
+def test_few_samples_that_are_no_whole_numbers_are_drawn_by_numpy() -> None:
+    found = intervals({"x": [Share(0.1, 0.3), Share(0.2, 0.3), Share(0.3, 0.3)]})["x"]
+    weights = np.random.default_rng(0).multinomial(3, np.full(3, 1 / 3), 1_000) @ np.array([0.1, 0.2, 0.3])
+    assert found is not None
+    assert [found.low, found.high] == pytest.approx(list(np.quantile(weights / 0.9, [0.025, 0.975])))
 
 
 def test_intervals_of_nothing() -> None:

@@ -12,7 +12,8 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.model import Unresolved
-from planner_eval.policy import Policy, Rule, Terms
+from planner_eval.policy import Policy, Terms
+from planner_eval.policy.rule import Rule
 from tests.test_cli import planeval
 
 

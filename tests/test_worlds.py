@@ -18,6 +18,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.execution import execute
 from planner_eval.worlds import CallError, Definition, World, facts_of, load, read
 from planner_eval.worlds.definition import NotFound, Refused, UnknownApi, WrongType
+from planner_eval.worlds.typed import untyped
 from tests.conftest import ROOT, examples
 from tests.world_calls import table
 
@@ -383,6 +384,12 @@ def test_facts_are_found_among_ten_that_differ(queries: list[dict[str, Any]], se
             assert len(others) >= 10
         with World(SMALL, seed=seed, facts=facts) as twin:
             assert twin.dump() == world.dump()
+
+
+def test_a_text_that_nests_too_deeply_stays_a_text() -> None:
+    deep = "[" * 100_000
+    assert untyped(deep, "json") == deep
+    assert untyped("[1]", "json") == [1]
 
 
 @examples(100)

@@ -257,9 +257,9 @@ class Located:
     """A JSON value with its place: `data` holds Located items where it is a list or an object.
 
     Args:
-        data: A scalar, a list of Located, or a list of (key, Located) pairs.
+        data: A scalar, a list of Located, or a list of Members.
         span: The value's place in the text.
-        is_object: Whether `data` are pairs.
+        is_object: Whether `data` are members.
     """
 
     __slots__ = ("data", "is_object", "span")
@@ -268,6 +268,13 @@ class Located:
         self.data = data
         self.span = span
         self.is_object = is_object
+
+
+class Member(NamedTuple):
+    """One member of an object."""
+
+    key: str
+    value: Located
 
 
 def parse_located(text: str, dialect: str = "json") -> list[Located]:
@@ -339,12 +346,12 @@ def _transformer() -> Any:
             # the same rules where another grammar imports them
             json__string = json__number = json__word = string
 
-            def member(self, items: list[Any]) -> tuple[str, Located]:
-                return json.loads(items[0]), items[2]
+            def member(self, items: list[Any]) -> Member:
+                return Member(json.loads(items[0]), items[2])
 
             def object(self, items: list[Any]) -> Located:
                 span = (items[0].start_pos, items[-1].end_pos)
-                return Located([m for m in items if isinstance(m, tuple)], span, True)
+                return Located([m for m in items if isinstance(m, Member)], span, True)
 
             def array(self, items: list[Any]) -> Located:
                 span = (items[0].start_pos, items[-1].end_pos)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import date, datetime
 
+from planner_eval.base.jsonfile import value_of
+from planner_eval.base.jsontext import Repeated
 from planner_eval.catalogs.catalog import Type
 from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
@@ -19,6 +20,7 @@ _NAMES = {
     str: "string",
     list: "array",
     dict: "object",
+    Repeated: "object",
 }
 _REFERENCES = (Ref, Unresolved, Template)
 
@@ -70,8 +72,8 @@ def as_kind(value: Value, kinds: tuple[str, ...]) -> Value:
     if "null" in kinds and value.lower() in ("null", "none"):
         return None
     try:
-        read = json.loads(value.strip())
-    except (ValueError, RecursionError):
+        read = value_of(value.strip())
+    except ValueError:
         return value
     return read if _has_kind(read, kinds) else value
 

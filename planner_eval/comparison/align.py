@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side, Tool
 from planner_eval.comparison.matching.replaced import pair_replaced
 from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.plan.model import Plan
@@ -194,7 +194,7 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
 
 def _blocks(pairing: Pairing) -> list[Block]:
     """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
-    found: dict[tuple[str | None, str], Block] = {}
+    found: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
         if partner == FREE:
             found.setdefault(tool, Block([], [])).golds.append(gold)
@@ -245,7 +245,7 @@ def _reconsider(pairing: Pairing) -> None:
         pairing.to_gold, pairing.to_pred = to_gold, to_pred
 
 
-def _astray(pairing: Pairing, gold: int, counts: Counter[tuple[str | None, str]]) -> bool:
+def _astray(pairing: Pairing, gold: int, counts: Counter[Tool]) -> bool:
     """Whether a call refers to the wrong one of several calls, or to a wrong call instead of several."""
     ours, theirs = pairing.pred.arguments(pairing.to_pred[gold]), pairing.gold.arguments(gold)
     for name, (shape, producers, _) in theirs.items():

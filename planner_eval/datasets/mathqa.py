@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.files import load_json
@@ -153,19 +153,25 @@ def _value_findings(tree: Node) -> Iterator[Diagnostic]:
     yield Diagnostic("dataset.value", f"the formula has no value that can be compared: {message}")
 
 
+class _Step(NamedTuple):
+    """A step by its number; steps of one operation on the same operands have one number."""
+
+    number: int
+
+
 def _agree(tree: Node, steps: Sequence[Node]) -> bool:
     """Whether the last step unfolds to the tree, operands of commutative operations in any order."""
     ids: dict[tuple[Any, ...], int] = {}
 
-    def key(name: str, operands: list[Any]) -> tuple[str, int]:
+    def key(name: str, operands: list[Any]) -> _Step:
         if name in _COMMUTATIVE:
             operands = sorted(operands, key=repr)
-        return "#", ids.setdefault((name, *operands), len(ids))
+        return _Step(ids.setdefault((name, *operands), len(ids)))
 
-    made: list[tuple[str, int]] = []
+    made: list[_Step] = []
     for step in steps:
         made.append(key(step[0], [made[int(o[1:])] if o.startswith("#") else _plain(o) for o in step[1:]]))
-    done: dict[int, tuple[str, int]] = {}
+    done: dict[int, _Step] = {}
     for node in reversed(list(nodes(tree))):
         done[id(node)] = key(node[0], [done[id(o)] if isinstance(o, tuple) else _plain(o) for o in node[1:]])
     return bool(made) and done[id(tree)] == made[-1]

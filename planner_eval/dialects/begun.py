@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 
+from planner_eval.base.jsontext import whole
 from planner_eval.dialects.cut import left_open
 from planner_eval.dialects.detect import last_token, signs
 from planner_eval.dialects.table import Wrapper, own, table
@@ -57,6 +58,8 @@ def begun(text: str, start: int, *, called: bool) -> int | None:
     if at >= end:
         return None
     tail = text[at:end]
+    if _CLOSERS.fullmatch(tail):
+        return None
     for pattern in (_LINE, _INSIDE):
         match = pattern.search(tail)
         if match is not None:
@@ -76,7 +79,7 @@ def _in_text(text: str) -> bool:
     if '\\"' not in text:
         return False
     try:
-        json.loads(text)
+        whole(text)
     except json.JSONDecodeError as error:
         return error.msg.startswith("Unterminated") and '\\"' in text[error.pos :]
     except (ValueError, RecursionError):
@@ -113,6 +116,8 @@ def _in_section(text: str) -> bool:
 
 def _bracket(tail: str) -> int | None:
     """Where a name begins whose bracket is still open: of a call, not of words."""
+    if "(" not in tail:
+        return None
     after = _CLOSERS.match(tail, max(tail.rfind("\n\n"), 0)).end()  # type: ignore[union-attr]
     for at, mark in left_open(tail, after):
         name = _BEFORE.search(tail[max(0, at - 100) : at]) if mark == "(" else None

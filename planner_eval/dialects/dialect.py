@@ -33,6 +33,18 @@ class Data(NamedTuple):
         return bool(self.calls) and len(self.calls) == len(self.items)
 
 
+class Recognised(NamedTuple):
+    """What was read, before it is linked.
+
+    Args:
+        dialect: The notation.
+        raw: The calls.
+    """
+
+    dialect: str
+    raw: RawPlan
+
+
 class Dialect(NamedTuple):
     """One way to write plans.
 

@@ -20,7 +20,7 @@ from planner_eval.dialects.beside import blank
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
@@ -58,6 +58,10 @@ TURN = re.compile(
     r"|(?:^|(?<=\n))(?:Human|User|USER)\s*+:\s)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
+
+_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
+_TOKENS = ("<", "INST]", "\x1b")
+"""What stands wherever these find something: a look for it is cheap."""
 
 
 @dataclass(slots=True)
@@ -131,9 +135,9 @@ def _whole(view: View, reader: Reader) -> Read | None:
 def _words(limits: Limits, *, repair: bool) -> Words:
     """Reads what an assistant says in a conversation."""
 
-    def read(text: str) -> tuple[str | None, RawPlan]:
+    def read(text: str) -> Recognised:
         found = find(text, limits, repair=repair)
-        return found.dialect, found.raw
+        return Recognised(found.dialect, found.raw)
 
     return read
 
@@ -197,6 +201,15 @@ def _blanked(source: str, search: Search) -> str:
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
     text = THOUGHT.sub(lambda m: blank(m.group()), text)
+    if any(word in text for word in _TURNS):
+        text = _first_turn(text, search)
+    if any(word in text for word in _TOKENS):
+        text = TOKEN.sub(lambda m: blank(m.group()), text)
+    return text
+
+
+def _first_turn(text: str, search: Search) -> str:
+    """The text without other turns after it, and without headers."""
     turn = next(
         (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
     )
@@ -205,8 +218,7 @@ def _blanked(source: str, search: Search) -> str:
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
-    text = TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
-    return TOKEN.sub(lambda m: blank(m.group()), text)
+    return TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
 
 
 def _plain(text: str) -> bool:

@@ -276,6 +276,8 @@ class Reader(PieceReader):
 
     def _inside(self, view: View, at: int, line_end: int) -> Iterator[Read]:
         """The JSON calls after words of a line."""
+        if view.text.find("{", at, line_end) < 0:
+            return
         while (match := _INLINE.search(view.text, at, line_end)) and self.budget > 0:
             start = view.text.index("{" if match[1] is None else "[", match.start())
             piece = extent(view.text, start)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, nests_past, whole
@@ -172,14 +172,21 @@ def _is_flag(tool: Any) -> bool:
     return isinstance(tool, int) or (isinstance(tool, str) and _FLAG.fullmatch(tool) is not None)
 
 
-def calls_among(data: Any) -> tuple[Any, list[Diagnostic]]:
-    """What of a list may be calls, and notes on what is not: words between them, steps that name no tool.
+class Among(NamedTuple):
+    """What of some data may be calls, and notes on what is not."""
 
-    >>> calls_among(["Let me see.", {"name": "f"}])[0]
+    data: Any
+    notes: list[Diagnostic]
+
+
+def calls_among(data: Any) -> Among:
+    """What of a list may be calls, without words between them and steps that name no tool.
+
+    >>> calls_among(["Let me see.", {"name": "f"}]).data
     [{'name': 'f'}]
     """
     if not isinstance(data, list) or not any(isinstance(item, dict) for item in data):
-        return data, []
+        return Among(data, [])
     words = [item for item in data if isinstance(item, str) and not _OPENS.search(item)]
     steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
     flags = [step["tool"] for step in steps if step.get("tool") not in ("", None)]
@@ -193,9 +200,9 @@ def calls_among(data: Any) -> tuple[Any, list[Diagnostic]]:
         message = f"for a tool's name stands a flag that says whether there is one: {_first(flags)}"
         notes.append(Diagnostic("shape.flag", message))
     if not (words or bare or flags):
-        return data, []
+        return Among(data, [])
     passed = {id(item) for item in (*words, *steps)}
-    return [item for item in data if id(item) not in passed], notes
+    return Among([item for item in data if id(item) not in passed], notes)
 
 
 _OPENS = re.compile(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")

@@ -20,7 +20,7 @@ from planner_eval.plan.model import RawPlan
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
 
-_WARNED = re.compile(r"\\|\d[A-Za-z]")
+_WARNED = re.compile(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
 _LINES = re.compile(r"\r\n|\r|\n")
 _WORDS = {"true": True, "false": False, "null": None}

@@ -12,7 +12,7 @@ from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseE
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
@@ -200,7 +200,7 @@ def _read(
     repair: bool,
     located: bool,
     turn: Which = None,
-) -> tuple[str | None, RawPlan]:
+) -> Recognised:
     _refuse_size(source, dialect, limits)
     try:
         is_json = source.lstrip()[:1] in ("[", "{")
@@ -215,7 +215,8 @@ def _read(
         if talk is not None:
             return _read_turns(talk, dialect, limits, repair=repair, turn=turn)
         if dialect is not None:
-            return dialect, _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+            raw = _named(dialects.get(dialect), source, limits, repair=repair, located=located)
+            return Recognised(dialect, raw)
         from planner_eval.dialects.find import find
 
         found = find(source, limits, repair=repair, located=located)
@@ -225,7 +226,7 @@ def _read(
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return found.dialect, found.raw
+    return Recognised(found.dialect, found.raw)
 
 
 def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: bool) -> Source | None:
@@ -244,17 +245,17 @@ def _talk(source: str, limits: Limits, values: list[Any] | None, *, located: boo
 
 def _read_turns(
     found: Source, dialect: str | None, limits: Limits, *, repair: bool, turn: Which
-) -> tuple[str, RawPlan]:
+) -> Recognised:
     """The calls of a conversation or an API's answer."""
     from planner_eval.dialects.turns import read_checked
 
-    def words(text: str) -> tuple[str | None, RawPlan]:
+    def words(text: str) -> Recognised:
         try:
             return _read(text, dialect, limits, repair=repair, located=False)
         except ParseError:
             if dialect is None or not _mere_words(text, dialect, limits):
                 raise
-            return dialect, RawPlan(())
+            return Recognised(dialect, RawPlan(()))
 
     return read_checked(found, turn, dialect, limits, words)
 

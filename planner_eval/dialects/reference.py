@@ -15,7 +15,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, check_depth, pairs_of
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.pieces import split
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.views import View
@@ -86,7 +86,7 @@ def read(source: Any, dialect: str | None, limits: Limits) -> Reading:
     return Reading(dialect, _read(named, text, limits), text)
 
 
-def _recognised(text: str, limits: Limits) -> tuple[str, RawPlan]:
+def _recognised(text: str, limits: Limits) -> Recognised:
     """The notation of a text, as the usual reading finds it."""
     from planner_eval.dialects.find import find
 
@@ -94,7 +94,7 @@ def _recognised(text: str, limits: Limits) -> tuple[str, RawPlan]:
     if whole is not None:
         return whole
     found = find(text, limits)
-    return found.dialect, found.raw
+    return Recognised(found.dialect, found.raw)
 
 
 def _lacking(dialect: str) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from planner_eval.base.jsontext import whole
 from planner_eval.base.limits import Span
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View
@@ -248,9 +249,9 @@ def _encoded(text: str) -> list[Fix]:
             continue
         for mended, notes in repairs(View(given)):
             if isinstance(_json(mended.text), dict):
-                whole = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
+                again = Edit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
                 first, *others = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
-                fixes.append(Fix(first, whole))
+                fixes.append(Fix(first, again))
                 fixes += [Fix(name, Edit(match.end(), match.end(), "")) for name in others]
                 break
     return fixes
@@ -258,7 +259,7 @@ def _encoded(text: str) -> list[Fix]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return whole(text)
     except (ValueError, RecursionError):
         return None
 

@@ -12,6 +12,7 @@ from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json, parse_located
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.detect import detect_data
+from planner_eval.dialects.dialect import Recognised
 from planner_eval.dialects.messages import call_items, with_results
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.talks import Talk, Turn, talk_of
@@ -22,7 +23,7 @@ from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 if TYPE_CHECKING:
     from planner_eval.dialects.sources import Which
 
-Words: TypeAlias = Callable[[str], tuple[str | None, RawPlan]]
+Words: TypeAlias = Callable[[str], Recognised]
 """Reads the words of a turn: the dialect that they are in, and the calls."""
 
 
@@ -70,9 +71,7 @@ def in_text(
     return None if talk is None else Source(talk, text, places)
 
 
-def read(
-    source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
-) -> tuple[str, RawPlan]:
+def read(source: Source, which: Which, dialect: str | None, limits: Limits, words: Words) -> Recognised:
     """The dialect and the calls of a conversation, or of one turn of it.
 
     Args:
@@ -102,12 +101,12 @@ def read(
             "all were read (--turn takes one)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
-    return name, raw._replace(notes=tuple(notes))
+    return Recognised(name, raw._replace(notes=tuple(notes)))
 
 
 def read_checked(
     source: Source, which: Which, dialect: str | None, limits: Limits, words: Words
-) -> tuple[str, RawPlan]:
+) -> Recognised:
     """As :func:`read`; what is read must be a whole answer.
 
     Raises:
@@ -116,10 +115,11 @@ def read_checked(
     """
     state = _state_of(source, which)
     try:
-        name, raw = read(source, which, dialect, limits, words)
+        found = read(source, which, dialect, limits, words)
         if state is None:
-            return name, raw
-        state.plan = link(raw, dialect=name, depth=limits.depth)
+            return found
+        raw = found.raw
+        state.plan = link(raw, dialect=found.dialect, depth=limits.depth)
         if raw.calls:
             count = len(raw.calls)
             state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
@@ -172,7 +172,7 @@ def _listed(
         return dialect or "json", RawPlan(()), sizes
     data: Any = [item for turn in turns for item in (*turn.items, *turn.answers)]
     data = data[0] if len(data) == 1 else data
-    name = dialect or detect_data(data, source.text).dialect
+    name = dialect or detect_data(data, _seen(source, turns)).dialect
     reader = dialects.get(name).read_data
     if reader is None:
         reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
@@ -185,6 +185,31 @@ def _listed(
         pairs = zip(raw.calls, owners, strict=True)
         raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
     return name, raw, sizes
+
+
+_SMALL, _BRIEF = 10_000, 200
+
+
+def _seen(source: Source, turns: tuple[Turn, ...]) -> str:
+    """What a dialect is looked for in: of large answers of tools only how they begin, which are no calls."""
+    if 0 < len(source.text) <= _SMALL:
+        return source.text
+    seen = [item for turn in turns for item in (*turn.items, *(_brief(each, 3) for each in turn.answers))]
+    try:
+        return repr(seen)
+    except ValueError:  # an integer that Python does not write
+        return source.text
+
+
+def _brief(value: Any, depth: int) -> Any:
+    """A tool's answer with its long texts cut."""
+    if isinstance(value, str):
+        return value[:_BRIEF]
+    if depth and isinstance(value, list):
+        return [_brief(item, depth - 1) for item in value]
+    if depth and isinstance(value, dict):
+        return {key: _brief(item, depth - 1) for key, item in value.items()}
+    return value
 
 
 def _with_words(

@@ -7,32 +7,19 @@ every shape that a text may have.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, loads_if_json
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.dialects.dialect import Data
-from planner_eval.plan.model import RawPlan
+from planner_eval.dialects.dialect import Data, Recognised
 
 _PLAIN = frozenset({"name", "arguments"})
 _LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
-class Whole(NamedTuple):
-    """A text that is nothing but a plan.
-
-    Args:
-        dialect: The notation.
-        raw: The calls.
-    """
-
-    dialect: str
-    raw: RawPlan
-
-
-def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> Whole | None:
+def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> Recognised | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
 
     Args:
@@ -57,11 +44,11 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
         raw = read_fast(source)
         if raw is not None:
             check_calls(len(raw.calls), limits)
-            return Whole("appbench", raw)
+            return Recognised("appbench", raw)
     return None
 
 
-def _json(source: str, limits: Limits, values: list[Any]) -> Whole | None:
+def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
     value = values[0] if len(values) == 1 else values
     held = isinstance(value, dict) and "schema" in value
     items = value.get("calls", value) if isinstance(value, dict) and held else value
@@ -79,7 +66,7 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Whole | None:
         raw = reader(value, limits, None)
     except (ParseError, RecursionError):
         return None
-    return Whole(dialect, raw) if raw.calls else None
+    return Recognised(dialect, raw) if raw.calls else None
 
 
 def _is_plain(item: Any) -> bool:

@@ -2,40 +2,24 @@
 
 The default compares values exactly, numbers by value (7 is 7.0), and booleans are not numbers. Rules
 say otherwise for the tools and arguments that they name, with wildcards; where several fit, the
-last one holds. Files are read by :mod:`planner_eval.policy.file`.
+last one holds. A rule is :class:`planner_eval.policy.rule.Rule`; files are read by
+:mod:`planner_eval.policy.file`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 
-COMPARE: dict[str, str] = {
-    "exact": "the value itself",
-    "typed": "7 and 7.0 differ",
-    "casefold": "text without regard to case and blanks",
-    "blankless": "text without case and without any blank",
-    "numbers": "text that is a number is the number",
-    "booleans": "true is 1 and false is 0, also as text",
-    "date": "dates in ISO, US and long forms; an ambiguous one is not guessed",
-    "time": "times of day in 12 and 24 hours",
-    "set": "lists, and texts of items with commas between, as sets",
-    "unordered": "lists without regard to order",
-    "subset": "the prediction's items are among gold's",
-    "superset": "gold's items are among the prediction's",
-    "ignore": "the argument does not count",
-    "any": "the argument must be there, whatever its value",
-    "optional": "the argument may be left out, or given where gold does not",
-    "extra": "the argument may be given where gold does not",
-}
-"""What a rule's ``compare`` can say."""
+if TYPE_CHECKING:
+    from planner_eval.policy.rule import Rule
 
 ORDERS = {
     "data": "a call may not be written before one whose output it needs; else order does not count",
@@ -43,78 +27,6 @@ ORDERS = {
     "written": "calls must come in gold's written order",
     "flat": "as written where gold holds no reference, so that nothing else says what needs what; else data",
 }
-
-
-class _Nothing:
-    def __repr__(self) -> str:
-        return "NOTHING"
-
-
-NOTHING = _Nothing()
-"""No default is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How the values of some arguments compare.
-
-    Args:
-        tool: The tools it is for: a name, or ``App.name``; ``*`` and ``?`` stand for any text and
-            any character.
-        argument: The arguments it is for, likewise.
-        compare: Names of :data:`COMPARE`, applied from left to right.
-        tolerance: Numbers may differ by so much.
-        relative: Numbers may differ by this share of gold's.
-        accepted: Values that are right besides gold's.
-        aliases: Other names of a value: alias → name, both without regard to case.
-        default: What the tool takes where the argument is left out: giving it equals leaving it out.
-        pattern: A regular expression that the prediction's text must match as a whole.
-        function: A function of (prediction's value, gold's value) that says whether it will do.
-        where: The place of the rule in a file of the user's, for messages.
-    """
-
-    tool: str = "*"
-    argument: str = "*"
-    compare: tuple[str, ...] = ()
-    tolerance: float | None = None
-    relative: float | None = None
-    accepted: tuple[Value, ...] = ()
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    default: Value = NOTHING
-    pattern: str | None = None
-    function: Callable[[Value, Value], bool] | None = None
-    where: str = field(default="", compare=False)
-
-    def __post_init__(self) -> None:
-        given: Any = self.compare
-        if isinstance(given, str):  # one name, which is a sequence of letters as well
-            object.__setattr__(self, "compare", (given,))
-        for name in self.compare:
-            if name not in COMPARE:
-                raise PolicyError(_unknown(name, COMPARE))
-        if self.pattern is not None:
-            try:
-                re.compile(self.pattern)
-            except re.error as error:
-                raise PolicyError(f"the pattern {self.pattern!r} does not compile: {error}") from None
-        for number in (self.tolerance, self.relative):
-            if number is not None and not number >= 0:
-                raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
-
-    def fits(self, app: str | None, name: str, argument: str) -> bool:
-        """Whether the rule is for this argument of this tool."""
-        return _fits(self.argument, argument) and (
-            _fits(self.tool, name) or (app is not None and _fits(self.tool, f"{app}.{name}"))
-        )
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether the rule can only be asked of two values, not of each alone."""
-        asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
-        return bool(asked or self.accepted or self.function or _PAIRWISE.intersection(self.compare))
-
-
-_PAIRWISE = frozenset({"subset", "superset", "any", "optional", "extra"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +46,7 @@ class Policy:
         defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
             says; the tool is a name, or ``App.name``. A rule's own default comes first.
 
+    >>> from planner_eval.policy.rule import Rule
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
     ('casefold',)
     """
@@ -150,7 +63,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
-            raise PolicyError(_unknown(self.order, ORDERS))
+            raise PolicyError(unknown(self.order, ORDERS))
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""
@@ -161,14 +74,15 @@ class Policy:
 
     def is_stateful(self, app: str | None, name: str) -> bool:
         """Whether repeated calls of a tool always count."""
-        return any(Rule(tool=pattern).fits(app, name, "") for pattern in self.stateful)
+        return any(tool_fits(pattern, app, name) for pattern in self.stateful)
 
 
 DEFAULT_POLICY = Policy()
 """Values exactly, numbers by value, order by data flow."""
 
 
-def _unknown(name: str, known: Mapping[str, object]) -> str:
+def unknown(name: str, known: Mapping[str, object]) -> str:
+    """What to say of a name that no rule has."""
     hint = did_you_mean(name, known, f"known are {', '.join(known)}")
     return f"there is no rule {name!r}; {hint}"
 
@@ -179,10 +93,16 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(quoted, re.DOTALL)
 
 
-def _fits(pattern: str, text: str) -> bool:
+def fits(pattern: str, text: str) -> bool:
+    """Whether a text is what a pattern names: itself, or with ``*`` and ``?`` for any text and character."""
     return pattern in ("*", text) or (
         ("*" in pattern or "?" in pattern) and _pattern(pattern).fullmatch(text) is not None
     )
+
+
+def tool_fits(pattern: str, app: str | None, name: str) -> bool:
+    """Whether a pattern names a tool, by its name or as ``App.name``."""
+    return fits(pattern, name) or (app is not None and fits(pattern, f"{app}.{name}"))
 
 
 class Terms(NamedTuple):

@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.registry import service
 from planner_eval.base.resources import folder
-from planner_eval.policy import DEFAULT_POLICY, NOTHING, Policy, Rule
+from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy.rule import NOTHING, Rule
 from planner_eval.policy.values import casefold
 
 FILES = ("planeval.toml", "pyproject.toml")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from planner_eval.base.described import Described, Items, OneOf, key
-from planner_eval.policy import COMPARE, ORDERS
+from planner_eval.policy import ORDERS
+from planner_eval.policy.rule import COMPARE
 
 _Compare = Annotated[str, OneOf(COMPARE)]
 

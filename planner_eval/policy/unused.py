@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Plan
-from planner_eval.policy import Policy, Rule
+from planner_eval.policy import Policy, tool_fits
+
+if TYPE_CHECKING:
+    from planner_eval.policy.rule import Rule
 
 
 class Names:
@@ -44,7 +48,7 @@ class Names:
                 )
 
     def _tool(self, rule: Rule) -> bool:
-        return any(Rule(tool=rule.tool).fits(app, name, "") for app, name, _ in self.seen)
+        return any(tool_fits(rule.tool, app, name) for app, name, _ in self.seen)
 
     def _argument(self, rule: Rule) -> bool:
         return any(argument and rule.fits(app, name, argument) for app, name, argument in self.seen)

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any, TypeAlias
 
+from planner_eval.base.jsonfile import value_of
 from planner_eval.worlds.definition import Column, Definition, Table
 
 Held: TypeAlias = Callable[[str, str, Random], Any]
@@ -100,8 +101,8 @@ def as_json(text: str) -> str:
     ('[1]', '"one"')
     """
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        value_of(text)
+    except ValueError:
         return json.dumps(text, ensure_ascii=False)
     return text
 

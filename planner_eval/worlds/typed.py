@@ -8,6 +8,7 @@ from datetime import date
 from math import isfinite
 from typing import Any
 
+from planner_eval.base.jsonfile import value_of
 from planner_eval.worlds.definition import WrongType
 
 LONGEST = 100_000
@@ -59,7 +60,7 @@ def untyped(value: Any, kind: str) -> Any:
         return bool(value)
     if kind == "json" and isinstance(value, str):
         try:
-            return json.loads(value)
+            return value_of(value)
         except ValueError:
             return value
     return value

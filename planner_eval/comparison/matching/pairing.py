@@ -50,6 +50,16 @@ class Use(NamedTuple):
     slot: int
 
 
+class Tool(NamedTuple):
+    """App and name of a call."""
+
+    app: str | None
+    name: str
+
+
+_ANSWER = Tool(None, "")
+
+
 class Side:
     """One plan's calls as a pairing sees them; the answer counts as one more call."""
 
@@ -57,7 +67,7 @@ class Side:
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
-        self.tools = [(call.app, call.name) for call in numbered.plan.calls]
+        self.tools = [Tool(call.app, call.name) for call in numbered.plan.calls]
         self._arguments: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
         self._users: list[list[Use]] | None = None
@@ -81,9 +91,9 @@ class Side:
         self._arguments[position] = found
         return found
 
-    def tool(self, position: int) -> tuple[str | None, str]:
+    def tool(self, position: int) -> Tool:
         """App and name of one call, of the answer too."""
-        return self.tools[position] if position < len(self.tools) else (None, "")
+        return self.tools[position] if position < len(self.tools) else _ANSWER
 
     @property
     def users(self) -> list[list[Use]]:

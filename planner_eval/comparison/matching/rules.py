@@ -10,7 +10,8 @@ from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Value
 from planner_eval.plan.walk import holds, map_leaves
-from planner_eval.policy import NO_TERMS, NOTHING, Policy, Rule, Terms
+from planner_eval.policy import NO_TERMS, Policy, Terms
+from planner_eval.policy.rule import NOTHING, Rule
 from planner_eval.policy.values import LEAVES, as_bag, as_set, casefold, split
 
 

@@ -1,0 +1,102 @@
+"""A rule of a policy: how the values of some arguments compare. Most comparisons have none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_eval.base.errors import PolicyError
+from planner_eval.plan.model import Value
+from planner_eval.policy import fits, tool_fits, unknown
+
+COMPARE: dict[str, str] = {
+    "exact": "the value itself",
+    "typed": "7 and 7.0 differ",
+    "casefold": "text without regard to case and blanks",
+    "blankless": "text without case and without any blank",
+    "numbers": "text that is a number is the number",
+    "booleans": "true is 1 and false is 0, also as text",
+    "date": "dates in ISO, US and long forms; an ambiguous one is not guessed",
+    "time": "times of day in 12 and 24 hours",
+    "set": "lists, and texts of items with commas between, as sets",
+    "unordered": "lists without regard to order",
+    "subset": "the prediction's items are among gold's",
+    "superset": "gold's items are among the prediction's",
+    "ignore": "the argument does not count",
+    "any": "the argument must be there, whatever its value",
+    "optional": "the argument may be left out, or given where gold does not",
+    "extra": "the argument may be given where gold does not",
+}
+"""What a rule's ``compare`` can say."""
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING = _Nothing()
+"""No default is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How the values of some arguments compare.
+
+    Args:
+        tool: The tools it is for: a name, or ``App.name``; ``*`` and ``?`` stand for any text and
+            any character.
+        argument: The arguments it is for, likewise.
+        compare: Names of :data:`COMPARE`, applied from left to right.
+        tolerance: Numbers may differ by so much.
+        relative: Numbers may differ by this share of gold's.
+        accepted: Values that are right besides gold's.
+        aliases: Other names of a value: alias → name, both without regard to case.
+        default: What the tool takes where the argument is left out: giving it equals leaving it out.
+        pattern: A regular expression that the prediction's text must match as a whole.
+        function: A function of (prediction's value, gold's value) that says whether it will do.
+        where: The place of the rule in a file of the user's, for messages.
+    """
+
+    tool: str = "*"
+    argument: str = "*"
+    compare: tuple[str, ...] = ()
+    tolerance: float | None = None
+    relative: float | None = None
+    accepted: tuple[Value, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    default: Value = NOTHING
+    pattern: str | None = None
+    function: Callable[[Value, Value], bool] | None = None
+    where: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        given: Any = self.compare
+        if isinstance(given, str):  # one name, which is a sequence of letters as well
+            object.__setattr__(self, "compare", (given,))
+        for name in self.compare:
+            if name not in COMPARE:
+                raise PolicyError(unknown(name, COMPARE))
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as error:
+                raise PolicyError(f"the pattern {self.pattern!r} does not compile: {error}") from None
+        for number in (self.tolerance, self.relative):
+            if number is not None and not number >= 0:
+                raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
+
+    def fits(self, app: str | None, name: str, argument: str) -> bool:
+        """Whether the rule is for this argument of this tool."""
+        return fits(self.argument, argument) and tool_fits(self.tool, app, name)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether the rule can only be asked of two values, not of each alone."""
+        asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
+        return bool(asked or self.accepted or self.function or _PAIRWISE.intersection(self.compare))
+
+
+_PAIRWISE = frozenset({"subset", "superset", "any", "optional", "extra"})
