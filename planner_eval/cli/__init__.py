@@ -14,6 +14,7 @@ import click
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
+from planner_eval.cli.terminal import interrupted, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
@@ -49,7 +50,7 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"planner_eval.cli.{COMMANDS[cmd_name][0]}").command
         assert isinstance(command, click.Command)
-        return command
+        return with_color(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -92,8 +93,8 @@ def run() -> int:
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(interrupted(error), err=True)
         return 130
     except PlanevalError as error:
         from planner_eval.base.text import printable

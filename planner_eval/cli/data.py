@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import DatasetError
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
 from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
-from planner_eval.cli.sources import IN_PLACE
+from planner_eval.cli.sources import IN_PLACE, chosen, ids
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,11 +146,11 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 @click.argument("name")
 @_place
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
-@click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
-def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
+@ids("Show the sample of this id")
+def show(name: str, cache: str | None, source: str | None, samples: int, wanted: tuple[str, ...]) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
-    refuse_idle([Applies(("samples",), identifier is None, "without --id, which names one sample")])
-    if not samples and identifier is None:
+    refuse_idle([Applies(("samples",), not wanted, "without --id, which names one sample")])
+    if not samples and not wanted:
         from planner_eval.datasets.published import find
         from planner_eval.datasets.store import place
 
@@ -159,10 +158,8 @@ def show(name: str, cache: str | None, source: str | None, samples: int, identif
         emit(_card(dataset, place(dataset, cache=cache, source=source)), None)
         return 0
     found = pe.read_dataset(name, cache=cache, source=source)
-    chosen = [s for s in found if s.id == identifier] if identifier else list(islice(found, samples))
-    if not chosen:
-        raise DatasetError(f"{name} has no sample of the id {identifier!r}")
-    for sample in chosen:
+    asked = chosen(found, wanted, lambda sample: sample.id, name) if wanted else islice(found, samples)
+    for sample in asked:
         emit(_sample(sample), None)
     return 0
 

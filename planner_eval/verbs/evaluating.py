@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -163,7 +163,9 @@ class Paired(NamedTuple):
         return f"answers: {self.pred.said}; gold: {self.gold.said}"
 
 
-def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | None = None) -> Paired:
+def pair(
+    pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | Collection[str] | None = None
+) -> Paired:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
     Args:
@@ -171,11 +173,12 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
             pandas or polars, a Hugging Face data set, or an iterable of records.
         gold: The gold plans, likewise.
         reading: How both are read.
-        id: Keep only the records of this id; a prediction in a file of its own then answers that record.
+        id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
+            the record of one id.
 
     Raises:
-        InputError: a file cannot be used, two gold plans have one id, no record has `id`, or one field of
-            one file would be both the prediction and gold.
+        InputError: a file cannot be used, two gold plans have one id, no record has an `id`, or one field
+            of one file would be both the prediction and gold.
         PairingError: pairing is by id, and no id is on both sides.
 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
@@ -186,15 +189,16 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     _refuse_itself(left, right, reading)
     if left.parts and right.parts:
         left, right = by_name(left, right)
-    if id is not None and not left.many and right.many:
-        left = left._replace(records=(left.records[0]._replace(id=id),))
+    wanted = (id,) if isinstance(id, str) else tuple(id or ())
+    if len(wanted) == 1 and not left.many and right.many:
+        left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
     found = pairing.pair(left, right, by=reading.by)
     pairing.refuse_repeated_gold(found, right.records)
     pairs = found.pairs
-    if id is not None:
-        pairs = tuple(p for p in pairs if any(r is not None and r.id == id for r in p))
-        if not pairs:
-            raise InputError(f"no record has the id {id!r}")
+    if wanted:
+        known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
+        pairing.refuse_unknown(wanted, known)
+        pairs = tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
     return Paired(left, right, found.by, pairs, found.repeated, reading)
 
 
