@@ -36,7 +36,7 @@ def test_text_is_the_default() -> None:
 
 def test_colour_only_when_asked() -> None:
     assert b"\x1b" not in planeval(GOLD).stdout
-    assert b"\x1b[2m" in planeval(GOLD, "--color").stdout
+    assert b"\x1b[2m" in planeval(GOLD, "--color", "always").stdout
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,10 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
         note(f"… and {len(patches.broken) - 5} more lines that hold no patch with an id")
     unknown = patches.unknown(source.records)
     lost = [key for key in unknown if "operations" in patches.by_id[key]]
-    for ids, what in ((lost, "patches"), ([k for k in unknown if k not in lost], "lines without a patch")):
-        if ids:
-            more = ", …" if len(ids) > 5 else ""
-            note(f"{len(ids)} {what} for no plan of {source.name}: {', '.join(ids[:5])}{more}")
+    for keys, what in ((lost, "patches"), ([k for k in unknown if k not in lost], "lines without a patch")):
+        if keys:
+            more = ", …" if len(keys) > 5 else ""
+            note(f"{len(keys)} {what} for no plan of {source.name}: {', '.join(keys[:5])}{more}")
     return len(lost)
 
 

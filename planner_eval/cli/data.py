@@ -194,7 +194,7 @@ def _sample(sample: Any) -> str:
 @click.argument("name")
 @_place
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
-@written("table", "md", "json", help="How to write the result.")
+@written("text", "md", "json", help="How to write the result.")
 def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:
     """Say what is irregular in a data set, and score its gold against itself.
 

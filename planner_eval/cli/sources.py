@@ -115,7 +115,9 @@ def ids(what: str) -> Decorator:
     )
 
 
-def chosen(things: Iterable[T], wanted: Sequence[str], id_of: Callable[[T], str | None], names: str) -> list[T]:
+def chosen(
+    things: Iterable[T], wanted: Sequence[str], id_of: Callable[[T], str | None], names: str
+) -> list[T]:
     """Those whose id is wanted, in their own order.
 
     Args:
