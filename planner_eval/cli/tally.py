@@ -56,6 +56,6 @@ def _counts(found: Counter[str]) -> str:
 
 
 def losses_said(found: Counter[str]) -> str:
-    """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``; "" for nothing."""
+    """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``."""
     total = found.total()
     return f"; {total:,} loss{'es' * (total != 1)} ({_counts(found)})" if total else ""
