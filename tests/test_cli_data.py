@@ -180,7 +180,7 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
         (("check", "mathqa"), "planeval data fetch mathqa"),
         (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
         (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
-        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "no sample of the id 'x'"),
+        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
         (("show", "mathqa", "--samples", "3"), "none of test.json"),
         (("fetch",), "Missing argument"),
         (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),

@@ -175,5 +175,5 @@ def clear() -> None:
 
 def interrupted(error: BaseException) -> str:
     """What is said of an interrupt: how much was done, where it was counted."""
-    notes = getattr(error, "__notes__", None) or getattr(error.__cause__, "__notes__", ())
+    notes: list[str] = getattr(error.__cause__ or error, "__notes__", [])
     return " ".join(["interrupted", *notes])
