@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.cli.data import _progress
 from tests.conftest import ROOT, interruptible
 from tests.dataserver import serving
 
@@ -96,22 +94,6 @@ def test_interrupted_fetch_keeps_what_it_has(cache: Path, tmp_path: Path) -> Non
     assert child.returncode == 130
     assert "interrupted" in said
     assert 400_000 <= part.stat().st_size <= 500_000
-
-
-def test_progress_is_shown_on_a_terminal_only() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    show = _progress(stream)
-    show("a.json", 1_000_000, 2_000_000)
-    show("a.json", 2_000_000, 2_000_000)
-    assert stream.getvalue().count("\r") == 2
-    assert stream.getvalue().endswith("a.json: 2.0 of 2.0 MB\033[K\n")
-    quiet = io.StringIO()
-    _progress(quiet)("a.json", 1, 2)
-    assert quiet.getvalue() == ""
 
 
 def test_fetch_from_a_folder(cache: Path, reference: Path) -> None:

@@ -15,6 +15,7 @@ from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
 from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
 from planner_eval.cli.sources import IN_PLACE, chosen, ids
+from planner_eval.cli.terminal import Counter, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ def fetch(
 
     refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
     datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
-    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress(sys.stderr))
+    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress())
     for dataset in datasets:
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
@@ -112,16 +113,14 @@ def _accept(always: bool) -> Accept:
     return accept
 
 
-def _progress(stream: Any) -> Progress:
-    """A line that counts on a terminal, and nothing elsewhere."""
-    if not stream.isatty():
-        return lambda path, done, total: None
+def _progress() -> Progress:
+    """A count of megabytes for each file in turn."""
+    counters: dict[str, Counter] = {}
 
     def show(path: str, done: int, total: int | None) -> None:
-        of = f" of {total / 1e6:.1f}" if total else ""
-        end = "\n" if total is not None and done >= total else ""
-        stream.write(f"\r{path}: {done / 1e6:.1f}{of} MB\033[K{end}")
-        stream.flush()
+        if path not in counters:
+            counters[path] = counted("MB", lead=f"{path}: ", scale=1_000_000)
+        counters[path](done, total)
 
     return show
 
@@ -202,7 +201,9 @@ def check(name: str, cache: str | None, source: str | None, examples: int, form:
     gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
     read.
     """
-    found = pe.check_dataset(name, cache=cache, source=source, examples=examples)
+    found = pe.check_dataset(
+        name, cache=cache, source=source, examples=examples, progress=counted("gold plans")
+    )
     emit(shown(found, form=form, examples=examples), None)
     if not found.checked.samples:
         return 3

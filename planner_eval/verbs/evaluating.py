@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
@@ -21,6 +21,8 @@ from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
+
+T = TypeVar("T")
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told after each pair how many are done, and of how many."""
@@ -260,8 +262,8 @@ def evaluate(
     return found if progress is None else counted(found, len(paired.pairs), progress)
 
 
-def counted(found: Iterable[Row], total: int, progress: Progress) -> Iterator[Row]:
-    """The same rows; after each `progress` is told."""
-    for done, row in enumerate(found, 1):
-        yield row
+def counted(found: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+    """The same rows or samples; after each `progress` is told."""
+    for done, one in enumerate(found, 1):
+        yield one
         progress(done, total)
