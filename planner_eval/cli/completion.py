@@ -75,10 +75,10 @@ _NAMES: dict[str, Callable[[], Iterable[str]]] = {
 """The names that a parameter takes, by its own name, or with its command's where another has the same."""
 
 _FILES = ("FILE", "SPEC", "GOLD")
-"""What stands in the metavar of an option whose value is a file; of arguments every one that has no names is."""
+"""What stands in the metavar of an option whose value is a file; so is each argument that has no names."""
 
 
-class _Offered(click.ParamType):
+class _Offered(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes none
     """A text of which the shell knows what it may be."""
 
     name = "text"
@@ -112,6 +112,5 @@ def offering(command: click.Command) -> None:
 
 def commands(table: dict[str, tuple[str, str]], incomplete: str) -> list[CompletionItem]:
     """The commands that begin so, each with its line of the help; none of them is imported for it."""
-    return [
-        CompletionItem(name, help=line) for name, (_, line) in table.items() if name.startswith(incomplete)
-    ]
+    found = {name: line for name, (_, line) in table.items() if name.startswith(incomplete)}
+    return [CompletionItem(name, help=line) for name, line in found.items()]
