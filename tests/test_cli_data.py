@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.cli.data import _progress
 from tests.conftest import ROOT, interruptible
 from tests.dataserver import serving
 
@@ -98,22 +96,6 @@ def test_interrupted_fetch_keeps_what_it_has(cache: Path, tmp_path: Path) -> Non
     assert 400_000 <= part.stat().st_size <= 500_000
 
 
-def test_progress_is_shown_on_a_terminal_only() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    show = _progress(stream)
-    show("a.json", 1_000_000, 2_000_000)
-    show("a.json", 2_000_000, 2_000_000)
-    assert stream.getvalue().count("\r") == 2
-    assert stream.getvalue().endswith("a.json: 2.0 of 2.0 MB\033[K\n")
-    quiet = io.StringIO()
-    _progress(quiet)("a.json", 1, 2)
-    assert quiet.getvalue() == ""
-
-
 def test_fetch_from_a_folder(cache: Path, reference: Path) -> None:
     done = planeval("fetch", "mathqa", "callnavi", "--source", str(reference / "datasets"), cache=cache)
     assert done.returncode == 0, done.stderr
@@ -180,7 +162,7 @@ def test_check_of_the_published_data(reference: Path, cache: Path, name: str, re
         (("check", "mathqa"), "planeval data fetch mathqa"),
         (("verify", "mathqa", "--source", "/nowhere"), "no such folder or file"),
         (("verify", "mathqa", "--source", str(ROOT / "README.md")), "is a file"),
-        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "no sample of the id 'x'"),
+        (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
         (("show", "mathqa", "--samples", "3"), "none of test.json"),
         (("fetch",), "Missing argument"),
         (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),

@@ -161,7 +161,8 @@ def test_convert_writes_a_row_for_each_record() -> None:
     failed = sum("error" in row for row in rows)
     assert 0 < failed < len(rows)
     assert all(("text" in row) != ("error" in row) for row in rows)
-    assert f"{len(rows)} records: {len(rows) - failed} written, {failed} not: 1 cannot be read" in done.stderr
+    said = "13 plans: 12 read (6 appbench, 5 nestful, 1 openai-chat), 1 unreadable"
+    assert f"{said}; {len(rows) - failed} written as appbench, {failed - 1} cannot be" in done.stderr
 
 
 def test_convert_of_nothing_readable_has_rows_and_code_3(tmp_path: Path) -> None:
@@ -267,8 +268,6 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
             ("execute", ONE[0], "--tools", "nestful", "--isolation", "inline", "--timeout", "1"),
             "--timeout applies only where the tools run apart",
         ),
-        (("render", ONE[0], "--format", "dot", "--color"), "--color applies only to --format text"),
-        (("render", ONE[0], "--format", "dot", "--no-color"), "--no-color applies only to --format text"),
         (("render", ONE[0], "--source", "data"), "--source applies only to data sets"),
         (("stats", PRED, "--cache", "data"), "--cache applies only to data sets"),
         (("stats", PRED, "--only", "tables"), "--only applies only to data sets"),

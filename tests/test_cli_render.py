@@ -36,7 +36,7 @@ def test_text_is_the_default() -> None:
 
 def test_colour_only_when_asked() -> None:
     assert b"\x1b" not in planeval(GOLD).stdout
-    assert b"\x1b[2m" in planeval(GOLD, "--color").stdout
+    assert b"\x1b[2m" in planeval(GOLD, "--color", "always").stdout
 
 
 @pytest.mark.parametrize(
@@ -167,3 +167,71 @@ def test_a_diff_as_listing_and_as_boxes() -> None:
     assert b"\x1b" not in done.stdout
     pytest.importorskip("netext")
     assert "╭" in subprocess.run([*command, "boxes"], cwd=ROOT, capture_output=True).stdout.decode()
+
+
+# ---------------------------------------------------------------- many pairs into a folder
+def diffed(*argv: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "planner_eval", "diff", *map(str, argv)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+PAIRS = ("data/demo/pred.jsonl", MANY)
+
+
+def test_pairs_are_drawn_a_file_each(tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    done = diffed(*PAIRS, "--format", "svg", "-o", f"{tmp_path}/drawn/")
+    assert (done.returncode, done.stdout) == (1, "")
+    drawn = {file.name for file in (tmp_path / "drawn").iterdir()}
+    ids = [json.loads(line)["id"] for line in (ROOT / MANY).read_text().splitlines()]
+    assert drawn == {f"{name}.svg" for name in ids} - {"alarm-unreadable.svg"}
+    assert (tmp_path / "drawn" / "trip-same.svg").read_bytes().startswith(b"<?xml")
+    assert "12 of 13 pairs drawn" in done.stderr
+    assert "alarm-unreadable: unreadable: data/demo/pred.jsonl, line 13" in done.stderr
+
+
+def test_of_pairs_those_that_differ_or_are_named_are_drawn(tmp_path: Path) -> None:
+    diffed(*PAIRS, "--format", "dot", "--only", "failures", "-o", f"{tmp_path}/a/")
+    assert len(list((tmp_path / "a").iterdir())) == 10
+    done = diffed(
+        *PAIRS, "--format", "dot", "--id", "trip-same", "--id", "rates-same", "-o", f"{tmp_path}/b/"
+    )
+    assert (done.returncode, sorted(file.name for file in (tmp_path / "b").iterdir())) == (
+        0,
+        ["rates-same.dot", "trip-same.dot"],
+    )
+    one = diffed(*PAIRS, "--format", "listing", "--id", "trip-extra", "-o", tmp_path / "b")
+    assert one.returncode == 1
+    assert "+ c4" in (tmp_path / "b" / "trip-extra.txt").read_text()
+
+
+def test_a_folder_takes_drawings_only(tmp_path: Path) -> None:
+    for argv in ((), ("--format", "json"), ("--format", "html"), ("--patch",)):
+        done = diffed(*PAIRS, *argv, "-o", tmp_path)
+        assert done.returncode == 2, argv
+        assert "-o names a directory, which takes a drawing a pair" in done.stderr
+    done = diffed(*PAIRS, "--format", "dot")
+    assert "13 pairs do not fit one drawing: name one with --id, or a directory with -o" in done.stderr
+
+
+def test_ids_that_make_one_file_name_are_told_and_a_link_is_not_followed(tmp_path: Path) -> None:
+    ids = ["a/b", "a_b", "A b"]
+    file, folder = tmp_path / "plans.jsonl", tmp_path / "out"
+    file.write_text("\n".join(json.dumps({"id": name, "output": "f(#a='1')"}) for name in ids))
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(file.read_text())
+    folder.mkdir()
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (folder / "a_b.dot").symlink_to(precious)
+    for run, argv in ((planeval, (file,)), (diffed, (file, gold))):
+        done = run(*argv, "--format", "dot", "-o", folder)
+        said = done.stderr.decode() if isinstance(done.stderr, bytes) else done.stderr
+        assert done.returncode == 0, said
+        assert said.count("is another's") == 2
+        assert "drawn into a_b-2.dot, for a_b.dot is another's" in said
+        assert sorted(one.name for one in folder.iterdir()) == ["A_b-3.dot", "a_b-2.dot", "a_b.dot"]
+        assert precious.read_text() == "mine"
+        assert not (folder / "a_b.dot").is_symlink()
+        (folder / "a_b.dot").unlink()
+        (folder / "a_b.dot").symlink_to(precious)

@@ -601,7 +601,7 @@ def test_an_object_from_ids_to_plans_keeps_every_record(tmp_path: Path, gold: st
     (tmp_path / "p.json").write_text(twice)
     done = planeval("score", str(tmp_path / "p.json"), gold)
     assert (done.returncode, "5 same" in done.stdout) == (1, True)
-    assert "6 records: 6 written" in planeval("convert", str(tmp_path / "p.json"), "--to", "json").stderr
+    assert "; 6 written as json" in planeval("convert", str(tmp_path / "p.json"), "--to", "json").stderr
 
 
 # ---------------------------------------------------------------- a repeated key

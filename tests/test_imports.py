@@ -58,6 +58,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.sections",
         "dialects.templates",
     ),
+    "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
     "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",

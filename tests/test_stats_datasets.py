@@ -205,7 +205,7 @@ def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> Non
     assert cells["Section 4.5", "Pattern A→B", "math"]["value"] == 1
 
 
-@pytest.mark.parametrize("form", ["table", "md", "csv", "json"])
+@pytest.mark.parametrize("form", ["text", "md", "csv", "json"])
 def test_every_format_holds_tables_and_structure(form: str) -> None:
     shown = planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form)
     assert shown.returncode == 0

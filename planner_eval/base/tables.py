@@ -9,19 +9,19 @@ from typing import Any
 
 from planner_eval.base.text import one_line
 
-FORMATS = ("table", "md", "csv", "json", "jsonl")
+FORMATS = ("text", "md", "csv", "json", "jsonl")
 
 
-def table(rows: Sequence[Mapping[str, Any]], format: str = "table", *, width: int = 60) -> str:
+def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int = 60) -> str:
     r"""Rows of equal keys in one of :data:`FORMATS`.
 
     Args:
         rows: The rows; columns are the keys of the first.
-        format: ``"table"`` for people, ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``.
+        format: ``"text"`` for people, ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``.
         width: The widest cell of a table for people.
 
     Returns:
-        The text, without a last line end; "" for no rows as a table.
+        The text, without a last line end; "" for no rows as text.
 
     >>> print(table([{"name": "a", "n": 1}, {"name": "bc", "n": 20}]))
     name   n

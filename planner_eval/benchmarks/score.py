@@ -125,7 +125,7 @@ def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matc
     return dict(found.most_common(2)) if found.total() * 2 > len(matched.records) else {}
 
 
-def shown(scored: Scored, *, form: str = "table", rows: bool = False, failures: bool = False) -> str:
+def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
     """A score as text: what was matched, then each figure under each variant, with its counts and notes.
 
     Args:
@@ -140,7 +140,7 @@ def shown(scored: Scored, *, form: str = "table", rows: bool = False, failures: 
     records = [
         row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
     ]
-    if form not in ("table", "md"):
+    if form not in ("text", "md"):
         return table(records if rows else figures, form)
     for row in figures:  # the published figure to its last digit, where others are rounded
         if isinstance(row.get("official"), float):

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
+from planner_eval.cli.terminal import interrupted, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
@@ -36,6 +38,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command → its module in this package and the line that ``--help`` shows."""
 
 
+COMPLETING = "_PLANEVAL_COMPLETE"
+"""Set by the shell's script when it asks what may stand next."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called; ``--help`` imports none."""
 
@@ -49,7 +55,11 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"planner_eval.cli.{COMMANDS[cmd_name][0]}").command
         assert isinstance(command, click.Command)
-        return command
+        if COMPLETING in os.environ:
+            from planner_eval.cli.completion import offering
+
+            offering(command)
+        return with_color(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -62,6 +72,12 @@ class LazyGroup(click.Group):
             hint = f" Did you mean {close!r}?" if close else ""
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Offer the commands from the table, and the group's own options."""
+        from planner_eval.cli.completion import commands
+
+        return [*commands(COMMANDS, incomplete), *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table."""
@@ -92,8 +108,8 @@ def run() -> int:
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(interrupted(error), err=True)
         return 130
     except PlanevalError as error:
         from planner_eval.base.text import printable

@@ -10,7 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
 from planner_eval.cli.options import emit, note, output, reading, repairing
-from planner_eval.cli.sources import dataset_places, read_plans, refuse_stdin_twice
+from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile, Record
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @reading
 @dataset_places
 @repairing
-@click.option("--id", "wanted", metavar="ID", help="Repair only the plan of this id.")
+@ids("Repair only the plan of this id")
 @click.option(
     "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
 )
@@ -34,7 +34,7 @@ def command(
     dialect: str | None,
     repair: bool,
     compute: str | None,
-    wanted: str | None,
+    wanted: tuple[str, ...],
     target: str,
     output: str | None,
     **fields: Any,
@@ -47,17 +47,21 @@ def command(
     not or a patch without its plan, 2 usage, 3 none.
     """
     from planner_eval.plan.model import Plan
+    from planner_eval.records.patches import name_of
 
     refuse_stdin_twice(patch, plan)
     patches = pe.read_patches(patch)
     source = read_plans([plan], **fields)[0]
-    done = pe.apply(patches, source, id=wanted, dialect=dialect, repair=repair, compute=compute)
+    one = wanted[0] if len(wanted) == 1 else None
+    if len(wanted) > 1:
+        source = source._replace(records=tuple(chosen(source.records, wanted, name_of, source.name)))
+    done = pe.apply(patches, source, id=one, dialect=dialect, repair=repair, compute=compute)
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)
         return 0
     rows = [_row(record, one, target) for record, one in zip(source.records, done, strict=True)]
     emit("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), output)
-    unmatched = _say_unmatched(patches, source)
+    unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = sum("text" in row for row in rows)
     _say(rows, written)
     return 3 if not written else int(written < len(rows) or bool(unmatched) or bool(patches.broken))
@@ -81,10 +85,10 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
         note(f"… and {len(patches.broken) - 5} more lines that hold no patch with an id")
     unknown = patches.unknown(source.records)
     lost = [key for key in unknown if "operations" in patches.by_id[key]]
-    for ids, what in ((lost, "patches"), ([k for k in unknown if k not in lost], "lines without a patch")):
-        if ids:
-            more = ", …" if len(ids) > 5 else ""
-            note(f"{len(ids)} {what} for no plan of {source.name}: {', '.join(ids[:5])}{more}")
+    for keys, what in ((lost, "patches"), ([k for k in unknown if k not in lost], "lines without a patch")):
+        if keys:
+            more = ", …" if len(keys) > 5 else ""
+            note(f"{len(keys)} {what} for no plan of {source.name}: {', '.join(keys[:5])}{more}")
     return len(lost)
 
 

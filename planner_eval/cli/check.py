@@ -13,6 +13,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
 from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,7 @@ def command(
     rows: list[dict[str, Any]] = []
     read = unread = 0
     for source in sources:
-        for record in source.records:
+        for record in counting(source.records, len(source.records)):
             name = _name(record, several=len(sources) > 1)
             found = list(_checked(record, name, catalog, how, ignore=ignore, level=level))
             good = all(row["code"] != "unreadable" for row in found)

@@ -11,8 +11,8 @@ from planner_eval.base.formats import WHOLE, of_suffix
 from planner_eval.cli.options import emit, note, output, seed_option, written
 from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.score import counted
 from planner_eval.cli.sources import read_sides
+from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
     from planner_eval.scoring.compare import Contrast

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.cli.options import computing, emit, note, output, reading
 from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.tally import Tally, losses_said
+from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from planner_eval.records.files import Record
@@ -46,39 +49,44 @@ def command(
     What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
+    from planner_eval import dialects
     from planner_eval.verbs.reading import types_of
 
+    dialects.get(target)
     sources = read_plans(files, **fields)
     many = len(sources) > 1 or sources[0].many
     records = [record for source in sources for record in source.records]
-    how: dict[str, Any] = {"loss": loss, "dialect": dialect, "repair": repair, "compute": compute}
+    how: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     lines: list[str] = []
-    unreadable = unwritten = 0
-    for record in records:
+    tally, losses, written = Tally(), Counter[str](), 0
+    for record in counting(records, len(records)):
         try:
-            done = pe.convert(record, target, **how)
+            plan = pe.parse(record, **how)
+            tally.took(plan)
+            done = pe.convert(plan, target, loss=loss)
             row = {"text": done.text}
+            losses.update(lost.code for lost in done.losses)
             for lost in done.losses:
                 note(f"{record.where}: {lost.code}: {lost.message}")
         except ParseError as error:
-            unreadable += 1
+            tally.missed(error)
             row = {"error": _said(error, record, many=many)}
         except WriteError as error:
-            unwritten += 1
             row = {"error": _said(error, record, many=many)}
         if many:
             head = {"file": record.file, "id": record.id} if len(sources) > 1 else {"id": record.id}
             lines.append(json.dumps(head | row, ensure_ascii=False))
         elif "text" in row:
             lines.append(row["text"])
-    failed = unreadable + unwritten
-    written = len(records) - failed
-    if lines or not failed:
+        written += "text" in row
+    if lines or written == len(records):
         emit("\n".join(lines), output)
     if many:
-        note(_summary(written, unreadable, unwritten, target))
-    return 0 if not failed else 1 if written else 3
+        unsaid = tally.read - written
+        cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
+        note(f"{tally}; {written:,} written as {target}{cannot}{losses_said(losses)}")
+    return 0 if written == len(records) else 1 if written else 3
 
 
 def _said(error: Exception, record: Record, *, many: bool) -> str:
@@ -86,10 +94,3 @@ def _said(error: Exception, record: Record, *, many: bool) -> str:
     if not many:
         note(f"{record.where}: {error}")
     return f"{record.where}: {str(error).partition(chr(10))[0]}"
-
-
-def _summary(written: int, unreadable: int, unwritten: int, target: str) -> str:
-    reasons = [f"{unreadable} cannot be read"] if unreadable else []
-    reasons += [f"{unwritten} cannot be said in {target}"] if unwritten else []
-    failed = f", {unreadable + unwritten} not: {', '.join(reasons)}" if reasons else ""
-    return f"{written + unreadable + unwritten} records: {written} written{failed}"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import DatasetError
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
 from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
-from planner_eval.cli.sources import IN_PLACE
+from planner_eval.cli.sources import IN_PLACE, chosen, ids
+from planner_eval.cli.terminal import Counter, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ def fetch(
 
     refuse_idle([Applies(("mirror",), source is None, "without --source, which downloads nothing")])
     datasets = list(published().values()) if names == ("all",) else [find(name) for name in names]
-    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress(sys.stderr))
+    options = Options(mirror=mirror, accept=_accept(accept_checksum), progress=_progress())
     for dataset in datasets:
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
@@ -113,16 +113,14 @@ def _accept(always: bool) -> Accept:
     return accept
 
 
-def _progress(stream: Any) -> Progress:
-    """A line that counts on a terminal, and nothing elsewhere."""
-    if not stream.isatty():
-        return lambda path, done, total: None
+def _progress() -> Progress:
+    """A count of megabytes for each file in turn."""
+    counters: dict[str, Counter] = {}
 
     def show(path: str, done: int, total: int | None) -> None:
-        of = f" of {total / 1e6:.1f}" if total else ""
-        end = "\n" if total is not None and done >= total else ""
-        stream.write(f"\r{path}: {done / 1e6:.1f}{of} MB\033[K{end}")
-        stream.flush()
+        if path not in counters:
+            counters[path] = counted("MB", lead=f"{path}: ", scale=1_000_000)
+        counters[path](done, total)
 
     return show
 
@@ -147,11 +145,11 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 @click.argument("name")
 @_place
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
-@click.option("--id", "identifier", metavar="ID", help="Show the sample of this id.")
-def show(name: str, cache: str | None, source: str | None, samples: int, identifier: str | None) -> int:
+@ids("Show the sample of this id")
+def show(name: str, cache: str | None, source: str | None, samples: int, wanted: tuple[str, ...]) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
-    refuse_idle([Applies(("samples",), identifier is None, "without --id, which names one sample")])
-    if not samples and identifier is None:
+    refuse_idle([Applies(("samples",), not wanted, "without --id, which names one sample")])
+    if not samples and not wanted:
         from planner_eval.datasets.published import find
         from planner_eval.datasets.store import place
 
@@ -159,10 +157,8 @@ def show(name: str, cache: str | None, source: str | None, samples: int, identif
         emit(_card(dataset, place(dataset, cache=cache, source=source)), None)
         return 0
     found = pe.read_dataset(name, cache=cache, source=source)
-    chosen = [s for s in found if s.id == identifier] if identifier else list(islice(found, samples))
-    if not chosen:
-        raise DatasetError(f"{name} has no sample of the id {identifier!r}")
-    for sample in chosen:
+    asked = chosen(found, wanted, lambda sample: sample.id, name) if wanted else islice(found, samples)
+    for sample in asked:
         emit(_sample(sample), None)
     return 0
 
@@ -197,7 +193,7 @@ def _sample(sample: Any) -> str:
 @click.argument("name")
 @_place
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
-@written("table", "md", "json", help="How to write the result.")
+@written("text", "md", "json", help="How to write the result.")
 def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:
     """Say what is irregular in a data set, and score its gold against itself.
 
@@ -205,7 +201,9 @@ def check(name: str, cache: str | None, source: str | None, examples: int, form:
     gold through the benchmark's metrics. Exit code 1 when something was found, 3 when nothing could be
     read.
     """
-    found = pe.check_dataset(name, cache=cache, source=source, examples=examples)
+    found = pe.check_dataset(
+        name, cache=cache, source=source, examples=examples, progress=counted("gold plans")
+    )
     emit(shown(found, form=form, examples=examples), None)
     if not found.checked.samples:
         return 3

@@ -21,7 +21,7 @@ def shown(found: DatasetCheck, *, form: str, examples: int) -> str:
 
     Args:
         found: What was found.
-        form: ``"table"``, ``"md"`` or ``"json"``.
+        form: ``"text"``, ``"md"`` or ``"json"``.
         examples: How many examples to show of each kind.
     """
     dataset, checked, replays = found

@@ -14,7 +14,7 @@ from planner_eval.cli.options import emit, output, wrappers, written
 
 @click.command("dialects")
 @click.argument("name", required=False)
-@written("table", *WHOLE, help="How to write the list; md is the documentation's page.")
+@written("text", *WHOLE, help="How to write the list; md is the documentation's page.")
 @wrappers
 @output
 def command(name: str | None, form: str, output: str | None) -> int:

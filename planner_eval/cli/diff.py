@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -10,13 +11,24 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.drawing import Look, draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, refuse_idle
+from planner_eval.cli.drawing import (
+    Look,
+    Named,
+    draw_one,
+    drawing,
+    file_or_folder,
+    is_folder,
+    write_folder,
+)
+from planner_eval.cli.options import Applies, emit, note, refuse_idle
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.sources import read_sides
+from planner_eval.cli.sources import ids, read_sides
+from planner_eval.cli.terminal import colorful, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from planner_eval.records.rows import Row
     from planner_eval.verbs.evaluating import Paired
 
@@ -31,7 +43,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.argument("gold", metavar="GOLD|DATASET")
 @pairs
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
-@click.option("--id", "wanted", metavar="ID", help="Compare only the records of this id.")
+@ids("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
 @click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
@@ -50,14 +62,14 @@ PATCHED = ("json", "jsonl", "text", None)
     help="How to write the result; by the suffix of -o when left out, else text.",
 )
 @drawing
-@output
+@file_or_folder
 def command(
     pred: str,
     gold: str,
     how: pe.Reading,
     policy: str | None,
     execute: str | None,
-    wanted: str | None,
+    wanted: tuple[str, ...],
     patch: bool,
     places: bool,
     structure: bool,
@@ -77,16 +89,19 @@ def command(
     """
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
-    many = (paired.pred.many or paired.gold.many) and wanted is None
+    many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
-    shape = _Shape(form or named or "text", patch=patch, many=many, only=only is not None)
+    shape = _Shape(form or named or "text", patch, many, only is not None, is_folder(output))
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     located = places or shape.form in ("json", "jsonl")
-    rows = list(pe.evaluate(paired, policy=chosen_policy(policy), located=located))
+    evaluated = pe.evaluate(paired, policy=chosen_policy(policy), located=located, progress=counted())
+    rows = list(evaluated)
     if shape.patch:
-        emit(_patches(rows, many=many), output)
+        emit(_patches(rows, many=many).encode(), output)
+    elif output is not None and shape.folder:
+        _draw_each(rows, shape, look, output)
     elif shape.form in SHOWN:
         emit(_drawn(rows, shape.form, look, output), output)
     elif shape.form == REPORT:
@@ -102,17 +117,18 @@ def command(
 
 
 class _Shape(NamedTuple):
-    """What is written: a format or a patch, of one pair or of many, all of them or those that differ."""
+    """What is written: a format or a patch, of one pair or of many, all or those that differ, and where."""
 
     form: str
     patch: bool
     many: bool
     only: bool
+    folder: bool
 
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
     """Refuse options that would do nothing to what is written, and a file that is named as something else."""
-    form, patch, many, _ = shape
+    form, patch, many, _, folder = shape
     drawn = form in SHOWN and not patch
     report = form == REPORT and not patch
     written = not (patch or drawn or report)
@@ -127,11 +143,20 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
                 "to one pair as text (name it with --id), and to json, jsonl and html",
             ),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
-            Applies(("only",), report or (written and many), "to many pairs, as text or as a report"),
+            Applies(
+                ("only",),
+                report or ((written or folder) and many),
+                "to many pairs, as text, as a report or drawn into a directory",
+            ),
             Applies(("force",), drawn, "to drawings"),
             Applies(("theme", "deadline"), drawn or report, "to drawings and --format html"),
         ]
     )
+    if folder and not drawn:
+        raise click.UsageError(
+            "-o names a directory, which takes a drawing a pair: name their format with --format, "
+            "e.g. --format svg, or a file"
+        )
     if misnamed is not None:
         raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
 
@@ -151,10 +176,30 @@ def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
 def _drawn(rows: list[Row], form: str, look: Look, output: str | None) -> bytes:
     found = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
-        raise InputError(f"{len(rows)} pairs do not fit one drawing: name one with --id")
+        raise InputError(
+            f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
+        )
     if not found:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
     return draw_one(found[0], "text" if form == "listing" else form, look, output)
+
+
+def _draw_each(rows: list[Row], shape: _Shape, look: Look, output: str) -> None:
+    """A drawing a pair into a folder; a pair that could not be compared is told."""
+    from planner_eval.drawing.layout import Drawing
+    from planner_eval.records.rows import STATES
+
+    shown = [row for row in rows if row.state != "same"] if shape.only else rows
+    form = "text" if shape.form == "listing" else shape.form
+    diffs = (row.diff for row in shown if row.diff is not None)
+    made = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
+
+    def drawn() -> Iterator[Named]:
+        for row in shown:
+            said = f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
+            yield Named(row.id, row.id, next(made) if row.diff is not None else Drawing(error=said))
+
+    write_folder(drawn(), Path(output), form, len(shown), "pairs")
 
 
 def _report(rows: list[Row], shape: _Shape, title: str, look: Look, structure: bool) -> str:

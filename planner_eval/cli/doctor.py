@@ -13,7 +13,7 @@ from planner_eval.cli.options import emit, output, written
 
 
 @click.command("doctor")
-@written("table", *WHOLE, help="How to write the findings.")
+@written("text", *WHOLE, help="How to write the findings.")
 @output
 def command(form: str, output: str | None) -> int:
     """Try what depends on the machine: isolation layer by layer, and the packages that are optional.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
 from planner_eval.cli.options import bundled, note
+from planner_eval.cli.terminal import colorful, counting
+
+if TYPE_CHECKING:
+    from planner_eval.drawing.layout import Drawing
 
 
 class Look(NamedTuple):
@@ -52,9 +57,20 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
     return bundled("look", Look, Look._fields)(command)
 
 
-def colorful() -> bool:
-    """Whether standard output is a terminal that wants colours."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+def file_or_folder(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``-o/--output`` of a command that can write a file a drawing into a folder."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE|DIR/",
+        type=click.Path(),
+        help="Write to FILE, or a file a drawing into a directory; standard output when left out.",
+    )(command)
+
+
+def is_folder(output: str | None) -> bool:
+    """Whether ``-o`` names a folder: one that is there, or a name with a slash at its end."""
+    return output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))
 
 
 def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
@@ -64,16 +80,90 @@ def draw_one(thing: Any, form: str, look: Look, output: str | None) -> bytes:
         thing: What :func:`planner_eval.render` takes.
         form: The format.
         look: How it is drawn.
-        output: The file that it is for; None for standard output, which may want colours.
+        output: The file that it is for; None for standard output.
 
     Raises:
         RenderError: it cannot be drawn.
     """
-    color = output is None and colorful()
-    one = next(pe.render_many([thing], format=form, color=color, **look._asdict()))
+    one = next(pe.render_many([thing], format=form, color=colorful(output), **look._asdict()))
     for diagnostic in one.diagnostics:
         if diagnostic.severity != "info":
             note(diagnostic.message)
     if one.error:
         raise RenderError(one.error)
     return one.data
+
+
+class Named(NamedTuple):
+    """A drawing, or why there is none, and whose it is.
+
+    Args:
+        id: The id of what is drawn; "" where it has none.
+        where: How it is named in messages.
+        drawing: What was drawn.
+    """
+
+    id: str
+    where: str
+    drawing: Drawing
+
+
+def say(one: Named) -> None:
+    """Errors and warnings of one drawing, on standard error."""
+    if one.drawing.error:
+        note(f"{one.where}: {one.drawing.error}")
+    for diagnostic in one.drawing.diagnostics:
+        if diagnostic.severity != "info":
+            note(f"{one.where}: {diagnostic.message}")
+
+
+def write_folder(drawn: Iterable[Named], folder: Path, form: str, count: int, what: str = "plans") -> int:
+    """Write a file a drawing, named by its id; what is written stays when this is interrupted.
+
+    Args:
+        drawn: The drawings.
+        folder: Where; it is made where it is not there.
+        form: Their format.
+        count: How many there are.
+        what: What they are drawings of, in the plural.
+
+    Returns:
+        How many failed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = {"text": "txt", "listing": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
+    used: set[str] = set()
+    failed = 0
+    for one in counting(drawn, count, what):
+        say(one)
+        if one.drawing.error:
+            failed += 1
+            continue
+        plain, name = _file_name(one.id, used)
+        if plain != name:
+            note(f"{one.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
+        _put(folder / f"{name}.{suffix}", one.drawing.data)
+    note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
+    return failed
+
+
+def _file_name(id: str, used: set[str]) -> tuple[str, str]:
+    """An id as a file name, a number where there is none; and the same with a number where it is taken."""
+    safe = re.sub(r"[^\w.-]+", "_", id, flags=re.ASCII).strip("._")[:100]
+    plain = name = safe or f"plan-{len(used) + 1}"
+    while name.lower() in used:  # as file systems see it that do not tell A from a
+        name = f"{name}-{len(used) + 1}"
+    used.add(name.lower())
+    return plain, name
+
+
+def _put(file: Path, data: bytes) -> None:
+    """Put a whole new file in its place: a link that lies there is replaced, and never followed."""
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as opened:
+            opened.write(data)
+        os.replace(new, file)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,8 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import Look, draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
-from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
+from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @reading
 @dataset_places
-@click.option("--id", "wanted", metavar="ID", help="Run only the record of this id.")
+@ids("Run only the record of this id")
 @click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
 @click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
@@ -96,7 +96,7 @@ def command(
     plan: str,
     spec: str,
     dialect: str | None,
-    wanted: str | None,
+    wanted: tuple[str, ...],
     facts: str | None,
     seed: str,
     trace: bool,
@@ -123,9 +123,9 @@ def command(
     """
     _refuse_idle(spec, form, isolation, retries)
     source = read_plans([plan], **fields)[0]
-    records = tuple(one for one in source.records if wanted in (None, one.id))
-    if not records and wanted is not None:
-        raise InputError(f"{source.name}: no record has the id {wanted!r}")
+    records = source.records
+    if wanted:
+        records = tuple(chosen(records, wanted, lambda record: record.id, source.name))
     from planner_eval.execution import Options
 
     found = pe.execute(
@@ -140,7 +140,7 @@ def command(
     )
     ran: list[Ran] = []
     interrupted = _gather(found, ran, len(records))
-    many = source.many and wanted is None
+    many = source.many and len(wanted) != 1
     if ran and form in DRAWN:
         emit(_drawn(ran[0], form, look, output, many=many), output)
     elif ran:
@@ -177,9 +177,8 @@ def _tools(spec: str, seed: str, facts: str | None, isolation: str | None) -> To
 def _gather(found: Iterator[Ran], ran: list[Ran], total: int) -> bool:
     """Put what became of each record into `ran`; whether that was interrupted."""
     try:
-        for one in found:
+        for one in counting(found, total):
             ran.append(one)
-            _progress(len(ran), total)
     except KeyboardInterrupt:
         note(f"interrupted after {len(ran)} of {total} records; what was done follows")
         return True
@@ -195,12 +194,6 @@ def _code(ran: list[Ran]) -> int:
     if not traces:
         return 3
     return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
-
-
-def _progress(done: int, total: int) -> None:
-    """A count on the terminal that overwrites itself; silent elsewhere and for few plans."""
-    if total >= 20 and sys.stderr.isatty() and (done % 10 == 0 or done == total):
-        click.echo(f"\r{done} of {total} plans" + ("\n" if done == total else ""), err=True, nl=False)
 
 
 # ---------------------------------------------------------------- writing
@@ -225,7 +218,7 @@ def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
     rows = [row for one in told for row in (_calls(*one) if trace else _finals(*one))]
     if not many:
         rows = [{key: item for key, item in row.items() if key != "record"} for row in rows]
-    text = table(rows, "table" if form == "text" else form)
+    text = table(rows, form)
     states = [f"state: {_shown(t.state, 1000)}" for _, t, _ in told if t is not None and t.state is not None]
     return "\n".join([text, *states]) if form == "text" else text
 

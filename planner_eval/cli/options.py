@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import printable
+from planner_eval.cli.terminal import clear, painted
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -186,6 +187,7 @@ def _spelled(context: click.Context, name: str) -> str:
 
 def emit(data: str | bytes, output: str | None) -> None:
     """Write a command's result to a file or to standard output."""
+    data = painted(data, output)
     if output is None:
         click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
     elif isinstance(data, bytes):
@@ -198,6 +200,7 @@ def emit(data: str | bytes, output: str | None) -> None:
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
+    clear()
     click.echo(printable(text), err=True)
 
 

@@ -11,9 +11,11 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import computing, emit, output, reading, written
+from planner_eval.cli.options import computing, emit, note, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 from planner_eval.cli.sources import dataset_places, read_plans
+from planner_eval.cli.tally import Tally
+from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from planner_eval.plan.model import Call, Diagnostic, Plan
@@ -66,23 +68,26 @@ def command(
             raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
         options["reader"] = "grammar"
     parts: list[str] = []
-    read = failed = 0
+    tally = Tally()
     sources = read_plans(files, **fields)
-    for source in sources:
-        for record in source.records:
-            head = f"{record.where}\n" if source.many or len(sources) > 1 else ""
-            try:
-                plan = pe.parse(record, dialect=dialect, **options)
-            except ParseError as error:
-                failed += 1
-                again = None if repair or grammar else _mended(record, {**options, "dialect": dialect})
-                parts.append(_failed(record, error, form, head, again))
-                continue
-            read += 1
-            shown = _json if form == "json" else _text
-            parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
+    many = len(sources) > 1 or sources[0].many
+    records = [record for source in sources for record in source.records]
+    for record in counting(records, len(records)):
+        head = f"{record.where}\n" if many else ""
+        try:
+            plan = pe.parse(record, dialect=dialect, **options)
+        except ParseError as error:
+            state = tally.missed(error)
+            again = None if repair or grammar else _mended(record, {**options, "dialect": dialect})
+            parts.append(_failed(record, error, form, f"{head}{state}", again))
+            continue
+        tally.took(plan)
+        shown = _json if form == "json" else _text
+        parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
-    return 0 if not failed else 1 if read else 3
+    if many:
+        note(str(tally))
+    return 0 if not tally.unread else 1 if tally.read else 3
 
 
 def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
@@ -115,7 +120,7 @@ def _text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> 
     lines += [f"  {edge_line(plan, edge)}" for edge in plan.edges if edge.inferred]
     text = (plan.text if grammar else record.source) or ""
     text = text if isinstance(text, str) else ""
-    lines += [f"  {_said(note, text)}" for note in plan.diagnostics]
+    lines += [f"  {_said(found, text)}" for found in plan.diagnostics]
     return printable("\n".join(lines))
 
 
@@ -135,14 +140,14 @@ def edge_line(plan: Plan, edge: Any) -> str:
     )
 
 
-def _said(note: Diagnostic, text: str) -> str:
+def _said(found: Diagnostic, text: str) -> str:
     """A diagnostic in one line, with its place."""
     place = ""
-    if note.span is not None and text:
-        start = note.span[0]
+    if found.span is not None and text:
+        start = found.span[0]
         line = text.count("\n", 0, start) + 1
         place = f" (line {line}, column {start - text.rfind(chr(10), 0, start)})"
-    return f"{note.code}: {note.message}{place}"
+    return f"{found.code}: {found.message}{place}"
 
 
 def _shown(value: Any, plan: Plan) -> str:
@@ -164,7 +169,7 @@ def _json(record: Record, plan: Plan, _dialect: str | None, *, grammar: bool) ->
         "id": record.id,
         "dialect": plan.dialect,
         "plan": to_data(plan),
-        "diagnostics": [note._asdict() for note in plan.diagnostics],
+        "diagnostics": [found._asdict() for found in plan.diagnostics],
         "inferred": [edge._asdict() for edge in plan.edges if edge.inferred],
     }
     if grammar:
@@ -185,7 +190,7 @@ def _failed(record: Record, error: Any, form: str, head: str, mended: Plan | Non
     from planner_eval.dialects.plan import to_data
 
     if form == "text":
-        lines = [f"{head}unreadable: {error}"]
+        lines = [f"{head}: {error}"]
         if mended is not None:
             lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]
         return printable("\n".join(lines))

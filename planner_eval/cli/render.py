@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +14,10 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, of_suffix
 from planner_eval.base.text import printable
-from planner_eval.cli.drawing import Look, colorful, drawing
-from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
-from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
+from planner_eval.cli.drawing import Look, Named, drawing, file_or_folder, is_folder, say, write_folder
+from planner_eval.cli.options import emit, note, reading
+from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
+from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
@@ -33,29 +32,21 @@ BINARY = ("png", "pdf")
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading
 @dataset_places
-@click.option("--id", "wanted", metavar="ID", help="Draw only the record of this id.")
+@ids("Draw only the record of this id")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
     help="How to draw; by the suffix of -o when left out, else text.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write to FILE, or a file a record into a directory; standard output when left out.",
-)
-@click.option("--color/--no-color", default=None, help="Colours of text; on a terminal when left out.")
+@file_or_folder
 @drawing
 def command(
     plans: tuple[str, ...],
     dialect: str | None,
-    wanted: str | None,
+    wanted: tuple[str, ...],
     form: str | None,
     output: str | None,
-    color: bool | None,
     look: Look,
     **fields: Any,
 ) -> int:
@@ -68,17 +59,15 @@ def command(
     could be drawn.
     """
     form = form or of_suffix(output, FORMATS) or "text"
-    refuse_idle([Applies(("color",), form == "text", "to --format text")])
     refuse_stdin_twice(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
-    chosen = _chosen(" ".join(plans), sources, dialect, wanted)
-    count = chosen.number
-    color = output is None and colorful() if color is None else color
+    asked = _chosen(" ".join(plans), sources, dialect, wanted)
+    count = asked.number
     empty: list[Read] = []
-    drawn = _drawn(_with_plans(chosen.reads, empty), form, {**look._asdict(), "color": color})
-    if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
-        failed = _write_folder(drawn, Path(output), form, count)
+    drawn = _drawn(_with_plans(asked.reads, empty), form, {**look._asdict(), "color": colorful(output)})
+    if output is not None and is_folder(output):
+        failed = write_folder(drawn, Path(output), form, count)
     elif count > 1 and form != "text":
         raise click.UsageError(
             f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
@@ -101,13 +90,11 @@ class _Chosen(NamedTuple):
     number: int
 
 
-def _chosen(names: str, sources: Sequence[Source], dialect: str | None, wanted: str | None) -> _Chosen:
+def _chosen(names: str, sources: Sequence[Source], dialect: str | None, wanted: Sequence[str]) -> _Chosen:
     every = chain.from_iterable(source.read(dialect) for source in sources)
     count = sum(map(len, sources))
-    if wanted is not None:
-        named = [read for read in every if str(read.record) == wanted]
-        if not named:
-            raise click.UsageError(f"{names}: no record has the id {wanted!r}")
+    if wanted:
+        named = chosen(every, wanted, lambda read: str(read.record), names)
         return _Chosen(named, len(named))
     if count == 0:
         raise click.UsageError(f"{names} holds no records")
@@ -128,7 +115,7 @@ def _with_plans(reads: Iterable[Read], empty: list[Read]) -> Iterator[Read]:
             yield read
 
 
-def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[tuple[Read, Drawing]]:
+def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[Named]:
     """Each record with its drawing; one that cannot be read has a drawing that says why."""
     from planner_eval.drawing.layout import Drawing
 
@@ -140,64 +127,32 @@ def _drawn(reads: Iterable[Read], form: str, look: dict[str, Any]) -> Iterator[t
             if read.plan is not None:
                 yield read.plan
 
-    def unread() -> Iterator[tuple[Read, Drawing]]:
+    def unread() -> Iterator[Named]:
         while waiting and waiting[0].plan is None:
             read = waiting.popleft()
-            yield read, Drawing(error=read.error or "")
+            yield _named(read, Drawing(error=read.error or ""))
 
     for one in pe.render_many(plans(), format=form, **look):
         yield from unread()
-        yield waiting.popleft(), one
+        yield _named(waiting.popleft(), one)
     yield from unread()
 
 
-def _write_one(drawn: Iterator[tuple[Read, Drawing]], output: str | None, count: int) -> int:
+def _named(read: Read, one: Drawing) -> Named:
+    return Named(read.record if isinstance(read.record, str) else "", read.where, one)
+
+
+def _write_one(drawn: Iterator[Named], output: str | None, count: int) -> int:
     """Write all drawings one after another; how many failed."""
     failed = 0
     parts = []
-    for read, one in drawn:
-        _say(read, one)
-        failed += bool(one.error)
+    for one in counting(drawn, count):
+        say(one)
+        failed += bool(one.drawing.error)
         if count > 1:
-            state = ": not drawn" if one.error else ""
-            parts.append(printable(f"# {read.where}{state}\n").encode())
-        parts.append(one.data)
+            state = ": not drawn" if one.drawing.error else ""
+            parts.append(printable(f"# {one.where}{state}\n").encode())
+        parts.append(one.drawing.data)
     if failed < count:
         emit(b"".join(parts), output)
     return failed
-
-
-def _write_folder(drawn: Iterator[tuple[Read, Drawing]], folder: Path, form: str, count: int) -> int:
-    """Write a file a record; how many failed. What is written stays when this is interrupted."""
-    folder.mkdir(parents=True, exist_ok=True)
-    suffix = {"text": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
-    failed = 0
-    used: set[str] = set()
-    hidden = not sys.stderr.isatty()
-    with click.progressbar(drawn, length=count, label="drawing", file=sys.stderr, hidden=hidden) as bar:
-        for read, one in bar:
-            _say(read, one)
-            failed += bool(one.error)
-            if not one.error:
-                (folder / f"{_file_name(read, used)}.{suffix}").write_bytes(one.data)
-    note(f"{len(used):,} of {count:,} plans drawn into {folder}")
-    return failed
-
-
-def _file_name(read: Read, used: set[str]) -> str:
-    """A record's id as a file name; its place where it has none, both where another has the same."""
-    own = read.record if isinstance(read.record, str) else ""
-    name = re.sub(r"[^\w.-]+", "_", own, flags=re.ASCII).strip("._")[:100] or f"plan-{len(used) + 1}"
-    while name.lower() in used:
-        name = f"{name}-{len(used) + 1}"
-    used.add(name.lower())
-    return name
-
-
-def _say(read: Read, one: Drawing) -> None:
-    """Errors and warnings of one drawing, on standard error."""
-    if one.error:
-        note(f"{read.where}: {one.error}")
-    for diagnostic in one.diagnostics:
-        if diagnostic.severity != "info":
-            note(f"{read.where}: {diagnostic.message}")

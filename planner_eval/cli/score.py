@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,10 +23,10 @@ from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
+from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
     from planner_eval.scoring.report import Report
-    from planner_eval.verbs.evaluating import Progress
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
@@ -118,21 +116,6 @@ def command(
         note("nothing could be scored: no gold plan could be read")
         return 3
     return int(bool(below) or bool(paired.repeated) or len(made.rows) > made.judged)
-
-
-def counted() -> Progress | None:
-    """A count on the terminal that overwrites itself; none elsewhere, and for few pairs."""
-    if not sys.stderr.isatty():
-        return None
-    last = time.monotonic()
-
-    def show(done: int, total: int) -> None:
-        nonlocal last
-        if total >= 200 and (time.monotonic() - last > 0.2 or done == total):
-            last = time.monotonic()
-            click.echo(f"\r{done:,} of {total:,} pairs" + ("\n" if done == total else ""), err=True, nl=False)
-
-    return show
 
 
 def _below(report: Report, limit: Threshold) -> str | None:

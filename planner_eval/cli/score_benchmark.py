@@ -210,14 +210,14 @@ def _junit(scored: Scored, failures: bool) -> str:
 def _written(scored: Scored, form: str, failures: bool) -> str:
     from planner_eval.benchmarks.score import shown
 
-    return shown(scored, form="table" if form == "text" else form, rows=failures, failures=failures)
+    return shown(scored, form=form, rows=failures, failures=failures)
 
 
 def _details(scored: Scored, form: str, run: Any) -> str:
     from planner_eval.benchmarks.details import details
 
     tables = (
-        (title, table(rows, "md" if form == "md" else "table")) for title, rows in details(scored, run=run)
+        (title, table(rows, "md" if form == "md" else "text")) for title, rows in details(scored, run=run)
     )
     return "".join(f"\n\n{title}\n\n{text}" for title, text in tables)
 

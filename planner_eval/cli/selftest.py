@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds for one pair.")
 @policy_option
-@written("table", *RECORDS, help="How to write the answers.")
+@written("text", *RECORDS, help="How to write the answers.")
 @output
 def command(scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None) -> int:
     """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
@@ -70,7 +70,7 @@ def _written(answers: Sequence[PairVerdict], form: str) -> str:
         for row in rows:
             del row["error"]
     text = table(rows, form)
-    if form != "table":
+    if form != "text":
         return text
     sure = [answer for answer in answers if not answer.disputed]
     right = sum(answer.right for answer in sure)

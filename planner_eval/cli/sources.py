@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import Applies, note, refuse_idle
+from planner_eval.cli.options import Applies, Decorator, note, refuse_idle
 
 if TYPE_CHECKING:
     from planner_eval import Reading
     from planner_eval.datasets.sources import Source
     from planner_eval.records.files import PlanFile
+
+T = TypeVar("T")
 
 
 def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
@@ -95,3 +97,47 @@ def dataset_places(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(),
         help="Take data sets from DIR instead of the cache folder.",
     )(command)
+
+
+def ids(what: str) -> Decorator:
+    """Add ``--id``, which may be given again; the command takes the ids as ``wanted``, each once.
+
+    Args:
+        what: What is done with the record of an id.
+    """
+    return click.option(
+        "--id",
+        "wanted",
+        metavar="ID",
+        multiple=True,
+        callback=lambda _context, _option, given: tuple(dict.fromkeys(given)),
+        help=f"{what}; may be given again.",
+    )
+
+
+def chosen(
+    things: Iterable[T], wanted: Sequence[str], id_of: Callable[[T], str | None], names: str
+) -> list[T]:
+    """Those whose id is wanted, in their own order.
+
+    Args:
+        things: Records, or what was made of them.
+        wanted: The ids.
+        id_of: The id of one.
+        names: What the user named, for the message.
+
+    Raises:
+        InputError: no record has one of the ids; says which is closest.
+    """
+    from planner_eval.records.pairing import refuse_unknown
+
+    known: set[str] = set()
+    found = []
+    for thing in things:
+        name = id_of(thing)
+        if name is not None:
+            known.add(name)
+            if name in wanted:
+                found.append(thing)
+    refuse_unknown(wanted, known, names)
+    return found

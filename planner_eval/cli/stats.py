@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from planner_eval.cli.options import Applies, Decorator, emit, note, output, rea
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
+from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
@@ -35,7 +35,7 @@ def _picture(flag: str, help: str) -> Decorator:
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
-@written("table", *WHOLE, help="How to write the figures.")
+@written("text", *WHOLE, help="How to write the figures.")
 @_picture("--plot", "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
 @_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
 @_picture("--tool-graph", "Draw which tools use the output of which into FILE.")
@@ -85,21 +85,13 @@ def command(
 def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple[Read, Stats | None]]:
     """The records of a source with the figures of their plans; records that hold none are left out."""
     rows: list[tuple[Read, Stats | None]] = []
-    for one in _counted(source.read(dialect), source):
+    for one in counting(source.read(dialect), len(source), f"plans of {source.title}"):
         if one.plan is not None:
             pictures.add(one.plan)
             rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
         elif one.error is not None:
             rows.append((one, None))
     return rows
-
-
-def _counted(records: Iterator[Read], source: Source) -> Iterator[Read]:
-    """The same records, with a bar on a terminal where they are many."""
-    hidden = len(source) < 2_000 or not sys.stderr.isatty()
-    label = f"reading {source.title}"
-    with click.progressbar(records, length=len(source), label=label, file=sys.stderr, hidden=hidden) as bar:
-        yield from bar
 
 
 def _say(sources: Sequence[Source], read: Sequence[Sequence[tuple[Read, Stats | None]]]) -> None:

@@ -41,7 +41,7 @@ def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) ->
                     row["shape"] = stats.shape
             row["error"] = read.error.split("\n")[0] if read.error else None
             rows.append(row)
-    if len(rows) == 1 and form in ("table", "md") and rows[0]["error"] is None:
+    if len(rows) == 1 and form in ("text", "md") and rows[0]["error"] is None:
         stats = rows_of[0][0][1]
         assert stats is not None
         rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in asdict(stats).items()]
@@ -74,7 +74,7 @@ def summaries_json(
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
-    blocks = [table(_figures(sources, summaries, short=form in ("table", "md")), form)]
+    blocks = [table(_figures(sources, summaries, short=form in ("text", "md")), form)]
     for kind in _COUNTS:
         rows = _counts(sources, summaries, kind)
         if rows:
@@ -155,7 +155,7 @@ def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
         form: A format of :mod:`planner_eval.base.tables`; other than for people, a row a cell.
     """
     assert source.dataset is not None
-    if form not in ("table", "md"):
+    if form not in ("text", "md"):
         rows = [{"dataset": source.name} | asdict(cell) | {"agrees": cell.agrees} for cell in cells]
         return [table(rows, form)] if rows else []
     head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records at hand"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
+from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
 
 WAYS = ("id", "position")
@@ -139,3 +141,28 @@ def refuse_repeated_gold(pairing: Pairing, gold: Iterable[Record]) -> None:
         if id(record) in ours:
             first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
             raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+
+
+_COMPARED = 20_000
+"""Among so many ids the closest to one that is not there is looked for: 50 ms."""
+
+
+def refuse_unknown(wanted: Iterable[str], known: Collection[str], names: str = "") -> None:
+    """An id that no record has is a slip: what is done with the others alone would hide it.
+
+    Args:
+        wanted: The ids that are asked for.
+        known: The ids that there are.
+        names: Whose ids these are, for the message.
+
+    Raises:
+        InputError: names the first id that is not there, and the closest that is.
+
+    >>> refuse_unknown(["q1", "q22"], ["q1", "q2"], "p.jsonl")
+    Traceback (most recent call last):
+    planner_eval.base.errors.InputError: p.jsonl: no record has the id 'q22'; did you mean 'q2'?
+    """
+    for name in wanted:
+        if name not in known:
+            hint = did_you_mean(name, islice(known, _COMPARED), lead="; ")
+            raise InputError(f"{names + ': ' if names else ''}no record has the id {name!r}{hint}")

@@ -42,6 +42,15 @@ JUDGED = ("same", "different", *NO_ANSWER)
 _OF_CODES = {"parse.cut": "cut", "answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
 
 
+def unread_state(error: ParseError) -> str:
+    """The state of a prediction that could not be read: why there is no plan.
+
+    >>> unread_state(ParseError("the text ends inside a call", code="parse.cut"))
+    'cut'
+    """
+    return _OF_CODES.get(error.code, "unreadable")
+
+
 class Row(NamedTuple):
     """What became of one pair of records.
 
@@ -131,7 +140,7 @@ def _tried(
     except kept as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
             return _Tried(problem=str(error))
-        return _Tried(None, f"{record.where}: {error}", _OF_CODES.get(error.code, "unreadable"))
+        return _Tried(None, f"{record.where}: {error}", unread_state(error))
 
 
 def _row(

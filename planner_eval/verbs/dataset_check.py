@@ -9,6 +9,7 @@ from planner_eval.datasets.check import Checked, check
 from planner_eval.datasets.published import Dataset, find, read
 from planner_eval.datasets.store import place
 from planner_eval.verbs.datasets import refuse_absent
+from planner_eval.verbs.evaluating import Progress, counted
 
 
 class DatasetCheck(NamedTuple):
@@ -31,7 +32,12 @@ class DatasetCheck(NamedTuple):
 
 
 def check_dataset(
-    name: str, *, cache: str | None = None, source: str | None = None, examples: int = 3
+    name: str,
+    *,
+    cache: str | None = None,
+    source: str | None = None,
+    examples: int = 3,
+    progress: Progress | None = None,
 ) -> DatasetCheck:
     """Say what is irregular in a data set, and score its gold against itself.
 
@@ -40,6 +46,7 @@ def check_dataset(
         cache: The cache folder, where it is not the usual one.
         source: Its folder, one that holds it by name, or one of its files, instead of the cache.
         examples: How many examples to keep of each finding.
+        progress: Is told after each gold plan how many are done, and of how many.
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
@@ -48,6 +55,7 @@ def check_dataset(
     folder = place(dataset, cache=cache, source=source)
     refuse_absent(dataset, folder)
     samples = list(read(dataset, folder))
-    checked = check(samples, examples=examples)
+    told = samples if progress is None else counted(samples, len(samples), progress)
+    checked = check(told, examples=examples)
     replayed = replay(dataset.benchmark, samples) if dataset.benchmark and samples else ()
     return DatasetCheck(dataset, checked, tuple(replayed))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff_any
@@ -21,6 +21,8 @@ from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
+
+T = TypeVar("T")
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told after each pair how many are done, and of how many."""
@@ -163,7 +165,9 @@ class Paired(NamedTuple):
         return f"answers: {self.pred.said}; gold: {self.gold.said}"
 
 
-def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | None = None) -> Paired:
+def pair(
+    pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | Collection[str] | None = None
+) -> Paired:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
     Args:
@@ -171,11 +175,12 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
             pandas or polars, a Hugging Face data set, or an iterable of records.
         gold: The gold plans, likewise.
         reading: How both are read.
-        id: Keep only the records of this id; a prediction in a file of its own then answers that record.
+        id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
+            the record of one id.
 
     Raises:
-        InputError: a file cannot be used, two gold plans have one id, no record has `id`, or one field of
-            one file would be both the prediction and gold.
+        InputError: a file cannot be used, two gold plans have one id, no record has an `id`, or one field
+            of one file would be both the prediction and gold.
         PairingError: pairing is by id, and no id is on both sides.
 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
@@ -186,15 +191,16 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     _refuse_itself(left, right, reading)
     if left.parts and right.parts:
         left, right = by_name(left, right)
-    if id is not None and not left.many and right.many:
-        left = left._replace(records=(left.records[0]._replace(id=id),))
+    wanted = (id,) if isinstance(id, str) else tuple(id or ())
+    if len(wanted) == 1 and not left.many and right.many:
+        left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
     found = pairing.pair(left, right, by=reading.by)
     pairing.refuse_repeated_gold(found, right.records)
     pairs = found.pairs
-    if id is not None:
-        pairs = tuple(p for p in pairs if any(r is not None and r.id == id for r in p))
-        if not pairs:
-            raise InputError(f"no record has the id {id!r}")
+    if wanted:
+        known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
+        pairing.refuse_unknown(wanted, known)
+        pairs = tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
     return Paired(left, right, found.by, pairs, found.repeated, reading)
 
 
@@ -256,8 +262,8 @@ def evaluate(
     return found if progress is None else counted(found, len(paired.pairs), progress)
 
 
-def counted(found: Iterable[Row], total: int, progress: Progress) -> Iterator[Row]:
-    """The same rows; after each `progress` is told."""
-    for done, row in enumerate(found, 1):
-        yield row
+def counted(found: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+    """The same rows or samples; after each `progress` is told."""
+    for done, one in enumerate(found, 1):
+        yield one
         progress(done, total)

@@ -14,6 +14,7 @@ from planner_eval.records import patches as patching
 from planner_eval.records.encoding import decoded, odd_byte
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.opening import open_path
+from planner_eval.records.pairing import refuse_unknown
 from planner_eval.records.patches import Patched, Patches, apply_one, apply_patches, name_of
 from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, is_one, no_text, parse, read
@@ -92,9 +93,10 @@ def apply(
 
 def _chosen(file: PlanFile, id: str | None) -> list[Record]:
     chosen = [record for record in file.records if id is None or name_of(record) == id]
-    if id is not None and len(chosen) != 1:
-        found = f"{len(chosen)} records have" if chosen else "no record has"
-        raise InputError(f"{file.name}: {found} the id {id!r}")
+    if id is not None:
+        refuse_unknown([id], dict.fromkeys(map(name_of, file.records)), file.name)
+        if len(chosen) > 1:
+            raise InputError(f"{file.name}: {len(chosen)} records have the id {id!r}")
     return chosen
 
 

@@ -1,0 +1,116 @@
+"""What the shell offers on Tab for values that are no choice of a few words: names, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def _dialects() -> Iterable[str]:
+    from planner_eval.dialects import names
+
+    return names()
+
+
+def _policies() -> Iterable[str]:
+    from planner_eval.policy.file import presets
+
+    return presets()
+
+
+def _themes() -> Iterable[str]:
+    from planner_eval.drawing.themes import names
+
+    return names()
+
+
+def _benchmarks() -> Iterable[str]:
+    from planner_eval.benchmarks.registry import BENCHMARKS
+
+    return BENCHMARKS
+
+
+def _metrics() -> Iterable[str]:
+    from planner_eval.metrics import METRICS
+
+    return METRICS
+
+
+def _catalog_formats() -> Iterable[str]:
+    from planner_eval.catalogs.formats import FORMATS
+
+    return FORMATS
+
+
+def _codes() -> Iterable[str]:
+    from planner_eval.base.errors import CODES
+
+    return (code for code in CODES if code.startswith("check."))
+
+
+def _datasets() -> Iterable[str]:
+    from planner_eval.datasets.published import published
+
+    return published()
+
+
+_NAMES: dict[str, Callable[[], Iterable[str]]] = {
+    "dialect": _dialects,
+    "gold_dialect": _dialects,
+    "target": _dialects,
+    "policy": _policies,
+    "theme": _themes,
+    "benchmark": _benchmarks,
+    "metrics": _metrics,
+    "catalog_format": _catalog_formats,
+    "ignore": _codes,
+    "dialects name": _dialects,
+    "fetch names": _datasets,
+    "verify name": _datasets,
+    "show name": _datasets,
+    "check name": _datasets,
+}
+"""The names that a parameter takes, by its own name, or with its command's where another has the same."""
+
+_FILES = ("FILE", "SPEC", "GOLD")
+"""What stands in the metavar of an option whose value is a file; so is each argument that has no names."""
+
+
+class _Offered(click.ParamType):  # type: ignore[type-arg]  # click 8.1 takes none
+    """A text of which the shell knows what it may be."""
+
+    name = "text"
+
+    def __init__(self, names: Callable[[], Iterable[str]] | None, *, files: bool) -> None:
+        self.names, self.files = names, files
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so; files where there are none."""
+        names = self.names() if self.names is not None else ()
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return found or ([CompletionItem(incomplete, type="file")] if self.files else [])
+
+
+def offering(command: click.Command) -> None:
+    """Have a command's parameters offer what they take; of a group those of each of its commands."""
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        offering(each)
+    for param in command.params:
+        if not isinstance(param.type, click.types.StringParamType) or param.name is None:
+            continue
+        names = _NAMES.get(f"{command.name} {param.name}", _NAMES.get(param.name))
+        metavar = param.metavar or ""
+        argument = isinstance(param, click.Argument) and names is None
+        files = argument or any(word in metavar for word in _FILES)
+        if names is not None or files:
+            param.type = _Offered(names, files=files)
+
+
+def commands(table: dict[str, tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+    """The commands that begin so, each with its line of the help; none of them is imported for it."""
+    found = {name: line for name, (_, line) in table.items() if name.startswith(incomplete)}
+    return [CompletionItem(name, help=line) for name, line in found.items()]

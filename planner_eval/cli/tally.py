@@ -1,0 +1,61 @@
+"""How many plans of a file could be read, and in which notations, in the words of diff and score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner_eval.base.errors import ParseError
+    from planner_eval.plan.model import Plan
+
+
+class Tally:
+    """Counts plans as they are read."""
+
+    def __init__(self) -> None:
+        self.dialects: Counter[str] = Counter()
+        self.states: Counter[str] = Counter()
+
+    def took(self, plan: Plan) -> None:
+        """Count a plan that was read."""
+        self.dialects[plan.dialect or "?"] += 1
+
+    def missed(self, error: ParseError) -> str:
+        """Count one that was not; gives the state that it is in."""
+        from planner_eval.records.rows import unread_state
+
+        state = unread_state(error)
+        self.states[state] += 1
+        return state
+
+    @property
+    def read(self) -> int:
+        """How many were read."""
+        return self.dialects.total()
+
+    @property
+    def unread(self) -> int:
+        """How many were not."""
+        return self.states.total()
+
+    def __str__(self) -> str:
+        """``13 plans: 12 read (7 appbench, 5 nestful), 1 unreadable``."""
+        from planner_eval.records.rows import STATES
+
+        total = self.read + self.unread
+        named = f" ({_counts(self.dialects)})" if self.dialects else ""
+        parts = [f"{self.read:,} read{named}"]
+        parts += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
+        return f"{total:,} plan{'s' * (total != 1)}: {', '.join(parts)}"
+
+
+def _counts(found: Counter[str]) -> str:
+    """The most frequent first, and as they came among those of one number."""
+    return ", ".join(f"{count:,} {name}" for name, count in found.most_common())
+
+
+def losses_said(found: Counter[str]) -> str:
+    """What was lost, to follow what was written: ``; 3 losses (2 loss.answer, 1 loss.app)``."""
+    total = found.total()
+    return f"; {total:,} loss{'es' * (total != 1)} ({_counts(found)})" if total else ""

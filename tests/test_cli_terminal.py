@@ -1,0 +1,264 @@
+"""Colours and counts: on a terminal, as --color says, and never in a pipe or a file by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from planner_eval.cli import COMMANDS, cli, painting
+from tests.conftest import ROOT
+from tests.terminal import on_terminal
+from tests.test_cli import planeval
+
+PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
+ONE = ("diff", "data/demo/pred.json", "data/demo/gold.json")
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+TEXTS = {
+    "diff": ("diff", PRED, GOLD),
+    "one diff": ONE,
+    "listing": (*ONE, "--format", "listing"),
+    "parse": ("parse", PRED),
+    "check": ("check", PRED, "--catalog", "world:bank"),
+    "score": ("score", PRED, GOLD, "--only", "failures"),
+    "compare": ("compare", PRED, PRED, "--gold", GOLD),
+    "stats": ("stats", GOLD),
+    "render": ("render", GOLD),
+    "dialects": ("dialects",),
+    "selftest": ("selftest",),
+    "data list": ("data", "list"),
+}
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+# ---------------------------------------------------------------- colours
+def test_every_command_has_color() -> None:
+    def each(command: click.Command) -> list[click.Command]:
+        return (
+            [one for sub in command.commands.values() for one in each(sub)]
+            if isinstance(command, click.Group)
+            else [command]
+        )
+
+    with click.Context(cli) as context:
+        found = [one for name in COMMANDS for one in each(cli.get_command(context, name) or cli)]
+    assert len(found) >= len(COMMANDS)
+    for command in found:
+        assert ["--color" in option.opts for option in command.params].count(True) == 1, command.name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_colours_change_nothing_but_colours(name: str) -> None:
+    plain, colored = planeval(*TEXTS[name]), planeval(*TEXTS[name], "--color", "always")
+    assert "\x1b" not in plain.stdout + plain.stderr
+    assert ESCAPE.search(colored.stdout), colored.stderr
+    assert "\x1b" not in colored.stderr
+    assert ESCAPE.sub("", colored.stdout) == plain.stdout
+    assert colored.returncode == plain.returncode
+
+
+def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
+    shown = on_terminal(*ONE)
+    assert shown.out.startswith("\x1b[33mdifferent\x1b[0m: 2 edits")
+    assert "\n  \x1b[35mreference.producer\x1b[0m: ratio" in shown.out
+    assert "\x1b" not in on_terminal(*ONE, "--color", "never").out
+    assert "\x1b" not in on_terminal(*ONE, NO_COLOR="1").out
+    assert "\x1b" in on_terminal(*ONE, NO_COLOR="").out
+    assert "\x1b" in on_terminal(*ONE, "--color", "always", NO_COLOR="1").out
+    assert "\x1b" not in on_terminal(*ONE, TERM="dumb").out
+    assert "\x1b" not in on_terminal(*ONE, out=False, FORCE_COLOR="1").out
+
+
+def test_files_have_colours_only_when_that_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "diff.txt"
+    on_terminal(*ONE, "-o", str(file))
+    assert "\x1b" not in file.read_text()
+    planeval(*ONE, "-o", str(file), "--color", "always")
+    assert "\x1b[33mdifferent" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        *((*ONE, "--format", form) for form in ("json", "jsonl", "csv", "md", "junit", "html", "dot")),
+        (*ONE, "--patch"),
+        ("diff", PRED, GOLD, "--patch"),
+        ("stats", GOLD, "--format", "json"),
+        ("convert", PRED, "--to", "appbench"),
+        ("schema", "policy"),
+        ("parse", PRED, "--format", "json"),
+    ],
+)
+def test_data_has_no_colours_whatever_is_said(argv: tuple[str, ...]) -> None:
+    done = planeval(*argv, "--color", "always")
+    assert done.stdout == planeval(*argv).stdout != ""
+    assert "\x1b" not in done.stdout
+
+
+def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
+    evil = "\x1b]0;gotcha\x07\x1b[2J\u202e"
+    records = [{"id": f"a{evil}", "output": [{"name": "f", "arguments": {"x": evil, evil: 1}}]}]
+    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
+    pred.write_text(json.dumps(records[0]) + "\n")
+    gold.write_text(json.dumps({**records[0], "output": [{"name": evil, "arguments": {}}]}) + "\n")
+    for argv in (
+        ("diff", str(pred), str(gold)),
+        ("diff", str(pred), str(gold), "--id", f"a{evil}"),
+        ("diff", str(pred), str(gold), "--id", f"b{evil}"),
+        ("score", str(pred), str(gold), "--only", "failures"),
+        ("parse", str(pred)),
+        ("convert", str(pred), "--to", "plan"),
+        ("convert", str(pred), "--to", "pythonic"),
+        ("render", str(pred)),
+    ):
+        shown = on_terminal(*argv)
+        assert "\\x1b" in shown.out + shown.err or "\\u001b" in shown.out + shown.err, argv
+        left = ESCAPE.sub("", shown.out) + shown.err
+        assert not set("\x1b\x07\u202e") & set(left), (argv, shown)
+
+
+def test_a_wrong_way_is_refused() -> None:
+    done = planeval("render", GOLD, "--color", "loud")
+    assert done.returncode == 2
+    assert "'loud' is not one of 'auto', 'always', 'never'" in done.stderr
+    assert "--color" in planeval("render", GOLD, "--no-color").stderr
+
+
+def test_states_and_columns_are_found() -> None:
+    text = "call  status  value\nc1    ok      failed\nc2    failed  ok"
+    bold = "\x1b[1mcall  status  value\x1b[0m"
+    assert (
+        painting.tables(text)
+        == f"{bold}\nc1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
+    )
+    assert painting.findings("call 1 (f): error: no f [check.x]") == (
+        "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
+    )
+
+
+def test_each_state_of_a_pair_has_a_colour() -> None:
+    from planner_eval.records import rows
+
+    assert {state.replace("_", " ") for state in rows.STATES} <= set(painting.STATES)
+
+
+# ---------------------------------------------------------------- counts
+SLOW = """
+import sys, time
+import {module} as slowed
+real = slowed.{name}
+def slow(*given, **named):
+    time.sleep(0.25)
+    return real(*given, **named)
+slowed.{name} = slow
+sys.argv[0] = "planeval"
+from planner_eval.__main__ import main
+main()
+"""
+
+LONG = {
+    "parse": (("parse", PRED), "planner_eval", "parse", "plans"),
+    "convert": (("convert", PRED, "--to", "json", "--loss"), "planner_eval", "parse", "plans"),
+    "check": (("check", PRED, "--catalog", "world:bank"), "planner_eval", "parse", "plans"),
+    "diff": (("diff", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
+    "score": (("score", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
+    "stats": (("stats", GOLD), "planner_eval", "stats", "plans of gold.jsonl"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_takes_long_is_counted_on_a_terminal_and_leaves_nothing(name: str) -> None:
+    argv, module, function, what = LONG[name]
+    code = SLOW.format(module=module, name=function)
+    shown = on_terminal(*argv, code=code, out=False)
+    counts = re.findall(rf"\r\x1b\[K(\d+) of 13 {what}, \d+(?:\.\d)?/s", shown.err)
+    assert counts, shown.err
+    assert list(map(int, counts)) == sorted(map(int, counts))
+    last = shown.err.rindex("\x1b[K")
+    assert not re.search(r"\d/s", shown.err[last:])
+    assert "\x1b[K" not in shown.out
+    quiet = on_terminal(*argv, code=code, out=False, err=False)
+    assert "\r" not in quiet.err + quiet.out
+    assert (quiet.out, quiet.code) == (shown.out, shown.code)
+
+
+def test_what_is_quick_shows_no_count() -> None:
+    assert "\r" not in on_terminal("diff", PRED, GOLD, out=False).err
+
+
+def test_an_interrupt_says_how_much_was_done() -> None:
+    code = SLOW.format(module="planner_eval.records.rows", name="read_plan")
+    shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
+    assert shown.code == 130
+    assert re.search(r"\r\x1b\[K\n?interrupted after \d+ of 13 pairs\n$", shown.err), shown.err
+    assert "Traceback" not in shown.err
+
+
+def test_a_download_is_counted_in_megabytes() -> None:
+    code = """
+import time, click
+from planner_eval.cli.data import _progress
+with click.Context(click.Command("fetch")):
+    show = _progress()
+    for done in range(8):
+        time.sleep(0.3)
+        show("a\\x1b.json", done * 1_000_000, 8_000_000)
+"""
+    shown = on_terminal(code=code)
+    assert re.search(r"\r\x1b\[Ka\\x1b.json: \d\.0 of 8\.0 MB, \d\.\d/s", shown.err)
+    assert shown.err.endswith("\r\x1b[K")
+
+
+# ---------------------------------------------------------------- completion
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("d",), {"data", "dialects", "diff", "doctor"}),
+        (("data", "f"), {"fetch"}),
+        (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
+        (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
+        (("convert", "--to", "appb"), {"appbench"}),
+        (("diff", "--gold-from", "appb"), {"appbench"}),
+        (("score", "--policy", "l"), {"lenient"}),
+        (("score", "--benchmark", "n"), {"nestful"}),
+        (("render", "--theme", "d"), {"dark", "default"}),
+        (("stats", "--format", "j"), {"json"}),
+        (("stats", "--color", "a"), {"auto", "always"}),
+        (("diff", "--id", "a"), set()),
+    ],
+)
+def test_bash_completes(words: tuple[str, ...], offered: set[str]) -> None:
+    typed = " ".join(("planeval", *words))
+    script = (
+        'eval "$(_PLANEVAL_COMPLETE=bash_source planeval)"\n'
+        f"COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _planeval_completion planeval\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    path = f"{ROOT / '.venv' / 'bin'}:/usr/bin:/bin"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={"PATH": path})
+    assert set(done.stdout.split()) == offered, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["diff ", "diff a --policy ./x", "execute p --tools t", "check --catalog c"]
+)
+def test_files_complete_as_the_shell_has_it(words: str) -> None:
+    environment = {**os.environ, "_PLANEVAL_COMPLETE": "bash_complete", "COMP_WORDS": f"planeval {words}"}
+    environment["COMP_CWORD"] = str(len(words.split(" ")))
+    done = subprocess.run(
+        [sys.executable, "-m", "planner_eval"], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.startswith("file,"), done
