@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
@@ -21,6 +22,7 @@ from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.extent import extent
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
@@ -186,7 +188,7 @@ _ASSISTANT = frozenset({"assistant", "model"})
 
 def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and others' turns as white space of the same length."""
-    text = _answered(source, search)
+    text = _unboxed(_answered(source, search))
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
@@ -207,6 +209,24 @@ def _blanked(source: str, search: Search) -> str:
         text = text[: turn.start()]
     text = TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
     return TOKEN.sub(lambda m: blank(m.group()), text)
+
+
+_BOXED = re.compile(
+    r"(?m)^(?:[^\n\"\[({\\]|\\[(\[])*+(?P<mark>\\{1,2}boxed\s*+\{(?:\s*+\\{1,2}(?:text\w*+|mathtt|mathrm)\s*+\{)?+)"
+)
+"""An answer in LaTeX's box; what stands before it on its line is words, so that it is no argument's text."""
+
+
+def _unboxed(text: str) -> str:
+    r"""The text without the box around an answer, `$\boxed{[f(a=1)]}$`, which has a line of its own then."""
+    for match in islice(_BOXED.finditer(text), 20) if "boxed" in text else ():
+        at, inside = match.start("mark"), match.end()
+        ends = [extent(text, i) for i in range(at, inside) if text[i] == "{"]
+        if all(piece.closed for piece in ends) and may_call(text[inside : ends[-1].end - 1]):
+            text = text[:at] + "\n" + blank(text[at + 1 : inside]) + text[inside:]
+            for piece in ends:
+                text = text[: piece.end - 1] + "\n" + text[piece.end :]
+    return text
 
 
 def _plain(text: str) -> bool:

@@ -334,12 +334,17 @@ def _read_data(
 def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
     notes: list[Diagnostic] = []
     if dialect is None:
-        from planner_eval.dialects.detect import detect_data, is_schema
+        from planner_eval.dialects.detect import detect_data, is_schema, undecided
 
         if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
             return _read_texts(data, limits)
-        if data in ([], {}) or is_schema(data):
-            return "json", _no_call("an empty list, or a schema")
+        if data in ([], {}):
+            return "json", _no_call(f"an empty {'list' if data == [] else 'object'}")
+        if is_schema(data):
+            problem = undecided(data)
+            if problem is not None:
+                raise problem
+            return "json", _no_call("a schema of tools or parameters")
         data, notes = calls_among(data)
         if data == []:
             return "json", _no_call("a list without calls", *notes)

@@ -219,6 +219,14 @@ def _file(
 def _alone(name: str, found: Contents, source: Any) -> PlanFile:
     """A plan in a file of its own, with the fields beside its calls."""
     (item,) = found.items
+    # What a program writes that had nothing to write.
+    null = isinstance(source, str) and source.strip() == "null"
+    if null or (found.whole and item.data == {}):
+        held = "null" if null else "an empty object"
+        reason = f"there is no plan: the file holds {held}, expected a plan; one without calls is []"
+        return PlanFile(
+            name, (Record(name, 0, None, "", error=ParseError(reason, code="parse.empty")),), False
+        )
     values = [item.data] if found.whole and isinstance(source, str) else None
     record = Record(name, 0, None, source, values=values)
     if item.shape.named:
