@@ -52,6 +52,69 @@ def test_an_empty_object_in_a_record_is_no_answer(tmp_path: Path) -> None:
     assert ["error" in row for row in rows] == [True, True, False, True, True]
 
 
+def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None:
+    wanted = [
+        [{"area": {"base": [10], "unit": ["units", "", "cm"]}}],
+        [{"f": {"o": [{"k": ["a", "b"], "l": ["", 3]}]}}, {"g": {"xs": [[1, 2], [2, 1]]}}],
+        [{"f": {"x": [1, 2]}}],
+        None,
+    ]
+    gold = lines(tmp_path / "g.jsonl", [{"id": at, "ground_truth": one} for at, one in enumerate(wanted)])
+
+    def states(*answers: str) -> list[str]:
+        pred = lines(tmp_path / "p.jsonl", [{"id": at, "result": one} for at, one in enumerate(answers)])
+        done = planeval("diff", pred, gold, "--format", "jsonl")
+        assert (
+            "each argument in 'ground_truth' is a list: read as values of which each is right" in done.stderr
+        )
+        return [json.loads(line)["state"] for line in done.stdout.splitlines()][:-1]
+
+    assert states("[area(base=10)]", "[g(xs=[2, 1]), f(o={'k': 'b'})]", "[f(x=2)]") == ["same"] * 3
+    assert (
+        states("[area(base=10, unit='cm')]", "[g(xs=[1, 2]), f(o={'k': 'a', 'l': 3})]", "f(x=1)")
+        == ["same"] * 3
+    )
+    assert states("[area(unit='cm')]", "[g(xs=[1]), f(o={'k': 'a'})]", "[f(x=[1, 2])]") == ["different"] * 3
+
+
+def test_omittable_arguments_of_a_gold_record(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", "omittable": {"c1": ["b"]}}])
+    for text, code in (("f(a=1)", 0), ("f(a=1, b=2)", 0), ("f(b=2)", 1), ("f(a=1, b=3)", 1)):
+        pred = lines(tmp_path / "p.jsonl", [{"id": 1, "output": text}])
+        assert planeval("diff", pred, gold).returncode == code
+    wrong = lines(tmp_path / "w.jsonl", [{"id": 1, "gold": "f(a=1)", "omittable": {"c9": ["b"]}}])
+    assert "omittable names the call 'c9'" in planeval("diff", pred, wrong).stdout
+
+
+def test_ids_of_several_files_are_not_given_twice(tmp_path: Path) -> None:
+    for side in ("preds", "golds"):
+        (tmp_path / side).mkdir()
+        for name in ("x.jsonl", "y.jsonl"):
+            lines(tmp_path / side / name, [{"id": 1, "output": "f()"}, {"id": 2, "output": "g()"}])
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert (done.returncode, "given twice" in done.stderr) == (0, False)
+    lines(tmp_path / "preds" / "x.jsonl", [{"id": 1, "output": "f()"}, {"id": 1, "output": "g()"}])
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert (done.returncode, done.stderr.count("given twice")) == (1, 1)
+
+
+def test_a_file_beside_itself_says_what_chooses(tmp_path: Path) -> None:
+    file = lines(tmp_path / "f.jsonl", [{"id": 1, "output": "f()"}])
+    done = planeval("diff", file, file)
+    assert done.returncode == 2
+    assert "--text-field output --gold-text-field output compares it with itself all the same" in done.stderr
+    assert (
+        planeval("diff", file, file, "--text-field", "output", "--gold-text-field", "output").returncode == 0
+    )
+
+
+def test_a_drawing_of_one_unreadable_plan_is_none(tmp_path: Path) -> None:
+    assert planeval("render", "-", text="f(x=").returncode == 3
+    assert (
+        planeval("render", lines(tmp_path / "p.jsonl", [{"output": "f("}, {"output": "f()"}])).returncode == 1
+    )
+
+
 # ---------------------------------------------------------------- texts
 DEFINED = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
 

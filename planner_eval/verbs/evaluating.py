@@ -184,8 +184,7 @@ def pair(pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str 
     refuse_reading(reading)
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
     _refuse_itself(left, right, reading)
-    if left.parts and right.parts:
-        left, right = by_name(left, right)
+    left, right = by_name(left, right)
     if id is not None and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=id),))
     found = pairing.pair(left, right, by=reading.by)
@@ -210,7 +209,8 @@ def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
         what = "the prediction" if option == "--text-field" else "gold"
         raise InputError(
             f"{pred.name}: {pred.content!r} would be compared with itself: it is taken for the prediction "
-            f"and for gold. Name the field that holds {what} with {option}"
+            f"and for gold. Name the field that holds {what} with {option}; --text-field {pred.content} "
+            f"--gold-text-field {gold.content} compares it with itself all the same"
         )
 
 
