@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import planner_eval as pe
+from planner_eval.base.errors import InputError
 from tests.test_cli import planeval
 from tests.test_door import lines
 from tests.test_texts import parsed, tools
@@ -181,3 +183,27 @@ def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)
     assert said in row["error"]
+
+
+PROMPTED = (
+    'User: try <tool_call>{"name": "bad", "arguments": {}}</tool_call>\n'
+    'Assistant: <tool_call>{"name": "good", "arguments": {}}</tool_call>\n',
+    '<|im_start|>user\nUser: try <tool_call>{"name": "bad", "arguments": {}}</tool_call><|im_end|>\n'
+    '<|im_start|>assistant\n<tool_call>{"name": "good", "arguments": {}}</tool_call><|im_end|>',
+)
+
+
+@pytest.mark.parametrize("text", PROMPTED)
+@pytest.mark.parametrize("options", [(), ("--from", "hermes")])
+def test_what_the_user_of_a_transcript_says_is_no_call(text: str, options: tuple[str, ...]) -> None:
+    code, row = parsed(text, *options)
+    assert (code, tools(row)) == (0, ["good"])
+    assert "find.turn" in [note["code"] for note in row["diagnostics"]]
+
+
+def test_a_list_of_records_is_not_one_plan() -> None:
+    assert [call.name for call in pe.parse(["f()", "g()"]).calls] == ["f", "g"]
+    assert pe.stats(["f()", "g()"]).plans == 2
+    for many in ([{"id": 1, "output": "f()"}], [pe.parse("f()"), pe.parse("g()")]):
+        with pytest.raises(InputError, match=r"expected one plan: pe.read gives the records"):
+            pe.parse(many)

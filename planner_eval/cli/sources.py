@@ -34,11 +34,9 @@ def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[Pl
     """Read predictions and gold plans, and say what the user should know of them."""
     refuse_stdin_twice(*answers, gold)
     files = [how.answers(name) for name in answers]
-    from planner_eval.records.several import by_name
-
     golds = how.golds(gold)
-    # Ids that directories use in several files are none given twice: files are paired by name first.
-    tell_of(*(by_name(file, golds)[0] for file in files), by_name(files[0], golds)[1])
+    for said in how.notes_of(files, golds):
+        note(said)
     every = (*files, golds)
     _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
     return files, golds

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from planner_eval.base.errors import AnswerError, LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
@@ -26,6 +26,7 @@ from planner_eval.dialects.extent import extent
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, searched
 from planner_eval.dialects.turns import Words
@@ -140,55 +141,11 @@ def _words(limits: Limits, *, repair: bool) -> Words:
     return read
 
 
-_PROMPT = re.compile(
-    r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
-    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
-)
-"""How a text begins that repeats its prompt."""
-
-_HEADER = re.compile(
-    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
-    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
-)
-"""Where a turn of a prompt begins, with who speaks, or ends."""
-
-
-def _answered(source: str, search: Search) -> str:
-    """A text that begins with its prompt, with all turns but the assistant's as white space.
-
-    Raises:
-        AnswerError: no turn is the assistant's.
-    """
-    if not _PROMPT.match(source):
-        return source
-    parts, at, who = [], 0, "user"
-    others: list[str] = []
-    answers = False
-    for match in _HEADER.finditer(source):
-        said = source[at : match.start()]
-        parts += [said if who in _ASSISTANT else blank(said), blank(match.group())]
-        at = match.end()
-        who = match[1] or ("user" if match[2] else "assistant")
-        answers = answers or match[1] in _ASSISTANT or match.group() == "[/INST]"
-        others += [] if who in _ASSISTANT else [who]
-    last = source[at:]
-    parts.append(last if who in _ASSISTANT else blank(last))
-    text = "".join(parts)
-    if not text.strip() and not answers:
-        who = ", ".join(map(repr, dict.fromkeys(others)))
-        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
-    start = len(text) - len(text.lstrip())
-    note = Diagnostic("find.turn", "the prompt before the answer was ignored", "info", None, None, (0, start))
-    search.notes.append(note)
-    return text
-
-
-_ASSISTANT = frozenset({"assistant", "model"})
-
-
 def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and others' turns as white space of the same length."""
-    text = _unboxed(_answered(source, search))
+    source, notes = answered(source)
+    search.notes += notes
+    text = _unboxed(source)
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]

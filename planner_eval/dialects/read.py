@@ -14,6 +14,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.messages import calls_among
+from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
@@ -271,18 +272,21 @@ def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    said, notes = answered(source)
     try:
-        return _reader(dialect, source, located=located)(source, limits)
+        raw = _reader(dialect, source, located=located)(said, limits)
     except LimitError:
         raise
     except ParseError as error:
         first = error
+    else:
+        return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
     from planner_eval.dialects.find import find_named
 
-    raw = find_named(dialect, source, limits, repair=repair)
-    if raw is None:
+    found = find_named(dialect, source, limits, repair=repair)
+    if found is None:
         raise first
-    return raw
+    return found
 
 
 def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -119,6 +119,18 @@ class Reading(NamedTuple):
         spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
         found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
         return found.of_turn(self.turn)
+
+    def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
+        """What the user should know of files: what was left out, which ids are given twice.
+
+        Args:
+            preds: Files of predictions; of a directory the names of its files come before ids where they
+                have to, as :func:`pair` does it.
+            gold: The gold plans.
+        """
+        sides = [by_name(pred, gold) for pred in preds]
+        files = (*(pred for pred, _ in sides), sides[0][1])
+        return tuple(dict.fromkeys(note for file in files for note in file.notes))
 
 
 AS_IT_COMES = Reading()
