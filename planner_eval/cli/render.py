@@ -80,7 +80,7 @@ def command(
     if empty:
         note(f"{len(empty):,} of {count:,} records hold no plan")
     left = count - len(empty)
-    return 3 if left == 0 or failed == left > 1 else min(failed, 1)
+    return 3 if failed == left else min(failed, 1)
 
 
 class _Chosen(NamedTuple):

@@ -37,7 +37,8 @@ def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[Pl
     refuse_stdin_twice(*answers, gold)
     files = [how.answers(name) for name in answers]
     golds = how.golds(gold)
-    tell_of(*files, golds)
+    for said in how.notes_of(files, golds):
+        note(said)
     every = (*files, golds)
     _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
     return files, golds

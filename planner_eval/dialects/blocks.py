@@ -14,7 +14,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.text import shortened
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
-from planner_eval.dialects.detect import detect_data, is_schema
+from planner_eval.dialects.detect import detect_data, is_schema, undecided
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.messages import ARGUMENT_KEYS, NAME_KEYS, calls_among
 from planner_eval.dialects.pieces import (
@@ -101,6 +101,9 @@ class PieceReader:
         value = values[0] if len(values) == 1 else values
         empty = _is_empty(value)
         if empty is not None:
+            unclear = undecided(value) if empty is _SCHEMA else None
+            if unclear is not None:  # where nothing else is a call, it is why nothing was read
+                self.error = self.error or placed(unclear, view, self.source)
             return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
@@ -419,7 +422,10 @@ def _is_empty(value: Any) -> Nothing | None:
         return Nothing("an empty list or text")
     if value == {}:
         return Nothing("an empty object")
-    return Nothing("a schema of tools or parameters") if is_schema(value) else None
+    return _SCHEMA if is_schema(value) else None
+
+
+_SCHEMA = Nothing("a schema of tools or parameters")
 
 
 def _may_be_json(text: str) -> bool:

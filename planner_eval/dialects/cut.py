@@ -172,8 +172,9 @@ def opening(text: str) -> tuple[int, str] | None:
 def section(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
     """Where the last call between tokens begins, if a text ends in it, and what it ends in."""
     token = last_token(text)
-    if token is None:
-        return None
+    if token is None:  # the token is a word
+        start = cut_at(text)
+        return None if start is None else (start, "inside a list or an object")
     rest, shown = text[token.end() :], token.group().strip()
     if not rest.strip():
         return token.start(), f"right after {shown!r}"
@@ -182,8 +183,16 @@ def section(text: str, rows: Sequence[Wrapper]) -> tuple[int, str] | None:
     }
     if any(end in rest for end in ends):
         return None
-    named = any(row.shape == "named" for row in rows) and re.fullmatch(r"[\w.\-]{1,100}", rest.strip())
+    named = any(row.shape == "named" and _is_named(rest.strip(), row) for row in rows)
     tagged = any(row.shape == "xml" for row in rows) and not left_open(rest) and bool(ends)
     if named or tagged or cut_at(rest) is not None:
         return token.start(), f"inside the call after {shown!r}"
     return None
+
+
+def _is_named(rest: str, row: Wrapper) -> bool:
+    """Whether a call in a row's tokens ends in its tool's name, or in what follows that before arguments."""
+    name = re.match(r"[\w.\-]{1,100}+", rest)
+    return name is not None and any(
+        middle.strip().startswith(rest[name.end() :].strip()) for middle in ("", *row.middle)
+    )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
 from planner_eval.dialects.dialect import Data
-from planner_eval.dialects.messages import call_items, is_call, is_definition
+from planner_eval.dialects.messages import SCHEMAS, call_items, is_call, is_definition, shown
 from planner_eval.dialects.shapes import SHAPES
 from planner_eval.dialects.shapes import dialect as made
 from planner_eval.dialects.table import Wrapper, literal, own, ranked, table
@@ -330,6 +330,28 @@ def is_schema(data: Any) -> bool:
     return bool(rest) and all(_describes(data[key]) for key in rest)
 
 
+def undecided(data: Any) -> ParseError | None:
+    """Why it cannot be said whether what :func:`is_schema` takes is a tool's description or a call.
+
+    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": "Rome"}}]).code
+    'parse.shape'
+    >>> undecided([{"name": "f", "description": "does", "parameters": {"city": {"type": "string"}}}])
+    """
+    for item in data if isinstance(data, list) else (data,):
+        wrapped = item.get("function")
+        inner = wrapped if isinstance(wrapped, dict) else item
+        given = next((inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {})
+        if is_definition(item) and given and not isinstance(given.get("properties"), dict):
+            rest = given.keys() - {"required", "type", "additionalProperties", "$schema"}
+            if rest and not any(_describes(given[key]) or _is_type(given[key]) for key in rest):
+                return ParseError(
+                    f"found {shown(inner.get('name'))} with a description, as a tool's definition has it, "
+                    "and values as its parameters, as a call has them; expected a call: a name and arguments",
+                    code="parse.shape",
+                )
+    return None
+
+
 _TYPES = frozenset({
     "string", "str", "integer", "int", "long", "number", "float", "double", "boolean", "bool", "array",
     "list", "tuple", "set", "object", "dict", "hashmap", "null", "none", "any", "char", "date", "datetime",
@@ -346,5 +368,9 @@ def _describes(value: Any) -> bool:
     if not isinstance(value, dict) or "type" not in value:
         return False
     kinds = value["type"] if isinstance(value["type"], list) else [value["type"]]
-    named = all(isinstance(k, str) and re.split(r"\W", k, maxsplit=1)[0].lower() in _TYPES for k in kinds)
-    return named and ("description" in value or value.keys() <= _WORDS)
+    return all(map(_is_type, kinds)) and ("description" in value or value.keys() <= _WORDS)
+
+
+def _is_type(value: Any) -> bool:
+    """Whether a value is the name of a type, whatever follows that."""
+    return isinstance(value, str) and re.split(r"\W", value, maxsplit=1)[0].lower() in _TYPES

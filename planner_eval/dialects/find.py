@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from planner_eval.base.errors import AnswerError, LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
@@ -21,9 +22,11 @@ from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.dialect import Dialect, Recognised
+from planner_eval.dialects.extent import extent
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Read, split
 from planner_eval.dialects.program import shift_names
+from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.repair import repairs
 from planner_eval.dialects.searches import Search, in_prose, searched
 from planner_eval.dialects.turns import Words
@@ -142,55 +145,11 @@ def _words(limits: Limits, *, repair: bool) -> Words:
     return read
 
 
-_PROMPT = re.compile(
-    r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
-    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
-)
-"""How a text begins that repeats its prompt."""
-
-_HEADER = re.compile(
-    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
-    r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
-)
-"""Where a turn of a prompt begins, with who speaks, or ends."""
-
-
-def _answered(source: str, search: Search) -> str:
-    """A text that begins with its prompt, with all turns but the assistant's as white space.
-
-    Raises:
-        AnswerError: no turn is the assistant's.
-    """
-    if not _PROMPT.match(source):
-        return source
-    parts, at, who = [], 0, "user"
-    others: list[str] = []
-    answers = False
-    for match in _HEADER.finditer(source):
-        said = source[at : match.start()]
-        parts += [said if who in _ASSISTANT else blank(said), blank(match.group())]
-        at = match.end()
-        who = match[1] or ("user" if match[2] else "assistant")
-        answers = answers or match[1] in _ASSISTANT or match.group() == "[/INST]"
-        others += [] if who in _ASSISTANT else [who]
-    last = source[at:]
-    parts.append(last if who in _ASSISTANT else blank(last))
-    text = "".join(parts)
-    if not text.strip() and not answers:
-        who = ", ".join(map(repr, dict.fromkeys(others)))
-        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
-    start = len(text) - len(text.lstrip())
-    note = Diagnostic("find.turn", "the prompt before the answer was ignored", "info", None, None, (0, start))
-    search.notes.append(note)
-    return text
-
-
-_ASSISTANT = frozenset({"assistant", "model"})
-
-
 def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and others' turns as white space of the same length."""
-    text = _answered(source, search)
+    source, notes = answered(source)
+    search.notes += notes
+    text = _unboxed(source)
     if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
@@ -219,6 +178,24 @@ def _first_turn(text: str, search: Search) -> str:
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
     return TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
+
+
+_BOXED = re.compile(
+    r"(?m)^(?:[^\n\"\[({\\]|\\[(\[])*+(?P<mark>\\{1,2}boxed\s*+\{(?:\s*+\\{1,2}(?:text\w*+|mathtt|mathrm)\s*+\{)?+)"
+)
+"""An answer in LaTeX's box; what stands before it on its line is words, so that it is no argument's text."""
+
+
+def _unboxed(text: str) -> str:
+    r"""The text without the box around an answer, `$\boxed{[f(a=1)]}$`, which has a line of its own then."""
+    for match in islice(_BOXED.finditer(text), 20) if "boxed" in text else ():
+        at, inside = match.start("mark"), match.end()
+        ends = [extent(text, i) for i in range(at, inside) if text[i] == "{"]
+        if all(piece.closed for piece in ends) and may_call(text[inside : ends[-1].end - 1]):
+            text = text[:at] + "\n" + blank(text[at + 1 : inside]) + text[inside:]
+            for piece in ends:
+                text = text[: piece.end - 1] + "\n" + text[piece.end :]
+    return text
 
 
 def _plain(text: str) -> bool:

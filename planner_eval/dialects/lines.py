@@ -39,7 +39,7 @@ _LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
 _START = re.compile(
     rf"\[\s*+(?:[\[{{(\"'\]“]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}“]"
     rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
-    rf"|(['\"]){NAME}\1\("
+    rf"|(['\"]){NAME}\1\(|\{{\s*+{NAME}\("
 )
 _NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _TAG = re.compile(
@@ -60,6 +60,14 @@ _COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 _REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
 _JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
+_JOINED = re.compile(
+    r"[ \t`*]*+(&&|\|\||[|&;]?>{1,2}|-+>|=>|[→⇒▶|&])[ \t`*]*+"
+    rf"(?=\[?+\s*+{NAME}\((?:\)|\s*+(?:\w++\s*+=(?!=)|[\"'\[{{]|-?\d)))"
+)
+"""What a shell, an arrow or a pipe puts between two calls: what it means for them would be a guess."""
+_AND = re.compile(r"[ \t`*,]*+\b(?:and(?: then)?|then)\b[ \t`*]*+(?=\[)")
+"""What stands between two lists of calls of which both are meant."""
+_SET = re.compile(rf"\{{\s*+{NAME}\(")
 _SCRIPT = {
     "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript",
     "typescript": "TypeScript", "tsx": "TypeScript", "java": "Java", "kotlin": "Kotlin", "csharp": "C#",
@@ -268,7 +276,9 @@ class Reader(PieceReader):
             elif found is not None:
                 self.why = self.why or found.why
             at = max(end, at + 1)
-            if at < len(text) and text[at - 1] != "\n" and text[at : at + 1] != "\n":
+            more = _AND.match(text, at) if isinstance(found, Read) else None
+            at = more.end() if more else at
+            if more is None and at < len(text) and text[at - 1] != "\n" and text[at : at + 1] != "\n":
                 following = text.find("\n", at)
                 following = len(text) if following < 0 else following
                 yield from self._inside(view, at, following)
@@ -318,8 +328,14 @@ class Reader(PieceReader):
         if named is not None:
             return self._named(view, named)
         self._refuse_glued(view, start)
+        if _SET.match(text, start):
+            return self._refuse_set(view, start)
         end, closed = self._extent(text, start)
         self.budget -= end - start
+        joined = _JOINED.match(text, end) if closed else None
+        if joined is not None:
+            reason = f"found {joined[1]!r} between calls, expected a list of calls, or a call a line"
+            raise ParseError(reason, text=self.source, offset=view.origin(joined.start(1)))
         bracketed = text[start] in "[{"
         if not bracketed and closed and not _REST.match(text, end):
             following = text.find("\n", end)
@@ -332,6 +348,21 @@ class Reader(PieceReader):
         ):
             return Nothing("a function's signature"), end
         return found, end
+
+    def _refuse_set(self, view: View, start: int) -> tuple[None, int]:
+        """Refuse calls in braces: as Python they are a set, which has no order."""
+        piece = extent(view.text, start)
+        tree = syntax(view.text[start : piece.end]) if piece.closed else None
+        value = (
+            tree.body[0].value
+            if isinstance(tree, ast.Module) and isinstance(tree.body[0], ast.Expr)
+            else None
+        )
+        items = value.elts if isinstance(value, ast.Set) else []
+        if any(isinstance(item, ast.Call) and (item.keywords or len(items) > 1) for item in items):
+            reason = "found a set of calls, which has no order, expected a list: [f(), g()]"
+            raise ParseError(reason, text=self.source, offset=view.origin(start))
+        return None, piece.end
 
     def _extent(self, text: str, start: int) -> tuple[int, bool]:
         """How far a plan goes that starts here: over further calls that follow at once."""

@@ -52,7 +52,7 @@ _ANSWER_TYPES = frozenset({
 })  # fmt: skip
 _ANSWERED = ("functionResponse", "function_response", "toolResult")
 _ANSWERS = ("content", "output", "result", "response")
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
+SCHEMAS = ("parameters", "input_schema", "inputSchema", "input_parameters", "inputParameters")
 _PARTS = frozenset({
     "text", "thought", "thoughtSignature", "thought_signature", "reasoningContent", "executableCode",
     "executable_code", "codeExecutionResult", "code_execution_result", "inlineData", "inline_data",
@@ -377,7 +377,7 @@ def is_definition(item: dict[str, Any]) -> bool:
     """
     wrapped = item.get("function")
     inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
-    for key in _SCHEMAS:
+    for key in SCHEMAS:
         if key in inner:
             if isinstance(inner[key], dict) and isinstance(inner[key].get("properties"), dict):
                 return True

@@ -120,15 +120,17 @@ def is_signature(call: RawCall, text: str) -> bool:
 
 
 def is_labelled(tree: ast.Module) -> bool:
-    """Whether a text is Python only because a label before a call reads as a variable with its type.
+    """Whether a text is Python only because a label before calls reads as a variable with its type.
 
     >>> is_labelled(ast.parse("Answer: f(a=1)")), is_labelled(ast.parse("n: int = f(a=1)"))
     (True, False)
+    >>> is_labelled(ast.parse('Answer: [{"name": "f"}]'))
+    True
     """
     return any(
         isinstance(node, ast.AnnAssign)
         and node.value is None
-        and any(isinstance(inner, ast.Call) for inner in ast.walk(node.annotation))
+        and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
         for node in tree.body
     )
 

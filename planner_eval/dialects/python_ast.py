@@ -389,7 +389,8 @@ _KIND: dict[type, str] = {
     ast.GeneratorExp: "a comprehension",
     ast.Compare: "a comparison",
     ast.IfExp: "a conditional",
-    ast.BoolOp: "found the operator",
+    ast.BoolOp: "found 'and' or 'or'",
+    ast.Set: "a set",
     ast.Starred: "a starred expression",
 }
 

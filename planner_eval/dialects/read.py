@@ -14,6 +14,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.messages import calls_among
+from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
@@ -272,18 +273,21 @@ def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    said, notes = answered(source)
     try:
-        return _reader(dialect, source, located=located)(source, limits)
+        raw = _reader(dialect, source, located=located)(said, limits)
     except LimitError:
         raise
     except ParseError as error:
         first = error
+    else:
+        return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
     from planner_eval.dialects.find import find_named
 
-    raw = find_named(dialect, source, limits, repair=repair)
-    if raw is None:
+    found = find_named(dialect, source, limits, repair=repair)
+    if found is None:
         raise first
-    return raw
+    return found
 
 
 def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:
@@ -335,12 +339,17 @@ def _read_data(
 def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str | None, RawPlan]:
     notes: list[Diagnostic] = []
     if dialect is None:
-        from planner_eval.dialects.detect import detect_data, is_schema
+        from planner_eval.dialects.detect import detect_data, is_schema, undecided
 
         if isinstance(data, list) and data and all(isinstance(item, str) for item in data):
             return _read_texts(data, limits)
-        if data in ([], {}) or is_schema(data):
-            return "json", _no_call("an empty list, or a schema")
+        if data in ([], {}):
+            return "json", _no_call(f"an empty {'list' if data == [] else 'object'}")
+        if is_schema(data):
+            problem = undecided(data)
+            if problem is not None:
+                raise problem
+            return "json", _no_call("a schema of tools or parameters")
         data, notes = calls_among(data)
         if data == []:
             return "json", _no_call("a list without calls", *notes)

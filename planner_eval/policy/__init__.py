@@ -113,12 +113,14 @@ class Terms(NamedTuple):
         before: Pairs (first, then): the one must be written before the other, data flow or not.
         unordered: Groups of calls whose order does not count where the policy's order is "written".
         accepted: Call → argument → values that are right besides gold's.
+        omittable: Call → arguments that need not be given.
     """
 
     optional: frozenset[str] = frozenset()
     before: tuple[tuple[str, str], ...] = ()
     unordered: tuple[frozenset[str], ...] = ()
     accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
+    omittable: Mapping[str, frozenset[str]] = {}
 
 
 NO_TERMS = Terms()

@@ -16,6 +16,7 @@ from planner_eval.base.text import printable
 from planner_eval.dialects.openers import JOIN
 from planner_eval.dialects.sources import Which
 from planner_eval.dialects.wrappings import is_streamed, sign_of
+from planner_eval.records import accepting
 from planner_eval.records.fields import (
     GOLD_FIELDS,
     HEAD,
@@ -212,13 +213,35 @@ def _file(
     answers = role != "gold" and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
+    if role == "gold" and content in accepting.FIELDS and accepting.lists_values(records, content):
+        notes = (f"{name}: {accepting.SAID.format(content)}",)
+        return PlanFile(name, tuple(map(_accepting, made)), True, content, key, notes=notes)
     return PlanFile(name, made, True, content, key)
+
+
+def _accepting(record: Record) -> Record:
+    """A gold record whose plan lists the values that are right as one with a plan, and with these beside."""
+    if record.error is not None or not record.fields:
+        return record
+    try:
+        calls, fields = accepting.spelled(record.source)
+    except ParseError as error:
+        return record._replace(source=None, error=error)
+    return record._replace(source=calls, fields={**record.fields, **fields})
 
 
 # ---------------------------------------------------------------- from items to records
 def _alone(name: str, found: Contents, source: Any) -> PlanFile:
     """A plan in a file of its own, with the fields beside its calls."""
     (item,) = found.items
+    # What a program writes that had nothing to write.
+    null = isinstance(source, str) and source.strip() == "null"
+    if null or (found.whole and item.data == {}):
+        held = "null" if null else "an empty object"
+        reason = f"there is no plan: the file holds {held}, expected a plan; one without calls is []"
+        return PlanFile(
+            name, (Record(name, 0, None, "", error=ParseError(reason, code="parse.empty")),), False
+        )
     values = [item.data] if found.whole and isinstance(source, str) else None
     record = Record(name, 0, None, source, values=values)
     if item.shape.named:

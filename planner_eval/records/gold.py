@@ -7,6 +7,7 @@ A gold record may have, beside its plan, the fields
     "before": [["c1", "c4"]]            the first must be written before the second
     "unordered": [["c1", "c2"]]         groups without order, where the policy asks for written order
     "accepted": {"c1": {"city": [..]}}  values that are right besides gold's own
+    "omittable": {"c1": ["unit"]}       arguments that need not be given
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from planner_eval.records.fields import choose_content
 from planner_eval.records.files import Record
 from planner_eval.records.plans import read_plan
 
-FIELDS = ("optional", "before", "unordered", "accepted")
+FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
 
 
 class Gold(NamedTuple):
@@ -105,6 +106,8 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
 
     accepted = fields.get("accepted", {})
     named(accepted, "accepted")
+    omittable = fields.get("omittable", {})
+    named(omittable, "omittable")
     befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(
         optional=frozenset(named(fields.get("optional", ()), "optional")),
@@ -114,4 +117,5 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
             call: {name: tuple(v) if isinstance(v, list) else (v,) for name, v in given.items()}
             for call, given in accepted.items()
         },
+        omittable={call: frozenset(given) for call, given in omittable.items()},
     )

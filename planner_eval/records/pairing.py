@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from planner_eval.base.errors import InputError, PairingError
+from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.plans import read_plan
 
 WAYS = ("id", "position")
 """How records can be paired."""
@@ -58,8 +59,8 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     known = {record.id for record in gold.records} - {None}
     if not any(record.id in known for record in pred.records):
         raise PairingError(
-            f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field names the field of the id; "
-            "--pair position pairs the records in their order"
+            f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field "
+            "names the field of the id; --pair position pairs the records in their order"
         )
     predictions, repeated = _by_id(pred.records)
     golds, more = _by_id(gold.records)
@@ -89,11 +90,33 @@ def _nothing(file: PlanFile) -> str | None:
 def _some(file: PlanFile) -> str:
     ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
     if not ids and not file.many:
-        return f"{file.name} is one plan without an id"
+        return f"{file.name} is one plan without an id{_broken(file)}"
     if not ids:
-        return f"{file.name} has none"
+        return f"{file.name} has none{_broken(file)}"
     more = ", …" if len(ids) > 3 else ""
-    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}"
+    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_broken(file)}"
+
+
+def _broken(file: PlanFile) -> str:
+    """That records of a file have no certain id, for they are broken, and why the first of them is."""
+    if not file.many:
+        return _unread(file.records[0])
+    broken = [one for one in file.records if one.error and not one.fields and one.error.code != "parse.empty"]
+    if not broken:
+        return ""
+    first, reason = broken[0], broken[0].error
+    assert reason is not None
+    said = f"{len(broken):,} of its {len(file.records):,} records could not be read"
+    return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
+
+
+def _unread(record: Record) -> str:
+    """That a file which is one plan is none that can be read."""
+    try:
+        read_plan(record)
+    except ParseError as error:
+        return f" (it could not be read: {error.brief})"
+    return ""
 
 
 def repeated_ids(records: Sequence[Record]) -> list[str]:

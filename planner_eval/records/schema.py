@@ -28,3 +28,6 @@ class GoldRecord(Described):
     accepted: Annotated[dict[str, dict[str, Any]], expecting("call → argument → list of values")] = key(
         "Values that are right besides gold's own: call, argument, a list of values."
     )
+    omittable: Annotated[dict[str, Items[str]], expecting("call → list of arguments")] = key(
+        "Arguments that need not be given: call, a list of their names."
+    )

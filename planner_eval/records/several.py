@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
+from planner_eval.records.pairing import repeated_ids
 
 
 class Listed(NamedTuple):
@@ -133,8 +134,10 @@ def _names(files: Sequence[str]) -> list[str]:
 def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     """Two directories with the files' names before the ids, where gold's files use the same ids again.
 
-    So files are paired by name, and inside of them records by id.
+    So files are paired by name, and inside of them records by id. Where either is one file, both stay.
     """
+    if not (pred.parts and gold.parts):
+        return pred, gold
     files: dict[str, str] = {}
     for record in gold.records:
         if record.id is not None and files.setdefault(record.id, record.file) != record.file:
@@ -143,9 +146,14 @@ def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
 
 
 def _prefixed(file: PlanFile) -> PlanFile:
+    """The records with their file's name before their id, so that none is given twice for that."""
+
     def own(record: Record) -> Record:
         name = file.parts[record.file]
         named = record.id is None or record.id == name or record.id.startswith(f"{name}/")
         return record if named else record._replace(id=f"{name}/{record.id}")
 
-    return file._replace(records=tuple(map(own, file.records)))
+    stale = repeated_ids(file.records)
+    records = tuple(map(own, file.records))
+    notes = (*(note for note in file.notes if note not in stale), *repeated_ids(records))
+    return file._replace(records=records, notes=notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError
@@ -122,6 +122,18 @@ class Reading(NamedTuple):
         found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
         return found.of_turn(self.turn)
 
+    def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
+        """What the user should know of files: what was left out, which ids are given twice.
+
+        Args:
+            preds: Files of predictions; of a directory the names of its files come before ids where they
+                have to, as :func:`pair` does it.
+            gold: The gold plans.
+        """
+        sides = [by_name(pred, gold) for pred in preds]
+        files = (*(pred for pred, _ in sides), sides[0][1])
+        return tuple(dict.fromkeys(note for file in files for note in file.notes))
+
 
 AS_IT_COMES = Reading()
 """Everything is recognised."""
@@ -189,8 +201,7 @@ def pair(
     refuse_reading(reading)
     left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
     _refuse_itself(left, right, reading)
-    if left.parts and right.parts:
-        left, right = by_name(left, right)
+    left, right = by_name(left, right)
     wanted = (id,) if isinstance(id, str) else tuple(id or ())
     if len(wanted) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
@@ -216,7 +227,8 @@ def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
         what = "the prediction" if option == "--text-field" else "gold"
         raise InputError(
             f"{pred.name}: {pred.content!r} would be compared with itself: it is taken for the prediction "
-            f"and for gold. Name the field that holds {what} with {option}"
+            f"and for gold. Name the field that holds {what} with {option}; --text-field {pred.content} "
+            f"--gold-text-field {gold.content} compares it with itself all the same"
         )
 
 

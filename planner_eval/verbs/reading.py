@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects import read as door
 from planner_eval.dialects.sources import Which, refuse_turn
 from planner_eval.plan.model import Plan
-from planner_eval.records.fields import Role
+from planner_eval.records.fields import KNOWN, Role
 from planner_eval.records.files import PlanFile, Record, read_data
 from planner_eval.records.frames import is_table, rows_of
 from planner_eval.records.items import structured
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.several import read_path
+from planner_eval.records.shapes import shape_of
 
 Source: TypeAlias = Any
 """A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
@@ -129,7 +130,9 @@ def parse(
     Args:
         source: The text; structure that is JSON already (lists, dicts); an answer, a message or a call of
             another package, which gives it (``model_dump()``, ``to_dict()``, ``to_json()``); a record of
-            :func:`read`; or the path of a file, ``Path("gold.json")``. A plan is given back as it is.
+            :func:`read`; or the path of a file, ``Path("gold.json")``. A plan is given back as it is. A list
+            of texts or calls is one plan, as in a file; to :func:`read`, ``stats``, ``score`` and
+            ``evaluate`` a list of texts is many.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: What types the values of notations that write them without types: tool → parameter →
@@ -150,7 +153,7 @@ def parse(
         ParseError: the text begins like a plan and is none; says where and what was expected.
         AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
         InputError: there is no dialect of that name, or no grammar for it; no such way to compute; the text
-            is the name of a file; or the file holds many records, which :func:`read` gives.
+            is the name of a file; or the file, or the list, holds many records, which :func:`read` gives.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
     >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
@@ -177,7 +180,24 @@ stands for the file: pe.parse(Path('gold.json')) reads it
         refuse_file_name(source)
     elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
         return read_plan(only_record(source), **options)
-    return door.parse(source, **options)
+    try:
+        return door.parse(source, **options)
+    except ParseError:
+        if isinstance(source, (list, tuple)) and _are_several(source):
+            raise InputError(
+                f"a list of {len(source):,} records or plans, expected one plan: pe.read gives the records "
+                "of a list, and pe.parse takes each of .records; pe.stats and pe.score take them all"
+            ) from None
+        raise
+
+
+def _are_several(items: Sequence[Any]) -> bool:
+    """Whether a list holds plans, records, or objects that hold a plan in a field: many, and not one."""
+    return bool(items) and all(
+        isinstance(one, (Plan, Record))
+        or (isinstance(one, dict) and shape_of(one).holds and not KNOWN.isdisjoint(one))
+        for one in items
+    )
 
 
 def is_one(source: Source) -> bool:

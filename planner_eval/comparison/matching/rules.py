@@ -32,7 +32,8 @@ class Rules:
         changes = policy.defaults or any(
             rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules
         )
-        asks = any(rule.one_sided for rule in policy.rules) or policy.wildcards or terms.accepted
+        open_values = terms.accepted or terms.omittable
+        asks = any(rule.one_sided for rule in policy.rules) or policy.wildcards or open_values
         self.normalise = self.normalised if changes else None
         self.matcher = self.matches if asks else None
 
@@ -68,7 +69,8 @@ class Rules:
         rule = self.rule(call, argument)
         compare = rule.compare if rule is not None else ()
         if ours is MISSING:
-            return "optional" in compare
+            omittable = self.terms.omittable.get(call.id, ()) if call is not None else ()
+            return "optional" in compare or argument in omittable
         if theirs is MISSING:
             return "optional" in compare or "extra" in compare
         if "any" in compare or any(_equal(theirs, wild) for wild in self.policy.wildcards):

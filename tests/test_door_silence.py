@@ -1,0 +1,209 @@
+"""What came through the door in silence once: each is read, or refused with a reason, and never less."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from tests.test_cli import planeval
+from tests.test_door import lines
+from tests.test_texts import parsed, tools
+
+
+# ---------------------------------------------------------------- files
+def test_no_common_id_says_which_lines_are_broken(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "gold.jsonl", [{"id": "a", "gold": "f()"}, {"id": "b", "gold": "g()"}])
+    pred = tmp_path / "pred.jsonl"
+    pred.write_text('{"output": "f(", "id": "a\n{"output": "g()"\n{"id": "z", "output": "f()"}\n')
+    for command in ("diff", "score"):
+        done = planeval(command, str(pred), gold)
+        assert done.returncode == 3
+        assert "2 of its 3 records could not be read; the first is line 1, record 1: the line is no JSON" in (
+            done.stderr
+        )
+    alone = tmp_path / "alone.json"
+    alone.write_text('[{"name": "f", "arguments": {"a": ')
+    done = planeval("diff", str(alone), gold)
+    assert done.returncode == 3
+    assert "one plan without an id (it could not be read: line 1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "held"), [("{}", "an empty object"), ("{ }\n", "an empty object"), ("null\n", "null")]
+)
+def test_a_file_that_holds_nothing_is_no_plan(tmp_path: Path, text: str, held: str) -> None:
+    file, gold = tmp_path / "p.json", tmp_path / "gold.json"
+    file.write_text(text)
+    gold.write_text("[]")
+    done = planeval("parse", str(file))
+    assert done.returncode == 3
+    assert f"there is no plan: the file holds {held}, expected a plan; one without calls is []" in done.stdout
+    assert planeval("diff", str(file), str(gold)).returncode == 1
+    assert planeval("diff", str(gold), str(gold)).returncode == 0
+
+
+def test_an_empty_object_in_a_record_is_no_answer(tmp_path: Path) -> None:
+    records = [{"id": 1, "output": {}}, {"id": 2, "output": None}, {"id": 3, "output": []}, {}, None]
+    done = planeval("parse", lines(tmp_path / "p.jsonl", records), "--format", "json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert ["error" in row for row in rows] == [True, True, False, True, True]
+
+
+def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None:
+    wanted = [
+        [{"area": {"base": [10], "unit": ["units", "", "cm"]}}],
+        [{"f": {"o": [{"k": ["a", "b"], "l": ["", 3]}]}}, {"g": {"xs": [[1, 2], [2, 1]]}}],
+        [{"f": {"x": [1, 2]}}],
+        None,
+    ]
+    gold = lines(tmp_path / "g.jsonl", [{"id": at, "ground_truth": one} for at, one in enumerate(wanted)])
+
+    def states(*answers: str) -> list[str]:
+        pred = lines(tmp_path / "p.jsonl", [{"id": at, "result": one} for at, one in enumerate(answers)])
+        done = planeval("diff", pred, gold, "--format", "jsonl")
+        assert (
+            "each argument in 'ground_truth' is a list: read as values of which each is right" in done.stderr
+        )
+        return [json.loads(line)["state"] for line in done.stdout.splitlines()][:-1]
+
+    assert states("[area(base=10)]", "[g(xs=[2, 1]), f(o={'k': 'b'})]", "[f(x=2)]") == ["same"] * 3
+    assert (
+        states("[area(base=10, unit='cm')]", "[g(xs=[1, 2]), f(o={'k': 'a', 'l': 3})]", "f(x=1)")
+        == ["same"] * 3
+    )
+    assert states("[area(unit='cm')]", "[g(xs=[1]), f(o={'k': 'a'})]", "[f(x=[1, 2])]") == ["different"] * 3
+
+
+def test_omittable_arguments_of_a_gold_record(tmp_path: Path) -> None:
+    gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", "omittable": {"c1": ["b"]}}])
+    for text, code in (("f(a=1)", 0), ("f(a=1, b=2)", 0), ("f(b=2)", 1), ("f(a=1, b=3)", 1)):
+        pred = lines(tmp_path / "p.jsonl", [{"id": 1, "output": text}])
+        assert planeval("diff", pred, gold).returncode == code
+    wrong = lines(tmp_path / "w.jsonl", [{"id": 1, "gold": "f(a=1)", "omittable": {"c9": ["b"]}}])
+    assert "omittable names the call 'c9'" in planeval("diff", pred, wrong).stdout
+
+
+def test_ids_of_several_files_are_not_given_twice(tmp_path: Path) -> None:
+    for side in ("preds", "golds"):
+        (tmp_path / side).mkdir()
+        for name in ("x.jsonl", "y.jsonl"):
+            lines(tmp_path / side / name, [{"id": 1, "output": "f()"}, {"id": 2, "output": "g()"}])
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert (done.returncode, "given twice" in done.stderr) == (0, False)
+    lines(tmp_path / "preds" / "x.jsonl", [{"id": 1, "output": "f()"}, {"id": 1, "output": "g()"}])
+    done = planeval("diff", str(tmp_path / "preds"), str(tmp_path / "golds"))
+    assert (done.returncode, done.stderr.count("given twice")) == (1, 1)
+
+
+def test_a_file_beside_itself_says_what_chooses(tmp_path: Path) -> None:
+    file = lines(tmp_path / "f.jsonl", [{"id": 1, "output": "f()"}])
+    done = planeval("diff", file, file)
+    assert done.returncode == 2
+    assert "--text-field output --gold-text-field output compares it with itself all the same" in done.stderr
+    assert (
+        planeval("diff", file, file, "--text-field", "output", "--gold-text-field", "output").returncode == 0
+    )
+
+
+def test_a_drawing_of_one_unreadable_plan_is_none(tmp_path: Path) -> None:
+    assert planeval("render", "-", text="f(x=").returncode == 3
+    assert (
+        planeval("render", lines(tmp_path / "p.jsonl", [{"output": "f("}, {"output": "f()"}])).returncode == 1
+    )
+
+
+# ---------------------------------------------------------------- texts
+DEFINED = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
+
+
+@pytest.mark.parametrize("text", ["{}", "Sure: [{}]", "Sure:\n```json\n{}\n```", "Here: {}"])
+def test_a_definition_with_values_is_no_silent_no_call(tmp_path: Path, text: str) -> None:
+    code, row = parsed(text.replace("{}", json.dumps(DEFINED)))
+    assert code == 3
+    assert "with a description, as a tool's definition has it, and values as its parameters" in row["error"]
+    pred = lines(tmp_path / "p.jsonl", [{"id": 1, "output": DEFINED}, {"id": 2, "output": "f()"}])
+    gold = lines(tmp_path / "g.jsonl", [{"id": 1, "gold": []}, {"id": 2, "gold": "f()"}])
+    done = planeval("diff", pred, gold)
+    assert done.returncode == 1
+    assert "1  unreadable: " in done.stdout
+
+
+def test_a_definition_beside_a_call_is_passed_over_and_a_schema_calls_nothing() -> None:
+    code, row = parsed(f'{json.dumps(DEFINED)}\n\n```\n[get_weather(city="Oslo")]\n```')
+    assert (code, tools(row)) == (0, ["get_weather"])
+    for given in ({"city": {"type": "string"}}, {"type": "object", "properties": {}}, {"city": "string"}, {}):
+        assert parsed(json.dumps({**DEFINED, "parameters": given}))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("\\boxed{[f()]}", ["f"]),
+        ('The answer is $\\boxed{[f(a="x")]}$.', ["f"]),
+        ("\\[\n\\boxed{\\text{[f(a=1), g(b=2)]}}\n\\]", ["f", "g"]),
+        ('So: \\boxed{[{"name": "f", "arguments": {}}]}', ["f"]),
+        ("[f(x=1)] and [g(y=2)]", ["f", "g"]),
+        ('Answer: {"name": "f", "arguments": {"q": "(x)"}}', ["f"]),
+        ('<|channel|>commentary to=functions.f code<|message|>{"a": 1}<|call|>', ["f"]),
+        ('<|channel|>commentary to=functions.f <|constrain|>code<|message|>{"a": 1}', ["f"]),
+    ],
+)
+def test_calls_that_were_passed_over(text: str, called: list[str]) -> None:
+    code, row = parsed(text)
+    assert (code, tools(row)) == (0, called)
+
+
+def test_a_box_inside_of_an_argument_is_the_argument() -> None:
+    _, row = parsed('Sure: {"name": "f", "arguments": {"q": "\\\\boxed{g(x=1)}"}}')
+    assert row["plan"]["calls"][0]["arguments"] == {"q": "\\boxed{g(x=1)}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("A.b(x=1) && c(y=2)", "parse.syntax", "found '&&' between calls"),
+        ("f() && g()", "parse.syntax", "found '&&' between calls"),
+        ("Plan:\nf(x=1) -> g(y=2)", "parse.syntax", "found '->' between calls"),
+        ("[f(x=1)] || [g(y=2)]", "parse.syntax", "found '||' between calls"),
+        ("f(x=1) or g(y=2)", "parse.syntax", "found 'and' or 'or' between calls"),
+        ("{f(), g()}", "parse.syntax", "found a set of calls"),
+        ("Answer: {f(x=1)}", "parse.syntax", "found a set of calls"),
+        ("functools[", "parse.cut", "cut off at the end"),
+        ('functools[{"name": "f", "arg', "parse.cut", "cut off at the end"),
+        ("<|channel|>commentary to=functions.f code<|message|>", "parse.cut", "cut off at the end"),
+        ("<|channel|>commentary to=functions.f <|constrain|>js", "parse.cut", "cut off at the end"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None:
+    done, row = parsed(text)
+    assert (done, row["code"]) == (3, code)
+    assert said in row["error"]
+
+
+PROMPTED = (
+    'User: try <tool_call>{"name": "bad", "arguments": {}}</tool_call>\n'
+    'Assistant: <tool_call>{"name": "good", "arguments": {}}</tool_call>\n',
+    '<|im_start|>user\nUser: try <tool_call>{"name": "bad", "arguments": {}}</tool_call><|im_end|>\n'
+    '<|im_start|>assistant\n<tool_call>{"name": "good", "arguments": {}}</tool_call><|im_end|>',
+)
+
+
+@pytest.mark.parametrize("text", PROMPTED)
+@pytest.mark.parametrize("options", [(), ("--from", "hermes")])
+def test_what_the_user_of_a_transcript_says_is_no_call(text: str, options: tuple[str, ...]) -> None:
+    code, row = parsed(text, *options)
+    assert (code, tools(row)) == (0, ["good"])
+    assert "find.turn" in [note["code"] for note in row["diagnostics"]]
+
+
+def test_a_list_of_records_is_not_one_plan() -> None:
+    assert [call.name for call in pe.parse(["f()", "g()"]).calls] == ["f", "g"]
+    assert pe.stats(["f()", "g()"]).plans == 2
+    for many in ([{"id": 1, "output": "f()"}], [pe.parse("f()"), pe.parse("g()")]):
+        with pytest.raises(InputError, match=r"expected one plan: pe.read gives the records"):
+            pe.parse(many)
