@@ -1,0 +1,202 @@
+"""What a project keeps in planeval.toml: found upwards, named, weaker than options, wrong ones told by line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner_eval.policy.file import line_of
+from tests.conftest import ROOT
+from tests.test_dialects_own import FORMS
+
+PRED = """\
+{"id": "1", "key": "a", "output": "none", "answer": [{"name": "f", "arguments": {"x": "A"}}]}
+{"id": "2", "key": "b", "output": "none", "answer": [{"name": "g", "arguments": {"x": "A"}}]}
+"""
+GOLD = """\
+{"id": "2", "key": "a", "gold": "none", "plan": [{"name": "f", "arguments": {"x": "a"}}]}
+{"id": "1", "key": "b", "gold": "none", "plan": [{"name": "g", "arguments": {"y": "A"}}]}
+"""
+FIELDS = """\
+[fields]
+id-field = "key"
+text-field = "answer"
+gold-text-field = "plan"
+"""
+
+
+def run(folder: Path, *argv: str, home: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line in a folder."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | ({"HOME": str(home)} if home else {})
+    whole = [sys.executable, "-m", "planner_eval", *argv]
+    return subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with a folder of plans in it."""
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "runs" / "today"
+    folder.mkdir(parents=True)
+    (folder / "pred.jsonl").write_text(PRED)
+    (folder / "gold.jsonl").write_text(GOLD)
+    return folder
+
+
+def keep(project: Path, text: str) -> None:
+    (project / "../../planeval.toml").write_text(text)
+
+
+# ---------------------------------------------------------------- where
+def test_settings_are_found_upwards_to_the_repository_and_named(project: Path) -> None:
+    keep(project, f'extends = "lenient"\n{FIELDS}')
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl")
+    assert done.stderr.splitlines()[0] == "settings of ../../planeval.toml"
+    assert 'field "answer" of 2 records; gold: field "plan" of 2 records; paired by id' in done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()[:2]] == ["same", "different:"]
+
+
+def test_the_nearest_file_holds_alone(project: Path) -> None:
+    keep(project, "thresholds = 1")
+    (project / "../pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    (project / "pyproject.toml").write_text('[tool.planeval.fields]\nid-field = "key"\n')
+    done = run(project, "parse", "pred.jsonl")
+    assert "settings of pyproject.toml" in done.stderr
+
+
+@pytest.mark.parametrize("fence", ["no repository", "a repository below", "home"])
+def test_settings_above_are_not_taken(project: Path, fence: str) -> None:
+    keep(project, FIELDS)
+    home = None
+    if fence != "a repository below":
+        (project / "../../.git").rmdir()
+    if fence == "a repository below":
+        (project / ".git").write_text("gitdir: elsewhere")
+    if fence == "home":
+        home = project.parent
+        (project.parent.parent / ".git").mkdir()
+    done = run(project, "parse", "pred.jsonl", home=home)
+    assert "settings" not in done.stderr
+    here = run(project.parent.parent, "parse", "runs/today/pred.jsonl", home=home)
+    assert "settings of planeval.toml" in here.stderr
+
+
+def test_what_no_setting_can_change_reads_none(project: Path) -> None:
+    keep(project, "this is no TOML")
+    assert run(project, "schema", "policy").returncode == 0
+    assert run(project, "diff", "--help").returncode == 0
+    every = (
+        "--from json --gold-from json --id-field key --text-field answer --gold-id-field key "
+        "--gold-text-field plan --policy default"
+    )
+    (project / "own.toml").write_text(FORMS["between tokens"])
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl", *every.split(), "--wrappers", "own.toml")
+    assert done.returncode == 1, done.stderr
+
+
+def test_the_file_may_be_named_or_refused(project: Path, tmp_path: Path) -> None:
+    keep(project, "this is no TOML")
+    (tmp_path / "mine.toml").write_text(f'order = "free"\n{FIELDS}')
+    done = run(project, "--config", "../../mine.toml", "diff", "pred.jsonl", "gold.jsonl")
+    assert "settings of ../../mine.toml" in done.stderr
+    assert 'gold: field "plan"' in done.stderr
+    done = run(project, "--config", "none", "diff", "pred.jsonl", "gold.jsonl")
+    assert "settings" not in done.stderr
+    assert 'gold: field "gold"' in done.stderr
+    done = run(project, "--config", "absent.toml", "diff", "pred.jsonl", "gold.jsonl")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "planeval: --config absent.toml: there is no such file; --config none takes no settings\n",
+    )
+
+
+# ---------------------------------------------------------------- what
+def test_options_win(project: Path) -> None:
+    keep(project, f'order = "free"\n{FIELDS}[dialects]\nfrom = "nestful"\n')
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--id-field", "id")
+    assert done.stdout.splitlines()[-1] == "2 pairs: 2 different"
+    assert "paired by id" in done.stderr
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--from", "json", "--policy", "lenient")
+    assert done.stdout.splitlines()[-1] == "2 pairs: 1 same, 1 different"
+
+
+def test_metrics_and_thresholds(project: Path) -> None:
+    keep(project, f'metrics = ["exact", "calls"]\n{FIELDS}[thresholds]\nexact = 0.1\ncalls.recall = 1\n')
+    done = run(project, "score", "pred.jsonl", "gold.jsonl")
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:3]] == ["exact", "calls"]
+    assert done.stderr.splitlines()[-1] == "exact is 0.0000, expected at least 0.1"
+    assert done.returncode == 1
+    done = run(project, "score", "pred.jsonl", "gold.jsonl", "--fail-under", "exact=0", "--metric", "exact")
+    assert done.returncode == 0
+    assert "\ncalls" not in done.stdout
+    done = run(project, "compare", "pred.jsonl", "pred.jsonl", "--gold", "gold.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "references" not in done.stdout
+
+
+def test_dialects_and_wrappers_lie_beside_the_file(project: Path) -> None:
+    (project / "../../mine.toml").write_text(FORMS["between tokens"])
+    keep(project, '[dialects]\nfrom = "own"\nwrappers = "mine.toml"\n')
+    (project / "one.txt").write_text('<go>[{"fn": "f", "kw": {"a": 1}}]</go>')
+    done = run(project, "parse", "one.txt")
+    assert done.stdout.startswith("own: as you said"), done.stderr
+
+
+def test_a_benchmark_takes_nothing_but_the_fields_of_answers(project: Path) -> None:
+    keep(project, '[thresholds]\nexact = 1\n[dialects]\nfrom = "nestful"\n')
+    data = str(ROOT / "data/samples/nestful")
+    done = run(project, "score", "pred.jsonl", data, "--benchmark", "nestful")
+    assert "settings" not in done.stderr
+    assert "exact" not in done.stderr
+
+
+# ---------------------------------------------------------------- wrong
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\nmetrik = ['exact']", "planeval.toml, line 2: there is no key 'metrik'; did you mean 'metrics'?"),
+        ("[fields]\nid_field = 'x'", "line 2, fields: there is no key 'id_field'; did you mean 'id-field'?"),
+        ("[fields]\nid-field = 3", "planeval.toml, line 2, fields: id-field is 3, expected text"),
+        ("[[rule]]\n[[rule]]\ntools = 'f'", "line 3, rule 2: there is no key 'tools'; did you mean 'tool'?"),
+        ("[thresholds]\nexact = 'high'", "line 2, thresholds: exact is 'high', expected a number"),
+        ("order = 1 2", "planeval.toml: Expected newline or end of document after a statement (at line 1"),
+        ("thresholds = 1", "planeval.toml, line 1: thresholds is 1, expected a table"),
+        ("metrics = 'exakt'", "there is no metric 'exakt'"),
+        ("[dialects]\nfrom = 'jsn'", "did you mean 'json'?"),
+        ("[dialects]\nwrappers = 'gone.toml'", "gone.toml"),
+    ],
+)
+def test_wrong_settings_are_told_by_file_and_line(project: Path, text: str, said: str) -> None:
+    keep(project, text)
+    done = run(project, "score", "pred.jsonl", "gold.jsonl")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_policys_file_holds_no_settings(project: Path) -> None:
+    (project / "mine.toml").write_text("[thresholds]\nexact = 1\n")
+    done = run(project, "diff", "pred.jsonl", "gold.jsonl", "--policy", "mine.toml")
+    assert done.returncode == 2
+    assert "mine.toml, line 1: there is no key 'thresholds'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("a",), 1),
+        (("t", "b"), 4),
+        (("t", "c"), 3),
+        (("rule", 1, "x"), 8),
+        (("rule", 1, "y"), 7),
+        (("q", "r"), 9),
+        (("no",), None),
+    ],
+)
+def test_the_line_of_a_place(place: tuple[str | int, ...], line: int | None) -> None:
+    text = 'a = 1\n# b = 1\n[ t ]\n"b" = 1\n[[rule]]\nx = 1\n[[rule]]\nx = 1\n[q]'
+    assert line_of(text, place) == line
