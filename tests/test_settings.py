@@ -1,7 +1,8 @@
-"""What a project keeps in planeval.toml: found upwards, named, weaker than options, wrong ones told by line."""
+"""What a project keeps in planeval.toml, and what a policy names: found, said, refused with file and line."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -200,3 +201,139 @@ def test_a_policys_file_holds_no_settings(project: Path) -> None:
 def test_the_line_of_a_place(place: tuple[str | int, ...], line: int | None) -> None:
     text = 'a = 1\n# b = 1\n[ t ]\n"b" = 1\n[[rule]]\nx = 1\n[[rule]]\nx = 1\n[q]'
     assert line_of(text, place) == line
+
+
+# ---------------------------------------------------------------- names that nothing has
+SUMS = [
+    {"name": "sum", "label": "$v1", "arguments": {"a": 1}},
+    {"name": "put", "label": "$v2", "arguments": {"x": "$v1$"}},
+]
+TOOLS = [
+    {
+        "name": "sum",
+        "parameters": {"type": "object", "properties": {"a": {"type": "number"}}},
+        "outputSchema": {"type": "object", "properties": {"total": {"type": "number"}}},
+    },
+    {"name": "put", "parameters": {"type": "object", "properties": {"x": {"type": "number"}}}},
+    {"name": "take", "parameters": {"type": "object", "properties": {"y": {"type": "number"}}}},
+]
+
+
+@pytest.fixture
+def sums(tmp_path: Path) -> Path:
+    """A folder with two plans, which name the result of one call in two ways, and a catalog."""
+    (tmp_path / "g.json").write_text(json.dumps(SUMS))
+    (tmp_path / "p.json").write_text(json.dumps(SUMS).replace("$v1$", "$v1.result$"))
+    (tmp_path / "t.json").write_text(json.dumps(SUMS).replace("$v1$", "$v1.total$"))
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    return tmp_path
+
+
+COMMANDS = [
+    ("diff", "p.json", "g.json"),
+    ("score", "p.json", "g.json"),
+    ("compare", "p.json", "t.json", "--gold", "g.json"),
+]
+
+
+@pytest.mark.parametrize("argv", COMMANDS)
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('tool = "summ"', "own.toml, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
+        ('tool = "take"', "tools that these plans do not call are known from a catalog"),
+        ('argument = "aa"', "own.toml, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
+        ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
+        ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
+        (
+            'catalog = "tools.json"\n[[rule]]\ntool = "tak"',
+            "calls and no catalog has the tool 'tak'; did you",
+        ),
+    ],
+)
+def test_a_rule_for_what_nothing_has_is_an_error(
+    sums: Path, argv: tuple[str, ...], rule: str, said: str
+) -> None:
+    (sums / "own.toml").write_text(rule if rule.startswith("catalog") else f"[[rule]]\n{rule}\n")
+    done = run(sums, *argv, "--policy", "own.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("argv", COMMANDS)
+def test_in_a_projects_settings_it_is_a_remark(sums: Path, argv: tuple[str, ...]) -> None:
+    (sums / "planeval.toml").write_text('[[rule]]\ntool = "take"\ncompare = "date"\n')
+    done = run(sums, *argv)
+    assert done.returncode < 2
+    assert done.stderr.count("planeval.toml, rule 1: no plan calls the tool 'take'") == 1
+
+
+@pytest.mark.parametrize("argv", COMMANDS)
+def test_wildcards_and_what_the_catalog_has_are_no_error(sums: Path, argv: tuple[str, ...]) -> None:
+    rules = (
+        'tool = "take"',
+        'tool = "take"\nargument = "y"',
+        'tool = "gi*"\nargument = "z"',
+        'argument = "*b"',
+    )
+    (sums / "own.toml").write_text(
+        'catalog = "tools.json"\n' + "".join(f"[[rule]]\n{rule}\ncompare = 'date'\n" for rule in rules)
+    )
+    done = run(sums, *argv, "--policy", "own.toml")
+    assert done.returncode < 2, done.stderr
+    assert "no plan" not in done.stderr
+
+
+def test_of_one_pair_of_two_files_the_tools_of_all_are_known(project: Path) -> None:
+    (project / "own.toml").write_text('[[rule]]\ntool = "g"\nargument = "y"\ncompare = "date"\n')
+    argv = ("diff", "pred.jsonl", "gold.jsonl", "--text-field", "answer", "--gold-text-field", "plan")
+    done = run(project, *argv, "--id-field", "key", "--id", "a", "--policy", "own.toml")
+    assert done.returncode == 1, done.stderr
+
+
+# ---------------------------------------------------------------- what a tool returns
+def test_the_only_output_of_a_tool_equals_its_whole_result(sums: Path) -> None:
+    (sums / "own.toml").write_text('catalog = "tools.json"\n')
+    for pred, gold in (("p", "g"), ("g", "p"), ("t", "g"), ("p", "t")):
+        files = (f"{pred}.json", f"{gold}.json")
+        assert run(sums, "diff", *files, "--policy", "own.toml").stdout == "same\n"
+        assert (
+            "| policy own |"
+            in run(sums, "score", *files, "--policy", "own.toml", "--fail-under", "exact=1").stdout
+        )
+        done = run(sums, "diff", *files)
+        assert done.returncode == 1
+        hinted = "t" not in (pred, gold) or "g" in (pred, gold) or "p" in (pred, gold)
+        assert ('policy with catalog = "tools.json" takes them for the same' in done.stderr) is hinted
+        assert run(sums, "check", files[0], "--catalog", "tools.json").returncode == 0
+
+
+def test_an_output_of_several_is_not_the_whole_result(sums: Path) -> None:
+    two = json.dumps(TOOLS).replace('"total": {', '"rest": {"type": "number"}, "total": {')
+    (sums / "tools.json").write_text(two)
+    (sums / "own.toml").write_text('catalog = "tools.json"\n')
+    done = run(sums, "diff", "p.json", "g.json", "--policy", "own.toml")
+    assert done.returncode == 1
+    assert "catalog" not in done.stderr
+    done = run(sums, "check", "p.json", "--catalog", "tools.json")
+    shown = run(sums, "catalog", "show", "tools.json").stdout
+    assert "sum(a?: number) -> rest, total\n" in shown
+    assert (
+        "call 1 (sum) has no output 'result'; it returns rest, total, and only a tool with one output has it"
+        in done.stdout
+    )
+
+
+def test_a_catalog_shows_what_check_holds_plans_to(sums: Path) -> None:
+    """A result without named outputs: its type, in the line, in full, as data and in check's words."""
+    (sums / "tools.json").write_text(
+        json.dumps([TOOLS[0] | {"outputSchema": {"type": "array", "items": {"type": "number"}}}, TOOLS[1]])
+    )
+    assert "sum(a?: number) -> array of number\n" in run(sums, "catalog", "show", "tools.json").stdout
+    assert "returns: array of number\n" in run(sums, "catalog", "show", "tools.json", "--tool", "sum").stdout
+    rows = json.loads(run(sums, "catalog", "show", "tools.json", "--format", "json").stdout)
+    assert [row["returns"] for row in rows] == ["array of number", ""]
+    done = run(sums, "check", "t.json", "--catalog", "tools.json")
+    assert "call 1 (sum) has no output 'total'; it returns array of number" in done.stdout
+    done = run(sums, "check", "p.json", "--catalog", "tools.json")
+    assert "x: expected number, but result of call 1 (sum) is array of number" in done.stdout

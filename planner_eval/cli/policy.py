@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from planner_eval.cli.options import note
+
 if TYPE_CHECKING:
     from planner_eval.policy import Policy
 
@@ -30,13 +32,9 @@ def chosen_policy(name: str | None) -> Policy:
         return DEFAULT_POLICY
     from planner_eval.policy.file import load_policy, read_policy
 
-    if not of_settings():
+    if click.get_current_context().get_parameter_source("policy") is not ParameterSource.DEFAULT_MAP:
         return load_policy(name)
     from pathlib import Path
 
-    return read_policy(Path(name), settings=True)
-
-
-def of_settings() -> bool:
-    """Whether the policy is that of the project's settings, which serve more files than those of one run."""
-    return click.get_current_context().get_parameter_source("policy") is ParameterSource.DEFAULT_MAP
+    # The project's settings serve more files than those of one run: what these lack is no error.
+    return read_policy(Path(name), settings=True, unknown=note)

@@ -106,7 +106,7 @@ def _folders(place: str) -> Iterator[str]:
     above, folder = [place], place
     while not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
-        if parent == folder or folder == home:
+        if folder in (parent, home):
             return iter([place])
         folder = parent
         above.append(folder)

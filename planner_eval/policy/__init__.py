@@ -133,6 +133,9 @@ class Policy:
         wildcards: Values of gold for which any value will do.
         defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
             says; the tool is a name, or ``App.name``. A rule's own default comes first.
+        tools: Tools that are known beside those of the plans → their arguments.
+        outputs: Tool → the name of its only output, which equals its whole result; "" for one without.
+        unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
 
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
     ('casefold',)
@@ -147,6 +150,9 @@ class Policy:
     stateful: tuple[str, ...] = ()
     wildcards: tuple[Value, ...] = ()
     defaults: Mapping[tuple[str, str], Value] = field(default_factory=dict)
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

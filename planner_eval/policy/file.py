@@ -3,7 +3,7 @@
     extends = "default"            # a preset or a file; its rules come first, so these win
     order = "data"                 # data, free, written or flat
     wildcards = ["$$$"]
-    catalog = "tools.json"         # an argument's default in its schema equals leaving it out
+    catalog = "tools.json"         # defaults, the only output of a tool, and which tools there are
 
     [[rule]]
     tool = "Hotels.*"
@@ -92,17 +92,21 @@ def read_settings(path: Path) -> Settings:
     )
 
 
-def read_policy(path: Path, *, settings: bool = False) -> Policy:
+def read_policy(
+    path: Path, *, settings: bool = False, unknown: Callable[[str], object] | None = None
+) -> Policy:
     """The policy of one TOML file.
 
     Args:
         path: The file.
         settings: It holds a project's settings beside its policy, as one called ``planeval.toml`` does.
+        unknown: As for :class:`planner_eval.policy.Policy`.
 
     Raises:
         PolicyError: the file cannot be read, or says something impossible; names the place.
     """
-    return _made(_checked(path, settings=settings or path.name in _PROJECTS), str(path), path.parent)
+    made = _made(_checked(path, settings=settings or path.name in _PROJECTS), str(path), path.parent)
+    return made if unknown is None else replace(made, unknown=unknown)
 
 
 _PROJECTS = ("planeval.toml", "pyproject.toml")
@@ -154,9 +158,9 @@ _KEY = re.compile(r"""\s*([\w."'-]+)\s*=""")
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int | None:
-    """The line of a TOML text where a key stands, or what holds it; None where that cannot be told.
+    r"""The line of a TOML text where a key stands, or what holds it; None where that cannot be told.
 
-    >>> line_of("a = 1\\n[[rule]]\\n[[rule]]\\ntool = 'f'", ("rule", 1, "tool"))
+    >>> line_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'", ("rule", 1, "tool"))
     4
     """
     found, depth = None, 0
@@ -210,7 +214,8 @@ def _made(data: Mapping[str, Any], where: str, place: Path | None) -> Policy:
         if key in data:
             kept[key] = tuple(data[key])
     if "catalog" in data:
-        kept["defaults"] = service("schema defaults")(str((place or Path()) / data["catalog"]))
+        facts = service("catalog facts")(str((place or Path()) / data["catalog"]))
+        kept |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
     name = data.get("name") or Path(where).stem
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
 

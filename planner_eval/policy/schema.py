@@ -43,7 +43,7 @@ class PolicyFile(Described):
     stateful: Items[str] = key("Tools whose repeated calls always count.")
     wildcards: Items[Any] = key("Values of gold for which any value will do.")
     rule: Items[RuleEntry] = key("The rules for values.")
-    catalog: str = key("A tool catalog: an argument's default in its schema equals leaving it out.")
+    catalog: str = key("A tool catalog: says defaults, the only output of a tool, and which tools there are.")
     note: str = key("For people.")
 
 
