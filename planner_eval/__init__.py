@@ -142,11 +142,11 @@ __all__ = [
 
 # What a room needs of one above it: who gives it, imported when it is first asked for.
 register("benchmark catalog", "planner_eval.benchmarks.registry:catalog_reader")
+register("catalog facts", "planner_eval.catalogs.facts:catalog_facts")
 register("notebook drawing", "planner_eval.drawing.notebook:notebook_svg")
 register("diff text", "planner_eval.scoring.row_formats:diff_text")
 register("plan text", "planner_eval.drawing.notebook:plan_text")
 register("row proof", "planner_eval.dialects.proving:prove")
-register("schema defaults", "planner_eval.catalogs.defaults:schema_defaults")
 register("world catalog", "planner_eval.worlds.reading:world_catalog")
 register("world tools", "planner_eval.worlds.source:world_source")
 

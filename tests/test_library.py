@@ -125,6 +125,7 @@ ALLOWED = {
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},
+    "rules for what no plan has, once all pairs were compared": {"verbs.evaluating"},
 }  # fmt: skip
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""
 

@@ -13,7 +13,7 @@ from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.rules import normal
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import NO_TERMS, Policy, Terms
-from planner_eval.policy.file import find_policy, load_policy, policy_of, presets
+from planner_eval.policy.file import load_policy, policy_of, presets
 from planner_eval.policy.rule import COMPARE, Rule
 from planner_eval.policy.values import LEAVES, dates, times
 from planner_eval.records.files import Record
@@ -460,15 +460,13 @@ def test_a_function_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_project_keeps_its_policy(tmp_path: Path) -> None:
-    assert find_policy(tmp_path) is None
-    (tmp_path / "pyproject.toml").write_text('[tool.planeval]\nextends = "lenient"\n[project]\nname = "x"\n')
-    found = find_policy(tmp_path)
-    assert found is not None
-    assert found.policy.inline
-    (tmp_path / "planeval.toml").write_text('order = "free"\n')
-    found = find_policy(tmp_path)
-    assert found is not None
-    assert found.policy.order == "free"
+    """What is beside the policy in a project's file, a policy's own file may not have."""
+    for name in ("planeval.toml", "mine.toml"):
+        (tmp_path / name).write_text('order = "free"\nmetrics = "exact"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.planeval]\nextends = "planeval.toml"\n[project]\n')
+    assert load_policy(str(tmp_path / "pyproject.toml")).order == "free"
+    with pytest.raises(PolicyError, match="there is no key 'metrics'"):
+        load_policy(str(tmp_path / "mine.toml"))
 
 
 def test_command_line(tmp_path: Path) -> None:

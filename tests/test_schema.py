@@ -28,7 +28,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.dialects.row_schema import Row
 from planner_eval.drawing.schema import RoleEntry, ThemeFile
 from planner_eval.drawing.themes import Role, Theme, theme
-from planner_eval.policy.file import load_policy
+from planner_eval.policy.file import load_policy, read_settings
 from planner_eval.policy.rule import Rule
 from planner_eval.policy.schema import RuleEntry
 from planner_eval.records.files import Record
@@ -184,7 +184,16 @@ OWN_ROW = {
     "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
 }
 
+SETTINGS = {
+    **POLICY,
+    "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
+    "dialects": {"from": "json", "gold-from": "nestful", "wrappers": ["own.toml"]},
+    "metrics": ["exact", "calls"],
+    "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
+}
+
 GOOD: dict[str, list[Any]] = {
+    "settings": [SETTINGS, {}, {"metrics": "exact", "dialects": {"wrappers": "own.toml"}}, SETTINGS],
     "policy": [
         *map(toml, files("data/policies/*.toml")),
         toml("docs/examples/comparison/travel.toml"),
@@ -206,6 +215,19 @@ GOOD: dict[str, list[Any]] = {
 }
 
 BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
+    "settings": [
+        (("ordr",), "free"),
+        (("fields",), "id"),
+        (("fields", "id"), "key"),
+        (("fields", "id-field"), 3),
+        (("dialects", "from"), ["json"]),
+        (("dialects", "wrappers"), 3),
+        (("metrics",), 3),
+        (("metrics", 0), 3),
+        (("thresholds",), ["exact=1"]),
+        (("thresholds", "exact"), "high"),
+        (("thresholds", "calls", "recall"), "high"),
+    ],
     "policy": [
         (("ordr",), "free"),
         (("name",), 3),
@@ -477,6 +499,7 @@ def by_model(model: Any) -> Callable[[Any, Path], None]:
 
 
 READERS: dict[str, Callable[[Any, Path], Any]] = {
+    "settings": lambda data, folder: read_settings(Path(file(folder, data))),
     "policy": lambda data, folder: load_policy(file(folder, data)),
     "world": read_world,
     "record": read_record,
@@ -591,12 +614,12 @@ THEME = toml("viz/themes/default.toml")
         (
             ("diff", *DEMO, "--policy"),
             {"rule": [{}, {"argument": "x", "tolerence": 1}]},
-            "own.toml, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?",
+            "own.toml, line 1, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?",
         ),
         (
             ("diff", *DEMO, "--policy"),
             {"rule": [{"compare": "dates"}]},
-            "own.toml, rule 1: compare is 'dates', expected one of exact, typed, casefold",
+            "own.toml, line 1, rule 1: compare is 'dates', expected one of exact, typed, casefold",
         ),
         (
             ("render", "data/demo/gold.json", "--format", "dot", "--theme"),

@@ -6,9 +6,9 @@ read or a schema is asked for: pydantic takes 17 to 66 ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator, model_validator
 from pydantic.json_schema import GenerateJsonSchema
@@ -26,6 +26,10 @@ Pair = Annotated[list[Item], Field(strict=False, min_length=2, max_length=2)]
 """A list of two."""
 Texts = str | Items[str]
 """A text, or a list of texts."""
+Steps: TypeAlias = "tuple[str | int, ...]"
+"""The way to a place in data."""
+Where: TypeAlias = Callable[[Steps], str]
+"""From a place in data to what messages call it."""
 
 
 class Described(BaseModel):
@@ -60,12 +64,12 @@ class Described(BaseModel):
         return data
 
     @classmethod
-    def check(cls, data: Any, where: str, error: type[InputError] = InputError) -> Self:
+    def check(cls, data: Any, where: str | Where, error: type[InputError] = InputError) -> Self:
         """The data as the model's, when they follow it.
 
         Args:
             data: Decoded TOML or JSON, or the like out of Python.
-            where: What messages call it, e.g. a file's name.
+            where: What messages call it, e.g. a file's name; or what says so of a place in it.
             error: What is raised.
 
         Raises:
@@ -74,7 +78,9 @@ class Described(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as found:
-            raise error(f"{where}{explained(found, data, cls.mapping)}") from None
+            place, said = explained(found, data, cls.mapping)
+            named = where if isinstance(where, str) else where(place)
+            raise error(f"{named}{said}") from None
 
 
 def key(description: str, **rules: Any) -> Any:
@@ -132,8 +138,10 @@ class _Problem(NamedTuple):
         return len(self.path) + (0 if vague else 0.5)
 
 
-def explained(error: ValidationError, data: Any, mapping: str = "a table") -> str:
-    """Where the first error is, what was found there and what was expected, to follow a file's name.
+def explained(error: ValidationError, data: Any, mapping: str = "a table") -> tuple[Steps, str]:
+    """The place of the first error; and where it is, what was found and what was expected, in words.
+
+    The words are to follow a file's name.
 
     Args:
         error: What pydantic raised.
@@ -145,7 +153,8 @@ def explained(error: ValidationError, data: Any, mapping: str = "a table") -> st
     group = [each for each in problems if each.path[: len(first)] == first]
     furthest = max(group, key=lambda each: each.telling)
     equal = [each for each in group if (each.path, each.telling) == (furthest.path, furthest.telling)]
-    return _sentence(equal, mapping)
+    unknown = (furthest.context["key"],) if furthest.type == "unknown_key" else ()
+    return (*furthest.path, *unknown), _sentence(equal, mapping)
 
 
 def _problem(error: Any, data: Any) -> _Problem:

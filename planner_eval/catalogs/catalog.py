@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_eval.plan.model import Path, Value
+from planner_eval.plan.model import WHOLE_RESULT, Path, Value
 
 KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The kinds of JSON Schema."""
@@ -135,6 +135,37 @@ class Tool:
     returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     @property
+    def only_output(self) -> str | None:
+        """The name of the tool's one output, "" for one without a name; None for several, or none known.
+
+        >>> Tool("sum", returns=Type(("number",))).only_output, Tool("log").only_output
+        ('', None)
+        """
+        if self.returns.fields:
+            return self.returns.fields[0].name if len(self.returns.fields) == 1 else None
+        return "" if self.returns.kinds and "object" not in self.returns.kinds else None
+
+    @property
+    def returned(self) -> str:
+        """What it returns, for people: its outputs' names, else the type; "" where that is not said."""
+        outputs = ", ".join(each.name for each in self.returns.fields)
+        silent = self.returns == ANY or self.returns.kinds == ("object",)
+        return outputs or ("" if silent else str(self.returns))
+
+    def output(self, path: Path) -> Type | None:
+        """The type of what a reference's path means; None when there can be no such output.
+
+        The one output of a tool is also called by the names of :data:`WHOLE_RESULT`.
+
+        >>> Tool("sum", returns=Type(("number",))).output(("result",)).kinds
+        ('number',)
+        """
+        only = self.only_output
+        if only is not None and path and path[0] in WHOLE_RESULT:
+            return self.returns.at((only, *path[1:]) if only else path[1:])
+        return self.returns.at(path)
+
+    @property
     def full_name(self) -> str:
         """The app and the name, or the name alone: ``"Hotels.search"``."""
         return f"{self.app}.{self.name}" if self.app else self.name
@@ -153,10 +184,7 @@ class Tool:
             shown.append(f"{each.name}{mark}{kind}" + (f" = {each.default!r}" if each.has_default else ""))
         if self.open:
             shown.append("…")
-        outputs = ", ".join(each.name for each in self.returns.fields)
-        silent = self.returns == ANY or (self.returns.kinds == ("object",) and not outputs)
-        result = outputs or ("" if silent else str(self.returns))
-        return f"{self.full_name}({', '.join(shown)})" + (f" -> {result}" if result else "")
+        return f"{self.full_name}({', '.join(shown)})" + (f" -> {self.returned}" if self.returned else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,18 @@ from collections.abc import Iterator
 from planner_eval.base.text import closest
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.values import fits, problem
-from planner_eval.plan.model import Call, Diagnostic, Path, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import (
+    WHOLE_RESULT,
+    Call,
+    Diagnostic,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    references,
+)
 
 _SHOWN = 60
 _HINTS = 20  # looking for the closest name costs more than all the rest; a plan of strangers gets no more
@@ -172,11 +183,13 @@ def _output(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[Type | Non
     tool, producer = chosen[ref.call], plan.calls[ref.call]
     if tool is None:
         return ANY, ""
-    output = tool.returns.at(ref.path)
+    output = tool.output(ref.path)
     named = f"{where('', ref.path) or 'the result'} of call {ref.call + 1} ({producer.name})"
     if output is None:
         text = f"call {ref.call + 1} ({tool.full_name}) has no output {where('', ref.path)[:_SHOWN]!r}"
-        return None, text + f"; it returns {_names(tool.returns.fields) or tool.returns}"
+        several = len(tool.returns.fields) > 1 and ref.path[0] in WHOLE_RESULT
+        hint = ", and only a tool with one output has it under that name" if several else ""
+        return None, f"{text}; it returns {tool.returned or 'nothing with names'}{hint}"
     single = tool.returns.fields
     if not ref.path and len(single) == 1:  # the whole result of a tool with one output stands for it
         output = Type(any_of=(output, single[0].type)) if single[0].type != ANY else ANY

@@ -91,8 +91,17 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="planeval", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.option(
+    "--config",
+    metavar="FILE|none",
+    help="The settings' file, or none; planeval.toml or pyproject.toml of the project when left out.",
+)
+@click.pass_context
+def cli(context: click.Context, config: str | None) -> None:
     """Read, compare, draw, count and run the tool-use plans that language models write."""
+    from planner_eval.cli.settings import Settings
+
+    context.default_map = dict.fromkeys(COMMANDS, Settings(config))
 
 
 def run() -> int:

@@ -81,7 +81,7 @@ def _row(tool: Tool) -> dict[str, object]:
         "tool": tool.full_name,
         "required": ", ".join(each.name for each in tool.parameters if each.required),
         "optional": ", ".join(each.name for each in tool.parameters if not each.required),
-        "returns": ", ".join(each.name for each in tool.returns.fields) or str(tool.returns),
+        "returns": tool.returned,
         "changes something": tool.action,
         "description": tool.description,
     }
@@ -91,7 +91,8 @@ def _full(tool: Tool) -> str:
     """A tool with a line for each argument and each output."""
     lines = [tool.full_name, *([f"  {tool.description}"] if tool.description else [])]
     for title, fields in (("takes", tool.parameters), ("returns", tool.returns.fields)):
-        lines.append(f"  {title}:" + ("" if fields else " nothing that is declared"))
+        bare = (tool.returned if title == "returns" else "") or "nothing that is declared"
+        lines.append(f"  {title}:" + ("" if fields else f" {bare}"))
         for each in fields:
             marks = [str(each.type), *(["optional"] if title == "takes" and not each.required else [])]
             marks += [f"default {json.dumps(each.default, ensure_ascii=False)}"] if each.has_default else []

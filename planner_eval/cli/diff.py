@@ -29,6 +29,7 @@ from planner_eval.cli.terminal import colorful, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from planner_eval.policy import Policy
     from planner_eval.records.rows import Row
     from planner_eval.verbs.evaluating import Paired
 
@@ -87,6 +88,8 @@ def command(
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
+    from planner_eval.verbs.evaluating import refuse_unknown_names
+
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
@@ -96,8 +99,9 @@ def command(
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     located = places or shape.form in ("json", "jsonl")
-    evaluated = pe.evaluate(paired, policy=chosen_policy(policy), located=located, progress=counted())
-    rows = list(evaluated)
+    chosen = chosen_policy(policy)
+    rows = list(pe.evaluate(paired, policy=chosen, located=located, progress=counted()))
+    refuse_unknown_names(paired, rows, chosen)
     if shape.patch:
         emit(_patches(rows, many=many).encode(), output)
     elif output is not None and shape.folder:
@@ -113,6 +117,7 @@ def command(
     if tools is not None:
         _say_effects(rows, tools, many=many)
     _say_how(rows, paired, many=many, recognised=how.dialect is None)
+    _hint_at_outputs(rows, chosen)
     return _code(rows, paired)
 
 
@@ -261,6 +266,29 @@ def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -
         several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
         if several:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
+
+
+def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:
+    """Say where a tool's whole result and an output of it may be one: a catalog would tell."""
+    from planner_eval.plan.model import WHOLE_RESULT, Ref
+
+    found: list[str] = []
+    whole = [(), *((name,) for name in WHOLE_RESULT)]
+    for row in rows:
+        if row.diff is None:
+            continue
+        for edit in row.diff.edits:
+            both = (edit.pred_value, edit.gold_value)
+            if not edit.code.endswith(".output") or not all(isinstance(one, Ref) for one in both):
+                continue
+            if all(len(one.path) < 2 for one in both) and any(one.path[:1] in whole for one in both):
+                found.append(row.diff.gold.calls[edit.gold_value.call].tool)
+    named = ", ".join(dict.fromkeys(name for name in found if name not in policy.tools))
+    if named:
+        note(
+            f"an output stands for a whole result, or the other way round, {len(found)} times ({named}): a "
+            'policy with catalog = "tools.json" takes them for the same where the tool has one output'
+        )
 
 
 def _code(rows: list[Row], paired: Paired) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from planner_eval.cli.options import note
 
@@ -15,40 +15,26 @@ if TYPE_CHECKING:
 
 
 def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--policy``; without it the project's ``planeval.toml`` or ``pyproject.toml`` is asked."""
+    """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
     return click.option(
         "--policy",
         metavar="NAME|FILE",
         help="How values compare: default, strict, lenient, a benchmark's name, or a TOML file. "
-        "When left out: planeval.toml or pyproject.toml of the current folder, else default.",
+        "When left out: as planeval.toml or pyproject.toml of the project says, else default.",
     )(command)
 
 
 def chosen_policy(name: str | None) -> Policy:
-    """The policy that the option names, or the project's own, or the default."""
+    """The policy that the option or the project's settings name, or the default."""
     from planner_eval.policy import DEFAULT_POLICY
 
-    if name is not None:
-        from planner_eval.policy.file import load_policy
-
-        return load_policy(name)
-    if not os.path.isfile("planeval.toml") and not _speaks_of_us("pyproject.toml"):
+    if name is None:
         return DEFAULT_POLICY
+    from planner_eval.policy.file import load_policy, read_policy
+
+    if click.get_current_context().get_parameter_source("policy") is not ParameterSource.DEFAULT_MAP:
+        return load_policy(name)
     from pathlib import Path
 
-    from planner_eval.policy.file import find_policy
-
-    found = find_policy(Path())
-    if found is None:
-        return DEFAULT_POLICY
-    note(f"policy of {found.path}")
-    return found.policy
-
-
-def _speaks_of_us(project: str) -> bool:
-    """Whether a pyproject.toml may have our table: a look is cheaper than a TOML parser."""
-    try:
-        with open(project, "rb") as file:
-            return b"tool.planeval" in file.read()
-    except OSError:
-        return False
+    # The project's settings serve more files than those of one run: what these lack is no error.
+    return read_policy(Path(name), settings=True, unknown=note)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str | int, ...]
 """A way into a value: field names and list positions, outermost first; () is the whole value."""
 
+WHOLE_RESULT = ("result", "output", "output_0")
+"""Names under which plans speak of a tool's only output, whatever it is called."""
+
 Value: TypeAlias = Any
 """JSON data with references as leaves; see the module's docstring."""
 

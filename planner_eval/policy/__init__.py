@@ -9,7 +9,7 @@ last one holds. A rule is :class:`planner_eval.policy.rule.Rule`; files are read
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +45,9 @@ class Policy:
         wildcards: Values of gold for which any value will do.
         defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
             says; the tool is a name, or ``App.name``. A rule's own default comes first.
+        tools: Tools that are known beside those of the plans → their arguments.
+        outputs: Tool → the name of its only output, which equals its whole result; "" for one without.
+        unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
 
     >>> from planner_eval.policy.rule import Rule
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
@@ -60,6 +63,9 @@ class Policy:
     stateful: tuple[str, ...] = ()
     wildcards: tuple[Value, ...] = ()
     defaults: Mapping[tuple[str, str], Value] = field(default_factory=dict)
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

@@ -1,9 +1,9 @@
-"""Policies from files: presets by name, TOML files, the project's own ``planeval.toml``.
+"""Policies from files: presets by name, TOML files, a project's ``planeval.toml``.
 
     extends = "default"            # a preset or a file; its rules come first, so these win
     order = "data"                 # data, free, written or flat
     wildcards = ["$$$"]
-    catalog = "tools.json"         # an argument's default in its schema equals leaving it out
+    catalog = "tools.json"         # defaults, the only output of a tool, and which tools there are
 
     [[rule]]
     tool = "Hotels.*"
@@ -11,13 +11,15 @@
     compare = ["casefold"]
     aliases = {nyc = "New York"}   # or the name of a table of ours: "cities"
 
-A ``pyproject.toml`` holds the same under ``[tool.planeval]``, with ``[[tool.planeval.rule]]``.
+A ``pyproject.toml`` holds the same under ``[tool.planeval]``, with ``[[tool.planeval.rule]]``. Both hold a
+project's settings as well, ``[fields]`` and others, which stand in for options of the command line.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -29,9 +31,6 @@ from planner_eval.base.resources import folder
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.rule import NOTHING, Rule
 from planner_eval.policy.values import casefold
-
-FILES = ("planeval.toml", "pyproject.toml")
-"""Where a project keeps its policy, the first that is there and has one."""
 
 
 def presets() -> tuple[str, ...]:
@@ -67,41 +66,124 @@ def load_policy(name: str) -> Policy:
     return read_policy(path)
 
 
-class Kept(NamedTuple):
-    """A policy that a project keeps, and its file."""
+class Settings(NamedTuple):
+    """What a project keeps in a file.
 
-    policy: Policy
-    path: Path
+    Args:
+        policy: Whether it says how values compare.
+        kept: What stands in for options, by its table: ``fields``, ``dialects``, ``metrics``, ``thresholds``.
+    """
 
-
-def find_policy(place: Path) -> Kept | None:
-    """The policy that a project keeps in a folder; None where there is none."""
-    for name in FILES:
-        path = place / name
-        if path.is_file():
-            data = _toml(path)
-            if name == "pyproject.toml":
-                data = data.get("tool", {}).get("planeval")
-            if data is not None:
-                return Kept(policy_of(data, str(path), path.parent), path)
-    return None
+    policy: bool
+    kept: Mapping[str, Any]
 
 
-def read_policy(path: Path) -> Policy:
-    """The policy of one TOML file."""
-    data = _toml(path)
+def read_settings(path: Path) -> Settings:
+    """The settings of a project's file, but for the policy, which :func:`read_policy` reads.
+
+    Raises:
+        PolicyError: the file cannot be read, or says something impossible; names the place.
+    """
+    from planner_eval.policy.schema import PolicyFile
+
+    data = _checked(path, settings=True)
+    keys = PolicyFile.known_keys()
+    return Settings(
+        any(key in keys for key in data), {key: item for key, item in data.items() if key not in keys}
+    )
+
+
+def read_policy(
+    path: Path, *, settings: bool = False, unknown: Callable[[str], object] | None = None
+) -> Policy:
+    """The policy of one TOML file.
+
+    Args:
+        path: The file.
+        settings: It holds a project's settings beside its policy, as one called ``planeval.toml`` does.
+        unknown: As for :class:`planner_eval.policy.Policy`.
+
+    Raises:
+        PolicyError: the file cannot be read, or says something impossible; names the place.
+    """
+    made = _made(_checked(path, settings=settings or path.name in _PROJECTS), str(path), path.parent)
+    return made if unknown is None else replace(made, unknown=unknown)
+
+
+_PROJECTS = ("planeval.toml", "pyproject.toml")
+"""Files that hold a project's settings beside its policy."""
+
+
+def _checked(path: Path, *, settings: bool) -> dict[str, Any]:
+    """What a file says, checked; of a pyproject.toml our table alone."""
+    from planner_eval.policy.schema import PolicyFile, SettingsFile
+
+    text = _text(path)
+    data = _parsed(text, path)
+    within: tuple[str, ...] = ()
     if path.name == "pyproject.toml":
-        data = data.get("tool", {}).get("planeval", {})
-    return policy_of(data, str(path), path.parent)
+        within = ("tool", "planeval")
+        tools = data.get("tool", {})
+        data = tools.get("planeval", {}) if isinstance(tools, dict) else {}
+
+    def where(place: Sequence[str | int]) -> str:
+        line = line_of(text, (*within, *place))
+        return str(path) if line is None else f"{path}, line {line}"
+
+    (SettingsFile if settings else PolicyFile).check(data, where, PolicyError)
+    return data
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    return _parsed(_text(path), path)
+
+
+def _text(path: Path) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
         raise PolicyError(f"{path}: {error}") from None
     except OSError as error:
         raise PolicyError(f"{path}: {error.strerror or error}") from None
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise PolicyError(f"{path}: {error}") from None
+
+
+_HEAD = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*([\w."'-]+)\s*=""")
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int | None:
+    r"""The line of a TOML text where a key stands, or what holds it; None where that cannot be told.
+
+    >>> line_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'", ("rule", 1, "tool"))
+    4
+    """
+    found, depth = None, 0
+    table: tuple[str | int, ...] = ()
+    counts: dict[tuple[str | int, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := _HEAD.match(line):
+            here = table = _keys(head[2])
+            if head[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                here = table = (*table, counts[table])
+        elif key := _KEY.match(line):
+            here = (*table, *_keys(key[1]))
+        else:
+            continue
+        if len(here) > depth and here == tuple(place)[: len(here)]:
+            found, depth = number, len(here)
+    return found
+
+
+def _keys(text: str) -> tuple[str | int, ...]:
+    return tuple(part.strip().strip("\"'") for part in text.split("."))
 
 
 def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None = None) -> Policy:
@@ -133,7 +215,8 @@ def _made(data: Mapping[str, Any], where: str, place: Path | None) -> Policy:
         if key in data:
             kept[key] = tuple(data[key])
     if "catalog" in data:
-        kept["defaults"] = service("schema defaults")(str((place or Path()) / data["catalog"]))
+        facts = service("catalog facts")(str((place or Path()) / data["catalog"]))
+        kept |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
     name = data.get("name") or Path(where).stem
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from planner_eval.base.described import Described, Items, OneOf, key
+from planner_eval.base.described import Described, Items, OneOf, Texts, key
 from planner_eval.policy import ORDERS
 from planner_eval.policy.rule import COMPARE
 
@@ -33,7 +33,7 @@ class RuleEntry(Described):
 
 
 class PolicyFile(Described):
-    """A comparison policy: planeval.toml, or the table tool.planeval of pyproject.toml."""
+    """A comparison policy, as --policy takes it."""
 
     name: str = key("What reports call it.")
     extends: str = key("A preset or a file whose rules come first.")
@@ -44,5 +44,36 @@ class PolicyFile(Described):
     stateful: Items[str] = key("Tools whose repeated calls always count.")
     wildcards: Items[Any] = key("Values of gold for which any value will do.")
     rule: Items[RuleEntry] = key("The rules for values.")
-    catalog: str = key("A tool catalog: an argument's default in its schema equals leaving it out.")
+    catalog: str = key("A tool catalog: says defaults, the only output of a tool, and which tools there are.")
     note: str = key("For people.")
+
+
+class Fields(Described):
+    """Which field of a record is what, as the options of the same names say it."""
+
+    id: str = key("The field of a record that names it, or a way to it.", alias="id-field")
+    text: str = key("The field of a record that holds its plan, or a way to it.", alias="text-field")
+    gold_id: str = key("The field that names a gold record, where it is another.", alias="gold-id-field")
+    gold_text: str = key("The field of a gold record that holds its plan.", alias="gold-text-field")
+
+
+class Dialects(Described):
+    """The notations of plans, as the options of the same names say it."""
+
+    plans: str = key("The plans' dialect.", alias="from")
+    gold: str = key("The gold plans' dialect, where it is another.", alias="gold-from")
+    wrappers: Texts = key("Files of notations of your own; from this file's folder.")
+
+
+class SettingsFile(PolicyFile):
+    """A project's settings: planeval.toml, or the table tool.planeval of pyproject.toml.
+
+    Its own keys say how values compare, as in a policy's file; the tables stand in for options.
+    """
+
+    fields: Fields = key("Which field of a record is what.")
+    dialects: Dialects = key("The notations of plans.")
+    metrics: Texts = key("The metrics or groups of metrics that are measured: --metric.")
+    thresholds: dict[str, float | dict[str, float]] = key(
+        "Metric and number below which the exit code is 1: --fail-under."
+    )

@@ -1,4 +1,4 @@
-"""Rules of a policy that name a tool or an argument which no plan has."""
+"""Rules of a policy that name a tool or an argument which nothing has."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Plan
-from planner_eval.policy import Policy, tool_fits
+from planner_eval.policy import Policy, fits, tool_fits
 
 if TYPE_CHECKING:
     from planner_eval.policy.rule import Rule
+
+_ELSEWHERE = '; tools that these plans do not call are known from a catalog: catalog = "tools.json"'
 
 
 class Names:
@@ -29,29 +31,56 @@ class Names:
                     self.seen.add((call.app, call.name, name))
 
     def check(self, policy: Policy) -> None:
-        """Complain about a rule of the user's own file that names what no plan has.
+        """Complain about rules of the user's own file that name what neither a plan nor its catalog has.
 
         Raises:
-            PolicyError: names the rule's place, what is unknown, and the closest known name.
+            PolicyError: names the first such rule's place, what is unknown, and the closest known name;
+                ``policy.unknown`` is told of each instead, where it is given.
         """
-        for rule in policy.rules:
-            if rule.where and not _wild(rule.tool) and not self._tool(rule):
-                tools = sorted({n for a, n, _ in self.seen} | {f"{a}.{n}" for a, n, _ in self.seen if a})
-                hint = did_you_mean(rule.tool, tools, lead="; ")
-                raise PolicyError(f"{rule.where}: no plan calls the tool {rule.tool!r}{hint}")
-            if rule.where and not _wild(rule.argument) and not self._argument(rule):
-                of = "" if rule.tool == "*" else f" of {rule.tool!r}"
-                names = sorted({name for _, _, name in self.seen if name})
-                raise PolicyError(
-                    f"{rule.where}: no plan gives the argument {rule.argument!r}{of}"
-                    f"{did_you_mean(rule.argument, names, lead='; ')}"
-                )
+        for said in self.unknown(policy):
+            if policy.unknown is None:
+                raise PolicyError(said)
+            policy.unknown(said)
 
-    def _tool(self, rule: Rule) -> bool:
-        return any(tool_fits(rule.tool, app, name) for app, name, _ in self.seen)
+    def unknown(self, policy: Policy) -> list[str]:
+        """What there is to complain about, a sentence a rule."""
+        rules = [rule for rule in policy.rules if rule.where]
+        if not rules:
+            return []
+        known = self.seen | {
+            (None, tool, name) for tool, given in policy.tools.items() for name in ("", *given)
+        }
+        nor = " and no catalog has" if policy.tools else ""
+        elsewhere = "" if policy.tools else _ELSEWHERE
+        return [said for rule in rules if (said := _complaint(rule, known, nor, elsewhere)) is not None]
 
-    def _argument(self, rule: Rule) -> bool:
-        return any(argument and rule.fits(app, name, argument) for app, name, argument in self.seen)
+
+def _complaint(rule: Rule, known: set[tuple[str | None, str, str]], nor: str, elsewhere: str) -> str | None:
+    called = any(_of_tool(rule, app, name) for app, name, _ in known)
+    if not called and _wild(rule.tool):
+        return None
+    if not called:
+        tools = sorted({n for _, n, _ in known} | {f"{a}.{n}" for a, n, _ in known if a})
+        hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
+        return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
+    if _wild(rule.argument) or any(
+        argument and _of_tool(rule, app, name) and fits(rule.argument, argument)
+        for app, name, argument in known
+    ):
+        return None
+    of = "" if rule.tool == "*" else f" of {rule.tool!r}"
+    names = sorted({name for app, tool, name in known if name and _of_tool(rule, app, tool)})
+    given = f"; they give {', '.join(names[:10])}" if names else ""
+    hint = did_you_mean(rule.argument, names, given or elsewhere, lead="; ")
+    return f"{rule.where}: no plan gives{nor} the argument {rule.argument!r}{of}{hint}"
+
+
+def _of_tool(rule: Rule, app: str | None, name: str) -> bool:
+    """Whether a rule is for a tool, which a catalog may name with its app."""
+    bare = name.rpartition(".")[2]
+    return tool_fits(rule.tool, app, name) or (
+        app is None and bare != name and tool_fits(rule.tool, None, bare)
+    )
 
 
 def _wild(text: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy.unused import Names
 from planner_eval.scoring.compare import Contrast, make_contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
@@ -70,7 +71,9 @@ def _contrast(
     progress: Progress | None,
 ) -> Contrast:
     keys = by or (*STRUCTURE, *FIELDS)
-    runs = [scored_pairs(paired, metrics, policy, keys, progress) for paired in both]
+    known = Names()
+    runs = [scored_pairs(paired, metrics, policy, keys, progress, known) for paired in both]
+    known.check(policy)
     refuse_unknown_keys(by, runs[0].rows)
     parts = {
         "answers": " and ".join(paired.pred.content or "records" for paired in both),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
 from planner_eval.dialects.sources import Which
 from planner_eval.plan.canonical import same as same_plans
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.policy.unused import Names
 from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
@@ -272,6 +274,29 @@ def evaluate(
         compute=how.compute,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
+
+
+def refuse_unknown_names(paired: Paired, rows: Iterable[Row], policy: Policy) -> None:
+    """Look whether the policy's own rules name tools and arguments that there are.
+
+    Args:
+        paired: The files, of which more may be known than of the pairs alone.
+        rows: What became of the pairs.
+        policy: How values compare.
+
+    Raises:
+        PolicyError: a rule names what neither a plan of the files nor the policy's catalog has.
+    """
+    names = Names()
+    for row in rows:
+        names.add((row.pred, row.gold))
+    how = paired.reading
+    sides = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
+    if names.unknown(policy):
+        for record, dialect in ((one, named) for file, named in sides for one in file.records):
+            with suppress(ParseError):
+                names.add([read_plan(record, dialect=dialect)])
+    names.check(policy)
 
 
 def counted(found: Iterable[T], total: int, progress: Progress) -> Iterator[T]:

@@ -9,7 +9,8 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 
 SCHEMAS: dict[str, tuple[str, str, str]] = {
-    "policy": ("policy.schema", "PolicyFile", "how values compare: planeval.toml, --policy FILE"),
+    "settings": ("policy.schema", "SettingsFile", "a project's settings: planeval.toml, --config FILE"),
+    "policy": ("policy.schema", "PolicyFile", "how values compare: --policy FILE"),
     "world": ("worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
     "record": ("records.schema", "GoldRecord", "a gold record: what is right besides its plan"),
     "plan": ("dialects.plan_schema", "PlanFile", "the interchange JSON of plans: --to plan"),

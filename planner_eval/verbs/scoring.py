@@ -110,7 +110,9 @@ def score(
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen, names = policy_of(policy), choose(metrics)
-    run = scored_pairs(paired, names, chosen, by, progress)
+    known = Names()
+    run = scored_pairs(paired, names, chosen, by, progress, known)
+    known.check(chosen)
     refuse_unknown_keys(by, run.rows)
     parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
     parts["reading"] = reading_name(paired.reading)
@@ -164,10 +166,14 @@ class Run:
 
 
 def scored_pairs(
-    paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str], progress: Progress | None
+    paired: Paired,
+    metrics: tuple[str, ...],
+    policy: Policy,
+    by: Sequence[str],
+    progress: Progress | None,
+    names: Names,
 ) -> Run:
-    """Score the pairs of two files, and look whether the policy's rules name what is there."""
-    names = Names()
+    """Score the pairs of two files, and note which tools and arguments there are."""
     notations: set[str | None] = set()
 
     def seen(rows: Iterable[Row]) -> Iterator[Row]:
@@ -178,7 +184,6 @@ def scored_pairs(
 
     rows = evaluate(paired, policy=policy, progress=progress)
     found = list(score_rows(seen(rows), metrics, policy=policy, by=by))
-    names.check(policy)
     return Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
 
 

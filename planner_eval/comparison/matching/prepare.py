@@ -1,4 +1,4 @@
-"""What a policy does to whole plans before they are compared: inlined calls, repeats, the answer."""
+"""What a policy does to whole plans before they are compared: outputs, inlined calls, repeats, the answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.plan.canonical import Numbered
-from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.model import WHOLE_RESULT, Arguments, Call, Path, Plan, Ref, Value
 from planner_eval.plan.rewire import moved, plan_of, with_arguments
+from planner_eval.plan.walk import map_leaves
 from planner_eval.policy import Policy
 
 _ARGUMENTS = ("arguments", "parameters", "args")
@@ -15,6 +16,8 @@ _ARGUMENTS = ("arguments", "parameters", "args")
 
 def prepare(policy: Policy, pred: Plan, gold: Plan) -> tuple[Plan, Plan]:
     """The two plans as the policy compares them; the same two where it changes nothing."""
+    if policy.outputs:
+        pred, gold = _whole(pred, policy), _whole(gold, policy)
     if policy.inline:
         pred, gold = _outlined(pred, gold), _outlined(gold, pred)
     if not policy.repeats:
@@ -22,6 +25,27 @@ def prepare(policy: Policy, pred: Plan, gold: Plan) -> tuple[Plan, Plan]:
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return pred, gold
+
+
+def _whole(plan: Plan, policy: Policy) -> Plan:
+    """The plan with the only output of a tool taken as its whole result, whatever it is called."""
+    known = policy.outputs
+    only = [known.get(call.tool, known.get(call.name)) for call in plan.calls]
+
+    def rest(producer: int, path: Path) -> Path:
+        named = only[producer] is not None and path and path[0] in (only[producer], *WHOLE_RESULT)
+        return path[1:] if named else path
+
+    def change(leaf: Value) -> Value:
+        return replace(leaf, path=rest(leaf.call, leaf.path)) if type(leaf) is Ref and leaf.path else leaf
+
+    def changed(given: Arguments) -> Arguments:
+        return tuple((name, map_leaves(change, value)) for name, value in given)
+
+    calls = tuple(replace(call, arguments=changed(call.arguments)) for call in plan.calls)
+    edges = tuple(edge._replace(path=rest(edge.producer, edge.path)) for edge in plan.edges)
+    answer = None if plan.answer is None else changed(plan.answer)
+    return replace(plan, calls=calls, edges=edges, answer=answer)
 
 
 class _Outliner:
