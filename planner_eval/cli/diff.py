@@ -188,7 +188,7 @@ def _measure(rows: list[Row], seconds: float) -> None:
 
     if rows[0].diff is not None:
         found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
-        bound = "exact" if found.exact else f"at most: the search was stopped after {found.seconds:.1f} s"
+        bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
         note(f"graph edit distance {found.value:g} ({bound})")
 
 

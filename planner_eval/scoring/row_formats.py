@@ -93,7 +93,7 @@ def _places(edit: Edit, found: Diff) -> list[str]:
 
 
 def _headline(diff: Diff) -> str:
-    bounded = "" if diff.exact else " (the pairing of calls is not proved optimal: the search was bounded)"
+    bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
     edits, roots = len(diff.edits), len(diff.roots)
@@ -119,7 +119,7 @@ def _short(row: Row) -> str:
         mended = f"; {_readable(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
     if row.diff.same:
-        return "same" + ("" if row.diff.exact else " (not proved)")
+        return "same" + ("" if row.diff.proved else " (not proved)")
     codes = Counter(edit.code for edit in row.diff.roots)
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
     return f"different: {named}: {row.diff.roots[0].message}"
@@ -134,7 +134,7 @@ def summary(rows: Sequence[Row]) -> str:
     """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
     states = Counter(row.state for row in rows)
     named = ", ".join(f"{states[state]} {state.replace('_', ' ')}" for state in STATES if states[state])
-    bounded = sum(row.diff is not None and not row.diff.exact for row in rows)
+    bounded = sum(row.diff is not None and not row.diff.proved for row in rows)
     more = f" ({bounded} not proved: the search was bounded)" if bounded else ""
     return f"{len(rows)} pair{'s' * (len(rows) != 1)}: {named or 'none'}{more}"
 
@@ -144,7 +144,7 @@ def _flat(row: Row) -> dict[str, Any]:
     return {
         "id": row.id,
         "state": row.state,
-        "exact": found.exact if found else None,
+        "proved": found.proved if found else None,
         "edits": len(found.edits) if found else None,
         "causes": len(found.roots) if found else None,
         "codes": " ".join(edit.code for edit in found.edits) if found else None,

@@ -93,7 +93,7 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         tuple(edit.code for edit in roots),
         roots[0].message if roots else "",
         keys,
-        found.exact,
+        found.proved,
         repaired,
         _mistaken(row),
     )
