@@ -57,7 +57,7 @@ def test_empty_plans() -> None:
 def test_equal_calls_first_then_the_nearest() -> None:
     found = align(chain("Rome", "Oslo", "Pari"), chain("Paris", "Rome", "Oslo"))
     assert found.pairs == ((2, 0), (0, 1), (1, 2))
-    assert found.exact
+    assert found.proved
 
 
 def test_case_and_blanks_speak_for_a_pair() -> None:
@@ -79,7 +79,7 @@ def test_consumers_tell_equal_calls_apart() -> None:
     ]
     found = align(plan(crossed), plan(calls))
     assert found.pairs == ((1, 0), (0, 1), (2, 2), (3, 3))
-    assert found.exact
+    assert found.proved
 
 
 def random_plan(random: Random, size: int) -> Plan:
@@ -125,7 +125,7 @@ def test_a_proved_pairing_is_the_cheapest_of_all(seed: int) -> None:
     for i, tool in enumerate(pairing.pred.tools):
         blocks[tool].preds.append(i)
     solve(pairing, list(blocks.values()))
-    assert pairing.exact
+    assert pairing.proved
     assert pairing.total(range(5)) == pytest.approx(cheapest(pred, gold), abs=1e-3)
 
 
@@ -154,8 +154,8 @@ def test_alignments_called_exact_are_the_cheapest_of_all() -> None:
         if found.pairing is None:
             continue
         tried += 1
-        exact += found.alignment.exact
-        if found.alignment.exact:
+        exact += found.alignment.proved
+        if found.alignment.proved:
             assert found.pairing.total(range(6)) == pytest.approx(cheapest(pred, gold), abs=1e-2), seed
     assert tried >= 200
     assert exact / tried >= 0.98
@@ -171,7 +171,7 @@ def test_ten_thousand_calls_of_one_name_are_paired_and_not_called_proved() -> No
         )
     )
     found = align(pred, gold)
-    assert not found.exact
+    assert not found.proved
     assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
 
 
@@ -180,7 +180,7 @@ def test_a_changed_call_among_ten_thousand_equal_names_is_found_exactly() -> Non
     gold = Plan(tuple(Call(f"c{i}", "f", (("x", i), ("y", 1))) for i in range(count)))
     pred = Plan((*gold.calls[:500], Call("new", "f", (("x", 500), ("y", 2))), *gold.calls[501:]))
     found = align(pred, gold)
-    assert found.exact
+    assert found.proved
     assert found.pairs == tuple((i, i) for i in range(count))
 
 
@@ -271,11 +271,11 @@ def exchanged(numbers: list[int]) -> tuple[Plan, Plan]:
 def test_in_a_large_block_calls_that_differ_only_in_their_producers_are_partners() -> None:
     found = align(*exchanged(list(range(54))))
     assert found.pairs[5:] == tuple((58 - i, 5 + i) for i in range(54))
-    assert found.exact
+    assert found.proved
 
 
 def test_where_several_look_so_nothing_is_called_proved() -> None:
-    assert not align(*exchanged([i // 2 for i in range(54)])).exact
+    assert not align(*exchanged([i // 2 for i in range(54)])).proved
 
 
 @pytest.mark.parametrize(("count", "proved"), [(45, True), (190, False)])
@@ -286,7 +286,7 @@ def test_a_block_is_proved_by_its_bound_unless_it_is_large(count: int, proved: b
     for more in ((), (Call("more", "f", (("x", 0), ("y", 0))),)):
         found = align(Plan((*pred.calls, *more)), gold)
         assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
-        assert found.exact is proved
+        assert found.proved is proved
 
 
 def cheapest_of_all(pred: Plan, gold: Plan) -> float:
@@ -322,7 +322,7 @@ def test_a_proved_pairing_of_unequal_plans_is_the_cheapest_of_all(seed: int) -> 
     ]
     solve(pairing, blocks)
     assert FREE not in pairing.to_pred[: len(gold.calls)]
-    if pairing.exact:
+    if pairing.proved:
         cost = pairing.total(range(len(gold.calls)))
         assert cost == pytest.approx(cheapest_of_all(pred, gold), abs=1e-3)
 
@@ -340,7 +340,7 @@ def test_many_replaced_calls_say_that_nothing_is_proved() -> None:
     pred = Plan(tuple(Call(f"c{i}", f"g{i}", (("x", i),)) for i in range(60)))
     found = align(pred, gold)
     assert found.pairs == tuple((i, i) for i in range(60))
-    assert not found.exact
+    assert not found.proved
 
 
 def test_same_plans_carry_no_costs() -> None:

@@ -145,7 +145,7 @@ def said(seed: int) -> dict[str, Any]:
         "gold": text(gold),
         "edits": [[e.code, e.message, e.cause] for e in found.edits],
         "pairs": [matching.alignment.pairs, matching.alignment.missing, matching.alignment.extra],
-        "exact": found.exact,
+        "proved": found.proved,
         "misplaced": matching.misplaced,
         "structure": [structure_lines(found, whole=True), structure_data(found)],
         "figures": figures,
@@ -179,7 +179,7 @@ def test_a_comparison_turned_round_misses_what_was_too_much() -> None:
         one, other = match(pred, gold), match(gold, pred)
         assert len(one.alignment.missing) == len(other.alignment.extra), seed
         assert compare(pred, gold, ordered=False).same is compare(gold, pred, ordered=False).same
-        if one.alignment.exact and other.alignment.exact and not one.alignment.missing:
+        if one.alignment.proved and other.alignment.proved and not one.alignment.missing:
             assert _cost(one) == pytest.approx(_cost(other), abs=1e-2), seed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from tests.build import edges, plan
 from tests.plant import KINDS, Planted
 from tests.plant_roots import ROOTS
 from tests.real_plans import real_plans
+from tests.test_cli import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 
@@ -81,7 +83,7 @@ def told(found: Diff) -> list[tuple]:
 def test_pair_is_explained(pair: dict) -> None:
     found = diff(plan(pair["pred"]), plan(pair["gold"]))
     assert told(found) == WANTED.get(pair["id"], [])
-    assert found.exact
+    assert found.proved
     assert found.same is (pair["id"] not in WANTED)
     assert all(edit.code in EDITS and edit.message for edit in found.edits)
 
@@ -313,7 +315,7 @@ def check(planted: Planted, gold: Plan) -> None:
     found = diff(planted.plan, gold)
     assert [edit.code for edit in found.edits] == [planted.code]
     edit = found.edits[0]
-    assert found.exact
+    assert found.proved
     if planted.gold is not None:
         assert edit.gold is not None
         assert twins(gold, edit.gold.call, planted.gold)
@@ -380,3 +382,15 @@ def test_planted_root_is_named_first_in_real_plans(reference) -> None:
     planted = results.count(True) + results.count(False)
     assert planted >= 1000
     assert results.count(True) / planted >= 0.99
+
+
+def test_the_pairing_is_proved_and_only_the_metric_is_exact(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.txt"
+    plan.write_text("f(#x='1')")
+    shown = {
+        form: planeval("diff", str(plan), str(plan), "--format", form).stdout
+        for form in ("json", "jsonl", "csv")
+    }
+    assert json.loads(shown["json"])["proved"] is json.loads(shown["jsonl"])["proved"] is True
+    assert shown["csv"].splitlines()[0].split(",")[:3] == ["id", "state", "proved"]
+    assert not any("exact" in text for text in shown.values())

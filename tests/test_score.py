@@ -25,7 +25,8 @@ from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
 from planner_eval.scoring.draws import MOST
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
-from planner_eval.scoring.report import figures, make_report, report_data, write_report
+from planner_eval.scoring.report import figures, make_report
+from planner_eval.scoring.report_formats import report_data, write_report
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.selftest import ask_command, ask_ourselves
 from tests.test_cli import planeval
@@ -464,3 +465,72 @@ def test_a_missing_scorer_is_told() -> None:
 
 def test_states_that_are_judged() -> None:
     assert set(JUDGED) <= set(STATES)
+
+
+# ---------------------------------------------------------------- figures that the data can have
+def plain(tmp_path: Path) -> tuple[str, str]:
+    """Two pairs without references, apps or arguments."""
+    return (
+        write(tmp_path / "p.jsonl", [{"id": n, "prediction": "f()"} for n in "ab"]),
+        write(tmp_path / "g.jsonl", [{"id": n, "gold": "f()"} for n in "ab"]),
+    )
+
+
+def test_figures_that_do_not_exist_are_left_out_and_said(tmp_path: Path) -> None:
+    files = plain(tmp_path)
+    shown = planeval("score", *files).stdout
+    names = [line.split()[0] for line in shown.split("\n\n")[0].splitlines()[1:]]
+    assert names == [
+        "exact", "similarity", "calls", "whole_calls", "ordered_calls", "same_components", "generations",
+        "common_subplan", "same_depth", "same_width",
+    ]  # fmt: skip
+    (said,) = (line for line in shown.splitlines() if "--all" in line)
+    assert "no gold plan names an app: apps; no gold plan has arguments: argument_names, " in said
+    assert "no gold plan has references: dependent_arguments, " in said
+    every = planeval("score", *files, "--all").stdout
+    assert [line.split()[0] for line in every.split("\n\n")[0].splitlines()[1:]] == [*DEFAULT_METRICS]
+    assert "--all" not in every
+
+
+def test_a_figure_asked_for_by_name_is_shown(tmp_path: Path) -> None:
+    files = plain(tmp_path)
+    named = planeval("score", *files, "--metric", "references", "--metric", "exact")
+    assert named.stdout.splitlines()[1].split() == ["references", "–", "–", "–", "–", "–", "0"]
+    group = planeval("score", *files, "--metric", "references", "--metric", "order").stdout
+    assert "order_tau" not in group.split("\n\n")[0]
+    assert "no gold plan has references: order_tau, precedences; left out" in group
+
+
+def test_formats_for_programs_have_every_figure(tmp_path: Path) -> None:
+    files = plain(tmp_path)
+    data = json.loads(planeval("score", *files, "--format", "json").stdout)
+    assert list(data["figures"]) == [*DEFAULT_METRICS]
+    assert data["figures"]["references"]["value"] is None
+    rows = planeval("score", *files, "--format", "csv").stdout.splitlines()
+    assert [row.partition(",")[0] for row in rows[1:]] == [*DEFAULT_METRICS]
+    told = planeval("score", *files, "--format", "md")
+    assert "references" not in told.stdout
+    assert "no gold plan has references" in told.stderr
+    assert planeval("score", *files, "--format", "json", "--all").returncode == 2
+
+
+def test_a_figure_of_what_only_predictions_have_is_shown(tmp_path: Path) -> None:
+    gold = write(tmp_path / "g.jsonl", [{"id": "a", "gold": "f()\ng(#x='1')"}])
+    pred = write(tmp_path / "p.jsonl", [{"id": "a", "prediction": "a=f()\ng(#x=a)"}])
+    shown = planeval("score", pred, gold).stdout
+    assert ["references", "0"] in [line.split()[:2] for line in shown.splitlines()]
+    assert "no gold plan has references: dependent_errors, order_tau, precedences" in shown
+
+
+def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
+    call = {"type": "function", "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    choice = {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    answer = {"object": "chat.completion", "choices": [choice, choice]}
+    gold = write(tmp_path / "g.jsonl", [{"id": "a", "gold": "f()"}])
+    pred = write(tmp_path / "p.jsonl", [{"id": "a", "prediction": answer}])
+    assert (
+        "1 with several choices or candidates, of which the first was read"
+        in planeval("score", pred, gold).stdout
+    )
+    rows = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"]
+    assert rows[0]["choices"] is True

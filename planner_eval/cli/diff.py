@@ -111,7 +111,7 @@ def command(
     elif shape.form == REPORT:
         emit(_report(rows, shape, f"{paired.pred.name} against {paired.gold.name}", look, structure), output)
     else:
-        emit(_written(rows, shape, places=places, structure=structure), output)
+        emit(_written(rows, shape, paired, places=places, structure=structure), output)
     if seconds is not None:
         _measure(rows, seconds)
     if tools is not None:
@@ -238,16 +238,18 @@ def _measure(rows: list[Row], seconds: float) -> None:
 
     if rows[0].diff is not None:
         found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
-        bound = "exact" if found.exact else f"at most: the search was stopped after {found.seconds:.1f} s"
+        bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
         note(f"graph edit distance {found.value:g} ({bound})")
 
 
-def _written(rows: list[Row], shape: _Shape, **told: bool) -> str:
+def _written(rows: list[Row], shape: _Shape, paired: Paired, **told: bool) -> str:
     from planner_eval.scoring.row_formats import summary, write_rows
 
     failures = shape.only and shape.many
-    shown = [row for row in rows if row.state != "same"] if failures else rows
-    text = write_rows(shown, shape.form, many=shape.many, **told)
+    about = zip(rows, (pred or gold for pred, gold in paired.pairs), strict=True)
+    kept = [(row, record) for row, record in about if not (failures and row.state == "same")]
+    shown, records = [row for row, _ in kept], [record for _, record in kept]
+    text = write_rows(shown, shape.form, many=shape.many, records=records, **told)
     if shape.form == "text" and failures:
         text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
     return text

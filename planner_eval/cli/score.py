@@ -8,6 +8,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import WRITTEN
+from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
     Applies,
     Threshold,
@@ -26,11 +27,12 @@ from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
-    from planner_eval.scoring.report import Report
+    from planner_eval.scoring.junit import Case
+    from planner_eval.verbs.evaluating import Paired
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
-    "policy", "metrics", "keys", "seed",
+    "policy", "metrics", "keys", "seed", "every",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -60,6 +62,7 @@ OWN = (
     metavar="METRIC=X",
     help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
 )
+@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
 @seed_option
 @benchmark_options
@@ -73,6 +76,7 @@ def command(
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
     fail_under: tuple[str, ...],
+    every: bool,
     only: str | None,
     seed: int,
     published: Published,
@@ -93,6 +97,9 @@ def command(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            Applies(
+                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
+            ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )
@@ -100,16 +107,23 @@ def command(
     if named:
         refuse_stdin_twice(pred, gold)
         return score_benchmark(pred, gold, how, published, limits, form, output, failures=only is not None)
-    from planner_eval.scoring.report import write_report
+    from planner_eval.metrics import METRICS
+    from planner_eval.scoring.report_formats import left_out, write_report
 
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how)
     chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
     chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
     made = pe.score(paired, **chosen, progress=counted())
-    below = [problem for limit in limits if (problem := _below(made, limit))]
-    emit(write_report(made, form, failures=only is not None), output)
+    checked = [check_limit(limit, made.figure(limit.name), lower=_lower(limit)) for limit in limits]
+    cases = [each.case(file=pred) for each in checked]
+    wanted = METRICS if every else metrics
+    how_written: dict[str, Any] = {"failures": only is not None, "every": wanted, "limits": cases}
+    emit(write_report(made, form, **how_written, beside=_left_out(paired)), output)
     note(f"{paired.said}; paired by {paired.by}")
+    for said in left_out(made, wanted) if form == "md" else ():
+        note(said)
+    below = [each.said for each in checked if not each.met]
     for problem in below:
         note(problem)
     if not made.judged:
@@ -118,13 +132,18 @@ def command(
     return int(bool(below) or bool(paired.repeated) or len(made.rows) > made.judged)
 
 
-def _below(report: Report, limit: Threshold) -> str | None:
+def _left_out(paired: Paired) -> list[Case]:
+    """Records that were left out for the id of an earlier one: the command does not pass with them."""
+    from planner_eval.scoring.junit import Case
+
+    said = "left out: an earlier record has its id"
+    return [
+        Case(record.id or "?", "error", "repeated", said, group="score").at(record)
+        for record in paired.repeated
+    ]
+
+
+def _lower(limit: Threshold) -> bool:
     from planner_eval.metrics import METRICS
 
-    name, least = limit
-    value = report.figure(name)
-    if value is None:
-        return f"{name} does not exist, expected at least {least:g}"
-    if METRICS[name.partition(".")[0]].lower:
-        return f"{name} is {value:.4f}, expected at most {least:g}" if value > least else None
-    return f"{name} is {value:.4f}, expected at least {least:g}" if value < least else None
+    return METRICS[limit.name.partition(".")[0]].lower

@@ -11,14 +11,17 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
+from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.registry import Benchmark
+    from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
     from planner_eval.llm import Judge
+    from planner_eval.scoring.junit import Case
 
 
 class Published(NamedTuple):
@@ -120,12 +123,14 @@ def score_benchmark(
         scored = pe.score_benchmark(
             pred, gold, bench.name, variants=variants, reading=how, judge=_judge(asked), run=run, **settings
         )
-        below = [problem for limit in limits if (problem := _below(scored, limit))]
-        text = _junit(scored, failures) if form == "junit" else _written(scored, form, failures)
+        checked = [_checked(scored, limit) for limit in limits]
+        cases = [each.case(file=pred) for each in checked]
+        text = _junit(scored, pred, cases, failures) if form == "junit" else _written(scored, form, failures)
         emit(text + (_details(scored, form, run) if asked.details else ""), output)
     for said in scored.notes:
         note(said)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
+    below = [each.said for each in checked if not each.met]
     for problem in below:
         note(problem)
     return int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
@@ -193,18 +198,45 @@ def _runner(bench: Benchmark, asked: Published) -> AbstractContextManager[Any]:
     return bench.runner(asked.tools, level=asked.isolation)
 
 
-def _junit(scored: Scored, failures: bool) -> str:
-    from planner_eval.scoring.row_formats import junit
+def _junit(scored: Scored, pred: str, limits: list[Case], failures: bool) -> str:
+    """A test case a threshold and a record: whether it counts as solved under the last variant."""
+    from planner_eval.scoring.junit import Case, junit, outcome
 
-    report = list(scored.reports.values())[-1]
-    return junit(
-        [
-            (row.id, "same" if row.ok else "different", row.error or "wrong", row.error or "")
-            for row in report.rows
-            if not (failures and row.ok)
-        ],
-        suite=scored.benchmark.name,
-    )
+    variant, report = list(scored.reports.items())[-1]
+    file = "standard input" if pred == "-" else pred
+    group = f"{scored.benchmark.name}.{variant}"
+    missing = set(scored.matched.missing)
+    cases = list(limits)
+    for row in report.rows:
+        if row.ok:
+            cases += [] if failures else [Case(row.id, "passed", file=file, group=group)]
+            continue
+        found = outcome("different", limited=bool(limits))
+        said = "there is no answer" if row.id in missing else _unsolved(row)
+        code = "absent" if row.id in missing else (row.error or "wrong").split(":")[0]
+        cases.append(Case(row.id, found, code, said, row.error or "", file, group=group))
+    for what, ids in (("unknown", scored.matched.unknown), ("repeated", scored.matched.repeated)):
+        said = "no sample asked for this answer" if what == "unknown" else "its sample has an answer already"
+        cases += [
+            Case(name, "error", what, f"{said}; it does not count", "", file, group=group) for name in ids
+        ]
+    return junit(cases)
+
+
+def _unsolved(row: SampleScore) -> str:
+    """Why a record does not count as solved: the error, or its figures."""
+    if row.error:
+        return row.error.split("\n")[0]
+    shown = [
+        f"{one.name} {one.numerator:g}/{one.denominator:g}"
+        if one.numerator is not None and one.denominator is not None
+        else f"{one.name} {one.value:g}"
+        if isinstance(one.value, (int, float))
+        else f"{one.name} {one.value}"
+        for one in row.figures
+        if one.value is not None
+    ]
+    return "not solved" + (f": {', '.join(shown)}" if shown else "")
 
 
 def _written(scored: Scored, form: str, failures: bool) -> str:
@@ -222,15 +254,12 @@ def _details(scored: Scored, form: str, run: Any) -> str:
     return "".join(f"\n\n{title}\n\n{text}" for title, text in tables)
 
 
-def _below(scored: Scored, limit: Threshold) -> str | None:
-    """What is below a threshold: the corrected figure where there is one, else the official one."""
-    name, least = limit
+def _checked(scored: Scored, limit: Threshold) -> Checked:
+    """A threshold beside its figure: the corrected one where there is one, else the official one."""
     variant, report = list(scored.reports.items())[-1]
     try:
-        value = report.value(name)
+        value = report.value(limit.name)
     except KeyError:
         known = ", ".join(figure.name for figure in report.figures)
-        raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {known}") from None
-    if not isinstance(value, (int, float)):
-        return f"{name} ({variant}) does not exist, expected at least {least:g}"
-    return f"{name} ({variant}) is {value:.4f}, expected at least {least:g}" if value < least else None
+        raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {known}") from None
+    return check_limit(limit, value, of=variant)

@@ -32,14 +32,14 @@ class Alignment(NamedTuple):
         pairs: Positions (in pred, in gold), by position in gold.
         missing: Positions in gold that no call of pred stands for.
         extra: Positions in pred that stand for no call of gold.
-        exact: The pairing is proved optimal: no other that pairs as many calls of one name has fewer
+        proved: The pairing is proved optimal: no other that pairs as many calls of one name has fewer
             differing arguments. False where the search was bounded.
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
     missing: tuple[int, ...] = ()
     extra: tuple[int, ...] = ()
-    exact: bool = True
+    proved: bool = True
 
 
 class Matching(NamedTuple):
@@ -87,7 +87,7 @@ def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY) -> Alignment:
 
     >>> from planner_eval.dialects.read import parse
     >>> align(parse("f(#x='1')\ng(#y='1')"), parse("g(#y='1')\nf(#x='2')\nh(#z='3')"))
-    Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), exact=True)
+    Alignment(pairs=((1, 0), (0, 1)), missing=(2,), extra=(), proved=True)
     """
     return match(pred, gold, policy).alignment
 
@@ -129,7 +129,7 @@ def _match(
         pairing = None
     else:
         pairing = Pairing(Side(ours), Side(theirs), matcher)
-        pairing.exact = verdict.exact
+        pairing.proved = verdict.proved
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
         _pair_equal_calls(pairing)
@@ -181,12 +181,12 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
         if counts is not None and counts[pairing.gold.tool(golds[0])] > 2:
             if counts[pairing.gold.tool(golds[0])] <= 2 * TIES:
                 continue
-            pairing.exact = False
+            pairing.proved = False
         if len(golds) > 1 or len(preds) > 1:
             used = any(pairing.gold.users[g] for g in golds) or any(pairing.pred.users[p] for p in preds)
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
-            pairing.exact = pairing.exact and not used
+            pairing.proved = pairing.proved and not used
         for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
@@ -234,12 +234,12 @@ def _reconsider(pairing: Pairing) -> None:
     if cost <= (1 if pairing.matcher is None else 0) and ALONE not in pairing.to_pred:
         return
     if len(golds) > RECONSIDERED:
-        pairing.exact = False
+        pairing.proved = False
         return
     to_gold, to_pred = list(pairing.to_gold), list(pairing.to_pred)
     ours, theirs = len(pairing.pred.tools), len(pairing.gold.tools)
     pairing.release(range(ours), range(theirs))
-    pairing.exact = True
+    pairing.proved = True
     solve(pairing, _blocks(pairing))
     if pairing.total(golds) >= cost - 1e-3:
         pairing.to_gold, pairing.to_pred = to_gold, to_pred
@@ -271,4 +271,4 @@ def _alignment(pairing: Pairing) -> Alignment:
     extra: tuple[int, ...] = ()
     if len(pairs) < len(pairing.pred.tools):
         extra = tuple(p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0)
-    return Alignment(tuple(pairs), tuple(missing), extra, pairing.exact)
+    return Alignment(tuple(pairs), tuple(missing), extra, pairing.proved)

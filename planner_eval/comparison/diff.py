@@ -96,9 +96,9 @@ class Diff:
         return None
 
     @property
-    def exact(self) -> bool:
+    def proved(self) -> bool:
         """Whether the pairing is proved optimal."""
-        return self.alignment.exact
+        return self.alignment.proved
 
     def calls(self) -> Iterator[CallRole]:
         """The calls of both plans with their roles: gold's in gold's order, then pred's extra ones."""

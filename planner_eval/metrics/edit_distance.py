@@ -31,12 +31,12 @@ class EditDistance:
 
     Args:
         value: The least cost found.
-        exact: It is proved to be the least; False when the time was over first.
+        proved: It is proved to be the least; False when the time was over first.
         seconds: How long it took.
     """
 
     value: float
-    exact: bool
+    proved: bool
     seconds: float
 
 

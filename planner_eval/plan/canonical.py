@@ -217,7 +217,7 @@ def compare_numbered(
             return found
         mapping = [*found.mapping]
         if not _fits(pred, gold, mapping):
-            return Verdict(False, exact=False)
+            return Verdict(False, proved=False)
     if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
         return DIFFERENT
     return Verdict(True, mapping=tuple(mapping[:count]))

@@ -22,12 +22,12 @@ class Verdict(NamedTuple):
 
     Args:
         same: They mean the same.
-        exact: The verdict is proved; False where a search among equal calls ran out of its budget.
+        proved: The verdict is proved; False where a search among equal calls ran out of its budget.
         mapping: For each call of pred the position of its equal in gold; None when not the same.
     """
 
     same: bool
-    exact: bool = True
+    proved: bool = True
     mapping: tuple[int, ...] | None = None
 
 
@@ -56,7 +56,7 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
 
     >>> dice = Coloured([0, 0, 1], [[], [], [0, 1]])
     >>> find_mapping(dice, Coloured([0, 1, 0], [[], [2, 0], []]), budget=100)
-    Verdict(same=True, exact=True, mapping=(2, 0, 1))
+    Verdict(same=True, proved=True, mapping=(2, 0, 1))
     """
     refine(left, right, rounds=min(ROUNDS, 1 + budget // (1 + len(left.colours))))
     if sorted(left.colours) != sorted(right.colours):
@@ -72,7 +72,7 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
                 del candidates[index]
                 break
             if search.budget <= 0:
-                return Verdict(False, exact=False)
+                return Verdict(False, proved=False)
         else:
             return DIFFERENT
     return Verdict(True, mapping=tuple(search.image))

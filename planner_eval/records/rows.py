@@ -214,7 +214,7 @@ def diff_data(found: Diff, *, structure: bool = False) -> dict[str, Any]:
     """
     data = {
         "same": found.same,
-        "exact": found.exact,
+        "proved": found.proved,
         "pairs": [list(pair) for pair in found.alignment.pairs],
         "missing": list(found.alignment.missing),
         "extra": list(found.alignment.extra),

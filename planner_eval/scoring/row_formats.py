@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from planner_eval.base.text import one_line, printable
@@ -12,7 +13,9 @@ from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name, calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
+from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data, span_of
+from planner_eval.scoring.junit import Case, junit, outcome
 
 
 def write_rows(
@@ -22,6 +25,7 @@ def write_rows(
     many: bool = True,
     places: bool = False,
     structure: bool = False,
+    records: Sequence[Record | None] = (),
 ) -> str:
     """Compared pairs in one of :data:`~planner_eval.base.formats.WRITTEN`.
 
@@ -31,6 +35,7 @@ def write_rows(
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
+        records: The records that the rows are about, for JUnit; one a row, or none at all.
 
     Returns:
         The text, without a last line end.
@@ -45,7 +50,7 @@ def write_rows(
     if form == "jsonl":
         return "\n".join(json.dumps(row_data(row, structure=structure), ensure_ascii=False) for row in rows)
     if form == "junit":
-        return junit([_case(row) for row in rows])
+        return junit(_case(row, record) for row, record in zip_longest(rows, records))
     from planner_eval.base.tables import table
 
     return table([_flat(row) for row in rows], form, width=200)
@@ -93,7 +98,7 @@ def _places(edit: Edit, found: Diff) -> list[str]:
 
 
 def _headline(diff: Diff) -> str:
-    bounded = "" if diff.exact else " (the pairing of calls is not proved optimal: the search was bounded)"
+    bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
     edits, roots = len(diff.edits), len(diff.roots)
@@ -119,7 +124,7 @@ def _short(row: Row) -> str:
         mended = f"; {_readable(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
     if row.diff.same:
-        return "same" + ("" if row.diff.exact else " (not proved)")
+        return "same" + ("" if row.diff.proved else " (not proved)")
     codes = Counter(edit.code for edit in row.diff.roots)
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
     return f"different: {named}: {row.diff.roots[0].message}"
@@ -134,7 +139,7 @@ def summary(rows: Sequence[Row]) -> str:
     """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
     states = Counter(row.state for row in rows)
     named = ", ".join(f"{states[state]} {state.replace('_', ' ')}" for state in STATES if states[state])
-    bounded = sum(row.diff is not None and not row.diff.exact for row in rows)
+    bounded = sum(row.diff is not None and not row.diff.proved for row in rows)
     more = f" ({bounded} not proved: the search was bounded)" if bounded else ""
     return f"{len(rows)} pair{'s' * (len(rows) != 1)}: {named or 'none'}{more}"
 
@@ -144,7 +149,7 @@ def _flat(row: Row) -> dict[str, Any]:
     return {
         "id": row.id,
         "state": row.state,
-        "exact": found.exact if found else None,
+        "proved": found.proved if found else None,
         "edits": len(found.edits) if found else None,
         "causes": len(found.roots) if found else None,
         "codes": " ".join(edit.code for edit in found.edits) if found else None,
@@ -152,36 +157,11 @@ def _flat(row: Row) -> dict[str, Any]:
     }
 
 
-def _case(row: Row) -> tuple[str, str, str, str]:
-    if row.diff is None or row.diff.same:
-        return row.id, row.state, row.state, row.error or STATES[row.state]
-    return row.id, row.state, row.diff.roots[0].code, explanation(row)
-
-
-def junit(cases: Sequence[tuple[str, str, str, str]], *, suite: str = "planeval") -> str:
-    """A JUnit XML report: a test case a pair, a failure a difference, an error the unread.
-
-    Args:
-        cases: (id, state, code, reason) of each pair; a reason's second or only line is the message.
-        suite: The suite's name.
-    """
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring
-
-    failures = sum(state == "different" for _, state, _, _ in cases)
-    errors = sum(state not in ("same", "different") for _, state, _, _ in cases)
-    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors)}
-    top = Element("testsuites", counts)
-    whole = SubElement(top, "testsuite", {"name": suite} | counts)
-    for name, state, code, reason in cases:
-        case = SubElement(whole, "testcase", name=_xml(name), classname=suite)
-        if state != "same":
-            kind = "failure" if state == "different" else "error"
-            first = reason.splitlines()[min(1, reason.count("\n"))].strip() if reason else code
-            SubElement(case, kind, message=_xml(first), type=code).text = _xml(reason)
-    indent(top)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(top, encoding="unicode")
-
-
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
-    return "".join(c if c in "\t\n" or (c >= " " and c.isprintable()) else "\ufffd" for c in text)
+def _case(row: Row, record: Record | None) -> Case:
+    found = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
+    if row.diff is None:
+        said = row.error or STATES[row.state]
+        return found._replace(message=f"{row.state.replace('_', ' ')}: {said.splitlines()[0]}", text=said)
+    if row.diff.same:
+        return found
+    return found._replace(code=row.diff.roots[0].code, message=_short(row), text=explanation(row))

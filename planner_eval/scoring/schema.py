@@ -65,6 +65,7 @@ class RowData(_Written):
     proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
     keys: dict[str, str] = key("What the figures can be broken down by.")
     repaired: bool = key("Whether the prediction was readable only after repair.")
+    choices: bool = key("Whether its record held several choices, of which the first was read.")
 
 
 class ReportData(_Written):

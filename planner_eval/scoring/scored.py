@@ -33,8 +33,11 @@ class Scored:
         keys: What figures can be broken down by.
         proved: The pairing of calls is proved optimal.
         repaired: The prediction was readable only after repair.
+        choices: The record held several choices or candidates, of which the first was read.
         mistaken: (gold's tool, the prediction's) of calls that another tool was taken for; None for
             a call that was left out, or made too much.
+        file: The file of the prediction, or of gold where there is none.
+        line: The line there, counted from 1, where it is known.
     """
 
     id: str
@@ -45,7 +48,10 @@ class Scored:
     keys: Mapping[str, str] = field(default_factory=dict)
     proved: bool = True
     repaired: bool = False
+    choices: bool = False
     mistaken: tuple[tuple[str | None, str | None], ...] = ()
+    file: str | None = None
+    line: int | None = None
 
 
 _UNREAD = Plan((Call("?", "?"),))
@@ -85,7 +91,7 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         return Scored(row.id, row.state, tallies, (), row.error or STATES[row.state], keys, mistaken=lost)
     found = row.diff
     roots = found.roots
-    repaired = row.pred is not None and any(d.code.startswith("repair.") for d in row.pred.diagnostics)
+    codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else set()
     return Scored(
         row.id,
         row.state,
@@ -93,8 +99,9 @@ def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str])
         tuple(edit.code for edit in roots),
         roots[0].message if roots else "",
         keys,
-        found.exact,
-        repaired,
+        found.proved,
+        any(code.startswith("repair.") for code in codes),
+        "find.choices" in codes,
         _mistaken(row),
     )
 

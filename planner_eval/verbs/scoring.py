@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, SupportsIndex, overload
 
@@ -14,10 +14,12 @@ from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.unused import Names
+from planner_eval.records.files import Record
 from planner_eval.records.rows import JUDGED, Row
 from planner_eval.scoring import report as reports
 from planner_eval.scoring.report import Report
 from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
+from planner_eval.scoring.shown import HAS
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, evaluate, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
@@ -123,6 +125,7 @@ def score(
         by=by,
         seed=seed,
         read={"answers": paired.pred.said, "gold": paired.gold.said},
+        lacks=run.lacks,
     )
 
 
@@ -159,10 +162,12 @@ class Run:
     Args:
         rows: The scored pairs.
         notations: The notations that were read, joined by ``+``.
+        lacks: What no gold plan has that figures count.
     """
 
     rows: list[Scored]
     notations: str
+    lacks: tuple[str, ...] = ()
 
 
 def scored_pairs(
@@ -175,16 +180,26 @@ def scored_pairs(
 ) -> Run:
     """Score the pairs of two files, and note which tools and arguments there are."""
     notations: set[str | None] = set()
+    lacks = set(HAS)
 
     def seen(rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
             names.add((row.pred, row.gold))
             notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
+            if row.gold is not None:
+                lacks.difference_update([what for what in lacks if HAS[what](row.gold)])
             yield row
 
     rows = evaluate(paired, policy=policy, progress=progress)
-    found = list(score_rows(seen(rows), metrics, policy=policy, by=by))
-    return Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
+    scored = score_rows(seen(rows), metrics, policy=policy, by=by)
+    found = [_placed(row, *both) for row, both in zip(scored, paired.pairs, strict=True)]
+    read = "+".join(sorted(name or "?" for name in notations)) or "none"
+    return Run(found, read, tuple(what for what in HAS if what in lacks))
+
+
+def _placed(row: Scored, pred: Record | None, gold: Record | None) -> Scored:
+    record = pred or gold
+    return row if record is None else replace(row, file=record.file, line=record.line)
 
 
 def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:

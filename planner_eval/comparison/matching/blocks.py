@@ -66,7 +66,7 @@ def solve(pairing: Pairing, blocks: list[Block]) -> None:
             pairing.release(block.preds, block.golds, ALONE)
     work = sum(_work(pairing, block) for block in small)
     if work > SETTLED:
-        pairing.exact = False
+        pairing.proved = False
         for block in small:
             _assign(pairing, block, consumers=work <= HURRIED)
     elif small:
@@ -108,7 +108,7 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
     if proved(best):
         return
     if len(free) > TRIED or not _try_all(pairing, blocks, touched):
-        pairing.exact = False
+        pairing.proved = False
 
 
 def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
@@ -238,7 +238,7 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
     for gold in block.golds:
         there = waiting.get(_looks(pairing.gold, gold))
         if there:
-            pairing.exact = pairing.exact and len(there) == 1
+            pairing.proved = pairing.proved and len(there) == 1
             pairing.pair(there.pop(), gold)
         else:
             golds.append(gold)
@@ -254,7 +254,7 @@ def _looks(side: Side, position: int) -> Any:
 
 def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
     """Pair a large block by how many rare arguments two calls share, the rest as written; not proved."""
-    pairing.exact = False
+    pairing.proved = False
     holders: dict[Any, list[int]] = {}
     for pred in block.preds:
         for name, (shape, _, _) in pairing.pred.arguments(pred).items():

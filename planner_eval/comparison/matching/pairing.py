@@ -114,13 +114,13 @@ class Pairing:
     ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
     """
 
-    __slots__ = ("exact", "gold", "matcher", "optional", "pred", "settled", "to_gold", "to_pred")
+    __slots__ = ("gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred")
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
         self.to_gold = [FREE] * len(pred.numbered.arguments)
         self.to_pred = [FREE] * len(gold.numbered.arguments)
-        self.exact = True
+        self.proved = True
         self.settled = False
         self.optional: frozenset[int] = frozenset()
 

@@ -34,7 +34,7 @@ def pair_replaced(pairing: Pairing) -> None:
         table = [[-evidence.get((pred, gold), 0.0) for pred in preds] for gold in golds]
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
     else:
-        pairing.exact = False
+        pairing.proved = False
         pairs = sorted(evidence, key=lambda pair: (-evidence[pair], pair[1], pair[0]))
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE

@@ -1,0 +1,131 @@
+"""JUnit XML: what became of pairs, and of thresholds, as test runners and CI servers read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from planner_eval.base.text import one_line, printable
+from planner_eval.records.files import Record
+
+_NO_XML = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
+"""What records are called that come from no file."""
+
+
+class Case(NamedTuple):
+    """One test case.
+
+    Args:
+        name: What is tested: a record's id, or a threshold.
+        outcome: ``"passed"``, ``"failure"``, ``"error"`` (nothing could be said) or ``"skipped"`` (it
+            failed, and is allowed to).
+        code: What kind of failure it is.
+        message: What was found, on one line.
+        text: The same in full; of what passed, what there is to say.
+        file: The file that it is about.
+        line: The line there, counted from 1.
+        group: What it is part of, after the suite's name.
+    """
+
+    name: str
+    outcome: str
+    code: str = ""
+    message: str = ""
+    text: str = ""
+    file: str | None = None
+    line: int | None = None
+    group: str = ""
+
+    def at(self, record: Record | None) -> Case:
+        """The same case, about a record of a file."""
+        return self if record is None else self._replace(file=record.file, line=record.line)
+
+
+OUTCOMES = {"same": "passed", "different": "failure"}
+"""What a pair's state is as a test; all others are errors."""
+
+NOTHING_SAID = ("gold_unreadable", "gold_absent")
+"""States of which no threshold says that they are allowed."""
+
+
+def outcome(state: str, *, limited: bool) -> str:
+    """What a pair's state is as a test.
+
+    Args:
+        state: One of :data:`planner_eval.records.rows.STATES`.
+        limited: Thresholds decide, so that a pair may differ.
+
+    >>> outcome("different", limited=False), outcome("different", limited=True), outcome("cut", limited=True)
+    ('failure', 'skipped', 'skipped')
+    """
+    found = OUTCOMES.get(state, "error")
+    return "skipped" if limited and found != "passed" and state not in NOTHING_SAID else found
+
+
+def limit_case(name: str, *, met: bool, said: str, file: str | None = None) -> Case:
+    """A threshold as a test case.
+
+    Args:
+        name: The threshold as the user gave it.
+        met: The figure reaches it.
+        said: The figure and the threshold, in words.
+        file: The file of predictions.
+    """
+    file = "standard input" if file == "-" else file
+    if met:
+        return Case(name, "passed", text=said, file=file, group="thresholds")
+    return Case(name, "failure", "threshold", said, file=file, group="thresholds")
+
+
+def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
+    """A JUnit XML report.
+
+    No case has a time: the same input gives the same bytes, and seconds are never the same.
+
+    Args:
+        cases: The test cases.
+        suite: The suite's name, which the class names begin with.
+
+    >>> print(junit([Case("a", "failure", "call.missing", "gold's f is missing", file="p.jsonl", line=3)]))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites tests="1" failures="1" errors="0">
+      <testsuite name="planeval" tests="1" failures="1" errors="0" skipped="0">
+        <testcase name="a" classname="planeval" file="p.jsonl" line="3">
+          <failure type="call.missing" message="gold's f is missing" />
+        </testcase>
+      </testsuite>
+    </testsuites>
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    kept = list(cases)
+    found = [case.outcome for case in kept]
+    counts = {"tests": str(len(kept))} | {f"{one}s": str(found.count(one)) for one in ("failure", "error")}
+    top = Element("testsuites", counts)
+    whole = SubElement(top, "testsuite", {"name": suite} | counts | {"skipped": str(found.count("skipped"))})
+    for case in kept:
+        group = f"{suite}.{case.group}" if case.group else suite
+        element = SubElement(whole, "testcase", name=_line(case.name), classname=_line(group))
+        if case.file is not None and case.file not in _NO_FILES:
+            element.set("file", _line(case.file))
+        if case.line is not None:
+            element.set("line", str(case.line))
+        if case.outcome != "passed":
+            message = _line(case.message)
+            made = SubElement(element, case.outcome, type=_line(case.code), message=message)
+            made.text = _xml(case.text) if case.text not in ("", case.message) else None
+        elif case.text:
+            SubElement(element, "system-out").text = _xml(case.text)
+    indent(top)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(top, encoding="unicode")
+
+
+def _line(text: str) -> str:
+    return _xml(one_line(text, 500))
+
+
+def _xml(text: str) -> str:
+    """Text with an escape for each character that XML cannot hold, or that a reader would not see."""
+    return re.sub(_NO_XML, lambda found: ascii(found[0])[1:-1], printable(text))

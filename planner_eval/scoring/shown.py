@@ -1,0 +1,51 @@
+"""Which figures are shown to people: those that the data can have, and why others are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from planner_eval.plan.model import Plan
+from planner_eval.scoring.report import Estimate
+
+HAS: Mapping[str, Callable[[Plan], bool]] = {
+    "calls": lambda plan: bool(plan.calls),
+    "app": lambda plan: any(call.app is not None for call in plan.calls),
+    "arguments": lambda plan: any(call.arguments for call in plan.calls),
+    "references": lambda plan: bool(plan.edges),
+}
+"""What a gold plan may have that figures count."""
+
+_SAID = {
+    "calls": "no gold plan has calls",
+    "app": "no gold plan names an app",
+    "arguments": "no gold plan has arguments",
+    "references": "no gold plan has references",
+}
+_OF = {
+    "app": ("apps",),
+    "arguments": ("argument_names", "argument_values", "independent_arguments", "independent_errors"),
+    "references": (
+        "dependent_arguments", "dependent_errors", "references", "dependencies", "order_tau", "precedences",
+        "component_pairs", "transitive_dependencies", "taskbench_links",
+    ),
+}  # fmt: skip
+_NEEDS = {name: what for what, names in _OF.items() for name in names}
+
+
+def shown(found: Sequence[Estimate], every: Collection[str] = ()) -> list[Estimate]:
+    """The figures that exist, and those of `every` that do not."""
+    return [figure for figure in found if figure.value is not None or figure.name in every]
+
+
+def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
+    """Which figures are left out, and why, as one line; none where nothing is.
+
+    >>> left_out_lines(["references", "same_depth"], ["references"])
+    ['no gold plan has references: references; nothing to count: same_depth; left out, --all shows them']
+    """
+    reasons: dict[str, list[str]] = {}
+    for name in names:
+        need = "calls" if "calls" in lacks else _NEEDS.get(name, "calls")
+        reasons.setdefault(_SAID[need] if need in lacks else "nothing to count", []).append(name)
+    said = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
+    return [f"{said}; left out, --all shows them"] if said else []

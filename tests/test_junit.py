@@ -1,0 +1,164 @@
+"""JUnit: thresholds are test cases, pairs have a place and say what differs, and any text is valid XML."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from planner_eval.scoring.junit import Case, junit
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+DEMO = (str(ROOT / "data" / "demo" / "pred.jsonl"), str(ROOT / "data" / "demo" / "gold.jsonl"))
+SAMPLES = ROOT / "data" / "samples"
+BENCHMARKS = ("appbench", "callnavi", "complexfuncbench", "functionchat", "nestful")
+HOSTILE = "a\x00\x1b[31m<b>&\"'\ufffe\ud800\u202e]]>\n\tz"
+
+# What the schemas of Jenkins and of others that read JUnit allow: attributes (those needed first), children.
+ALLOWED = {
+    "testsuites": ((), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": (("name", "tests", "failures", "errors"), {"skipped", "time", "file"}, {"testcase"}),
+    "testcase": (
+        ("name",),
+        {"classname", "time", "file", "line"},
+        {"failure", "error", "skipped", "system-out"},
+    ),
+    "failure": ((), {"type", "message"}, set()),
+    "error": ((), {"type", "message"}, set()),
+    "skipped": ((), {"type", "message"}, set()),
+    "system-out": ((), set(), set()),
+}
+
+
+def checked(text: str) -> list[ElementTree.Element]:
+    """The test cases of a report that is valid, and whose counts are those of its cases."""
+    top = ElementTree.fromstring(text)
+    for element in top.iter():
+        needed, allowed, children = ALLOWED[element.tag]
+        assert {*needed} <= {*element.attrib} <= {*needed, *allowed}, ElementTree.tostring(element)
+        assert {child.tag for child in element} <= children
+        assert element.tag != "testcase" or len(element) <= 1
+    cases = list(top.iter("testcase"))
+    kinds = Counter(child.tag for case in cases for child in case)
+    assert top.get("tests") == top[0].get("tests") == str(len(cases))
+    for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert top[0].get(name) == str(kinds[kind])
+    return cases
+
+
+def kind(case: ElementTree.Element) -> str:
+    return case[0].tag if len(case) and case[0].tag != "system-out" else "passed"
+
+
+def test_pairs_that_differ_fail_and_say_what_differs_and_where() -> None:
+    for command in ("score", "diff"):
+        first, again = (planeval(command, *DEMO, "--format", "junit").stdout for _ in range(2))
+        assert first == again
+        cases = {case.get("name"): case for case in checked(first)}
+        assert Counter(map(kind, cases.values())) == {"passed": 2, "failure": 10, "error": 1}
+        case = cases["trip-missing"]
+        assert (case.get("file"), case.get("line")) == (DEMO[0], "2")
+        assert case.get("classname") == f"planeval.{command}"
+        assert case.get("time") is None
+        assert case[0].get("type") == "call.missing"
+        assert "gold's Hotels.searchhotel (call 2)" in case[0].get("message", "")
+
+
+def test_a_threshold_is_a_test_case_and_decides() -> None:
+    met = planeval(
+        "score", *DEMO, "--format", "junit", "--fail-under", "exact=0.1", "--fail-under", "calls=0.5"
+    )
+    assert met.returncode == 0
+    cases = checked(met.stdout)
+    assert Counter(map(kind, cases)) == {"passed": 4, "skipped": 11}
+    assert [case.get("name") for case in cases[:2]] == ["exact=0.1", "calls=0.5"]
+    assert cases[0][0].text == "exact is 0.1538, expected at least 0.1"
+    assert "call.missing" in next(c for c in cases if c.get("name") == "trip-missing")[0].get("message", "")
+    low = planeval(
+        "score", *DEMO, "--format", "junit", "--fail-under", "exact=0.9", "--fail-under", "calls=0.5"
+    )
+    assert low.returncode == 1
+    failed = [case for case in checked(low.stdout) if kind(case) == "failure"]
+    assert [case.get("name") for case in failed] == ["exact=0.9"]
+    assert failed[0][0].get("message") == "exact is 0.1538, expected at least 0.9"
+    assert failed[0].get("classname") == "planeval.thresholds"
+
+
+def test_a_figure_just_below_is_not_shown_as_the_threshold(tmp_path: Path) -> None:
+    gold = [{"id": str(n), "gold": "f()"} for n in range(3)]
+    pred = [{"id": str(n), "prediction": "f()" if n < 2 else "g()"} for n in range(3)]
+    files = []
+    for name, records in (("p", pred), ("g", gold)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+        files.append(str(tmp_path / f"{name}.jsonl"))
+    done = planeval("score", *files, "--fail-under", "exact=0.6667")
+    assert done.returncode == 1
+    assert "exact is 0.6666666666666666, expected at least 0.6667" in done.stderr
+
+
+def test_records_that_fail_the_command_fail_the_report(tmp_path: Path) -> None:
+    """What is left over or given twice is the exit code 1, threshold or not; so it is no green run."""
+    gold = [{"id": "a", "gold": "f()"}]
+    pred = [
+        {"id": "a", "prediction": "f()"},
+        {"id": "a", "prediction": "g()"},
+        {"id": "z", "prediction": "f()"},
+    ]
+    files = []
+    for name, records in (("p", pred), ("g", gold)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+        files.append(str(tmp_path / f"{name}.jsonl"))
+    done = planeval("score", *files, "--fail-under", "exact=0.5", "--format", "junit")
+    assert done.returncode == 1
+    found = [(case.get("name"), kind(case), case.get("line")) for case in checked(done.stdout)]
+    assert found[1:] == [("a", "passed", "1"), ("z", "error", "3"), ("a", "error", "2")]
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmarks_likewise(name: str) -> None:
+    file = str(SAMPLES / "answers" / f"{name}.jsonl")
+    argv = ("score", file, str(SAMPLES / name), "--benchmark", name, "--format", "junit")
+    plain = checked(planeval(*argv).stdout)
+    failed = [case for case in plain if kind(case) == "failure"]
+    assert failed
+    assert all(case[0].get("message") not in ("", "wrong", None) for case in failed)
+    assert {case.get("file") for case in plain} == {file}
+    assert {case.get("classname") for case in plain} == {f"planeval.{name}.corrected"}
+    rows: dict[str, Any] = json.loads(planeval(*argv[:-1], "json").stdout)["reports"]
+    figure = next(f["name"] for f in rows["corrected"]["figures"] if isinstance(f["value"], float))
+    limited = planeval(*argv, "--fail-under", f"{figure}=0")
+    assert limited.returncode == 0, limited.stderr
+    cases = checked(limited.stdout)
+    assert {kind(case) for case in cases} == {"passed", "skipped"}
+    assert len(cases) == len(plain) + 1
+    high = checked(planeval(*argv, "--fail-under", f"{figure}=1.01").stdout)
+    assert [case.get("name") for case in high if kind(case) == "failure"] == [f"{figure}=1.01"]
+
+
+def test_any_text_is_valid_xml() -> None:
+    every = [
+        Case(HOSTILE, one, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 3, HOSTILE) for one in ("failure", "passed")
+    ]
+    first, second = checked(junit([*every, Case("", "error")])[0:])[:2]
+    shown = first[0].get("message", "")
+    assert "\\x00" in shown
+    assert "\\ud800" in shown
+    assert "\\ufffe" in shown
+    assert "\\u202e" in shown
+    assert "<b>&\"'" in shown
+    assert first[0].get("message") == first.get("name")
+    assert "\n\tz" in (second[0].text or "")
+    junit(every).encode("utf-8")
+
+
+def test_what_comes_from_no_file_has_no_file() -> None:
+    import planner_eval as pe
+    from planner_eval.scoring.report_formats import write_report
+
+    cases = checked(write_report(pe.score(["f()"], ["g()"]), "junit"))
+    assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
