@@ -6,7 +6,7 @@ missing file, a file that is no text; 3 nothing could be evaluated; 130 interrup
 
 from __future__ import annotations
 
-import os
+import io
 import sys
 from importlib import import_module
 
@@ -14,6 +14,8 @@ import click
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
+from planner_eval.base.writing import silence
+from planner_eval.cli.targets import say
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
@@ -81,32 +83,42 @@ def cli() -> None:
 
 def run() -> int:
     """Run the command line and give the exit code; an error for people never becomes a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        # A lone surrogate out of a plan must not end the program on its way to the terminal.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
+        for stream in (sys.stdout, sys.stderr):
+            # A lone surrogate out of a plan must not end the program on its way to the terminal.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         result = cli.main(prog_name="planeval", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.show()
+        say(_shown(error))
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        say("interrupted")
         return 130
     except PlanevalError as error:
         from planner_eval.base.text import printable
 
-        click.echo(f"planeval: {printable(str(error))}", err=True)
+        say(f"planeval: {printable(str(error))}")
         return error.exit_code
-    except BrokenPipeError:
-        # The reader (head, less) has gone; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit as error:  # click's answer to a pipe whose reader (head, less) has gone
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        silence(sys.stdout)
         return 0
     except OSError as error:  # a folder that is not there, a full disk: no difference between plans
-        where = error.filename or "standard output"
-        click.echo(f"planeval: {where}: cannot be written or read: {error.strerror or error}", err=True)
         if error.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            silence(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            return 0
+        where = f"{error.filename}: " if error.filename is not None else ""
+        say(f"planeval: {where}{error.strerror or error}")
         return 2
+
+
+def _shown(error: click.ClickException) -> str:
+    """An error of usage as click shows it."""
+    shown = io.StringIO()
+    error.show(shown)
+    return shown.getvalue().rstrip("\n")

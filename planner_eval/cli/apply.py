@@ -9,7 +9,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.base.formats import NOTATED
+from planner_eval.cli.options import emit, note, outputs, reading, repairing
 from planner_eval.cli.sources import dataset_places, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
 )
-@output
+@outputs(*NOTATED)
 def command(
     patch: str,
     plan: str,

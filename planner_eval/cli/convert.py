@@ -9,7 +9,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.cli.options import computing, emit, note, output, reading
+from planner_eval.base.formats import NOTATED
+from planner_eval.cli.options import computing, emit, note, outputs, reading
 from planner_eval.cli.sources import dataset_places, read_plans
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
-@output
+@outputs(*NOTATED)
 def command(
     files: tuple[str, ...],
     dialect: str | None,

@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.drawing import Look, draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, output, refuse_idle, written
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.sources import read_sides
@@ -43,12 +43,7 @@ PATCHED = ("json", "jsonl", "text", None)
     help="Search that long for the exact graph edit distance (one pair).",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([*WRITTEN, *SHOWN, REPORT]),
-    help="How to write the result; by the suffix of -o when left out, else text.",
-)
+@written(*WRITTEN, *SHOWN, REPORT, help="How to write the result.")
 @drawing
 @output
 def command(
@@ -63,7 +58,7 @@ def command(
     structure: bool,
     seconds: float | None,
     only: str | None,
-    form: str | None,
+    form: str,
     look: Look,
     output: str | None,
 ) -> int:
@@ -79,7 +74,7 @@ def command(
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and wanted is None
     named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
-    shape = _Shape(form or named or "text", patch=patch, many=many, only=only is not None)
+    shape = _Shape(form, patch=patch, many=many, only=only is not None)
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 )
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@written("text", "json", help="A listing, or a JSON line a plan.")
+@written("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
 @output
 def command(
     files: tuple[str, ...],
@@ -79,8 +79,8 @@ def command(
                 parts.append(_failed(record, error, form, head, again))
                 continue
             read += 1
-            shown = _json if form == "json" else _text
-            parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
+            shown = _text if form == "text" else _json
+            parts.append((head if form == "text" else "") + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
     return 0 if not failed else 1 if read else 3
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, of_suffix
+from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DRAWN
 from planner_eval.base.text import printable
+from planner_eval.base.writing import write
 from planner_eval.cli.drawing import Look, colorful, drawing
-from planner_eval.cli.options import Applies, emit, note, reading, refuse_idle
+from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -34,26 +36,15 @@ BINARY = ("png", "pdf")
 @reading
 @dataset_places
 @click.option("--id", "wanted", metavar="ID", help="Draw only the record of this id.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="How to draw; by the suffix of -o when left out, else text.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write to FILE, or a file a record into a directory; standard output when left out.",
-)
+@written(*FORMATS, help="How to draw.")
 @click.option("--color/--no-color", default=None, help="Colours of text; on a terminal when left out.")
 @drawing
+@outputs(folder=True)
 def command(
     plans: tuple[str, ...],
     dialect: str | None,
     wanted: str | None,
-    form: str | None,
+    form: str,
     output: str | None,
     color: bool | None,
     look: Look,
@@ -67,7 +58,6 @@ def command(
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
-    form = form or of_suffix(output, FORMATS) or "text"
     refuse_idle([Applies(("color",), form == "text", "to --format text")])
     refuse_stdin_twice(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
@@ -78,7 +68,7 @@ def command(
     empty: list[Read] = []
     drawn = _drawn(_with_plans(chosen.reads, empty), form, {**look._asdict(), "color": color})
     if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
-        failed = _write_folder(drawn, Path(output), form, count)
+        failed = _write_folder(drawn, Path(output), form, count, _files(sources))
     elif count > 1 and form != "text":
         raise click.UsageError(
             f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
@@ -167,7 +157,15 @@ def _write_one(drawn: Iterator[tuple[Read, Drawing]], output: str | None, count:
     return failed
 
 
-def _write_folder(drawn: Iterator[tuple[Read, Drawing]], folder: Path, form: str, count: int) -> int:
+def _files(sources: Sequence[Source]) -> frozenset[str]:
+    """The files that are read, wherever links to them lie."""
+    files = (source.file for source in sources if source.file is not None)
+    return frozenset(os.path.realpath(name) for file in files for name in file.parts or (file.name,))
+
+
+def _write_folder(
+    drawn: Iterator[tuple[Read, Drawing]], folder: Path, form: str, count: int, inputs: frozenset[str]
+) -> int:
     """Write a file a record; how many failed. What is written stays when this is interrupted."""
     folder.mkdir(parents=True, exist_ok=True)
     suffix = {"text": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
@@ -179,7 +177,10 @@ def _write_folder(drawn: Iterator[tuple[Read, Drawing]], folder: Path, form: str
             _say(read, one)
             failed += bool(one.error)
             if not one.error:
-                (folder / f"{_file_name(read, used)}.{suffix}").write_bytes(one.data)
+                file = folder / f"{_file_name(read, used)}.{suffix}"
+                if os.path.realpath(file) in inputs and not file.is_symlink():
+                    raise InputError(f"{file} is read by this command: name another folder")
+                write(file, one.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} plans drawn into {folder}")
     return failed
 
