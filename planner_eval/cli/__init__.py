@@ -83,6 +83,7 @@ def cli() -> None:
 
 def run() -> int:
     """Run the command line and give the exit code; an error for people never becomes a traceback."""
+    stdout = sys.stdout
     try:
         for stream in (sys.stdout, sys.stderr):
             # A lone surrogate out of a plan must not end the program on its way to the terminal.
@@ -102,18 +103,17 @@ def run() -> int:
 
         say(f"planeval: {printable(str(error))}")
         return error.exit_code
-    except SystemExit as error:  # click's answer to a pipe whose reader (head, less) has gone
-        if not isinstance(error.__context__, BrokenPipeError):
+    except SystemExit:
+        if sys.stdout is stdout:
             raise
-        silence(sys.stdout)
-        return 0
+        return 0  # click puts another in its place where the reader of a pipe (head, less) has gone
     except OSError as error:  # a folder that is not there, a full disk: no difference between plans
         if error.filename is None:
             silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return 0
-        where = f"{error.filename}: " if error.filename is not None else ""
-        say(f"planeval: {where}{error.strerror or error}")
+        where = error.filename or "standard output"
+        say(f"planeval: {where} cannot be written or read: {error.strerror or error}")
         return 2
 
 
