@@ -10,7 +10,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
 from planner_eval.base.formats import NOTATED
-from planner_eval.cli.options import emit, note, outputs, reading, repairing
+from planner_eval.cli.options import dialect_option, emit, note, outputs, reading, repairing
 from planner_eval.cli.sources import dataset_places, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @dataset_places
 @repairing
 @click.option("--id", "wanted", metavar="ID", help="Repair only the plan of this id.")
-@click.option(
-    "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
-)
+@dialect_option("--to", "target", default="plan", show_default=True, help="The dialect to write in.")
 @outputs(*NOTATED)
 def command(
     patch: str,

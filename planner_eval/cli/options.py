@@ -37,12 +37,23 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--id-field", metavar="NAME", help="The field of a record that names it, or a way to it."
         ),
-        click.option(
-            "--from", "dialect", metavar="DIALECT", help="The plans' dialect; recognised when left out."
-        ),
+        dialect_option("--from", "dialect", help="The plans' dialect; recognised when left out."),
     ):
         command = option(command)
     return wrappers(command)
+
+
+def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
+    """Add an option that names a dialect; one that there is not is refused before anything is read."""
+
+    def known(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+        if given is not None:
+            from planner_eval.dialects import get
+
+            get(given)
+        return given
+
+    return click.option(flag, name, metavar="DIALECT", callback=known, **how)
 
 
 def _turn(_context: click.Context, _option: click.Parameter, given: str | None) -> int | str | None:
@@ -148,6 +159,7 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE",
         multiple=True,
         expose_value=False,
+        is_eager=True,  # options that name a notation may name one of these
         callback=add,
         help="Notations of your own, as rows of a TOML file.",
     )(command)
