@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from planner_eval._version import __version__
@@ -10,9 +11,15 @@ from planner_eval._version import __version__
 
 def main() -> None:
     """Run ``planeval``; exits with the codes of the README."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _reserve()
     if sys.argv[1:] == ["--version"]:
-        sys.stdout.write(f"planeval {__version__}\n")
-        return
+        try:
+            sys.stdout.write(f"planeval {__version__}\n")
+            sys.stdout.flush()
+            return
+        except OSError:
+            pass  # the command line comes to the same, and says it
     # What is read and compared holds next to no circles: looking for them takes 4 to 10 % of a command.
     gc.set_threshold(50_000, 20, 20)
     try:
@@ -27,6 +34,19 @@ def main() -> None:
         code = 130
     gc.freeze()  # nor need the interpreter look for them once more as it ends: a fifth of a small command
     sys.exit(code)
+
+
+def _reserve() -> None:
+    """Have the numbers of streams that are closed taken, so that no file is opened under one of them.
+
+    Standard input stays None, and to write to standard output fails; errors go nowhere.
+    """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 if __name__ == "__main__":

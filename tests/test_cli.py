@@ -214,6 +214,6 @@ def test_what_cannot_be_written_is_said_and_is_no_difference(tmp_path: Path, com
     plan, lost = str(tmp_path / "plan.txt"), str(tmp_path / "nowhere" / "out.txt")
     done = planeval(command, plan, plan, "-o", lost)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert f"{lost}: cannot be written or read: No such file or directory" in done.stderr
+    assert f"{lost} cannot be written: there is no folder {tmp_path / 'nowhere'}" in done.stderr
     full = planeval(command, plan, plan, "-o", "/dev/full")
     assert (full.returncode, "Traceback" in full.stderr, "No space left" in full.stderr) == (2, False, True)

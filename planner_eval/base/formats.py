@@ -21,6 +21,12 @@ PICTURES = ("svg", "png", "pdf")
 DRAWN = (*PICTURES, "dot", "mermaid")
 """Drawings that are files; the others are text for a terminal."""
 
+NOTATED = ("text", "json", "jsonl", "md", "xml")
+"""What a plan in a notation may be: whichever the text is, it is no drawing and no table."""
+
+NAMED = (*WRITTEN, *DRAWN, "html", "tsv", "parquet", "gz", "bz2", "xz", "zst")
+"""What suffixes may name: all that some command writes, and what is read but never written."""
+
 SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid", "xml": "junit"}
 """Suffixes that are not the format's name."""
 
@@ -34,7 +40,12 @@ def of_suffix(file: str | None, known: Collection[str]) -> str | None:
 
     >>> of_suffix("plan.GV", DRAWN), of_suffix("plan.xml", DRAWN), of_suffix("svg", DRAWN)
     ('dot', None, None)
+    >>> of_suffix("plan.txt", ("table", "json")), of_suffix("plan.txt", DRAWN)
+    ('table', None)
     """
     suffix = file.rpartition(".")[2].lower() if file and "." in file else ""
     form = SUFFIXES.get(suffix, suffix)
-    return form if form in known else None
+    for name in (form, suffix, "table" if form == "text" else form):
+        if name in known:
+            return name
+    return None

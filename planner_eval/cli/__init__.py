@@ -6,6 +6,7 @@ missing file, a file that is no text; 3 nothing could be evaluated; 130 interrup
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -15,6 +16,8 @@ import click
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import PlanevalError
+from planner_eval.base.writing import silence
+from planner_eval.cli.targets import say
 from planner_eval.cli.terminal import interrupted, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -106,32 +109,42 @@ def cli(context: click.Context, config: str | None) -> None:
 
 def run() -> int:
     """Run the command line and give the exit code; an error for people never becomes a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        # A lone surrogate out of a plan must not end the program on its way to the terminal.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    stdout = sys.stdout
     try:
+        for stream in (sys.stdout, sys.stderr):
+            # A lone surrogate out of a plan must not end the program on its way to the terminal.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         result = cli.main(prog_name="planeval", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.show()
+        say(_shown(error))
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
-        click.echo(interrupted(error), err=True)
+        say(interrupted(error))
         return 130
     except PlanevalError as error:
         from planner_eval.base.text import printable
 
-        click.echo(f"planeval: {printable(str(error))}", err=True)
+        say(f"planeval: {printable(str(error))}")
         return error.exit_code
-    except BrokenPipeError:
-        # The reader (head, less) has gone; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise
+        return 0  # click puts another in its place where the reader of a pipe (head, less) has gone
     except OSError as error:  # a folder that is not there, a full disk: no difference between plans
-        where = error.filename or "standard output"
-        click.echo(f"planeval: {where}: cannot be written or read: {error.strerror or error}", err=True)
         if error.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            silence(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            return 0
+        where = error.filename or "standard output"
+        say(f"planeval: {where} cannot be written or read: {error.strerror or error}")
         return 2
+
+
+def _shown(error: click.ClickException) -> str:
+    """An error of usage as click shows it."""
+    shown = io.StringIO()
+    error.show(shown)
+    return shown.getvalue().rstrip("\n")

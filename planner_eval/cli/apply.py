@@ -9,7 +9,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import WriteError
-from planner_eval.cli.options import emit, note, output, reading, repairing
+from planner_eval.base.formats import NOTATED
+from planner_eval.cli.options import dialect_option, emit, note, outputs, reading, repairing
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 @dataset_places
 @repairing
 @ids("Repair only the plan of this id")
-@click.option(
-    "--to", "target", metavar="DIALECT", default="plan", show_default=True, help="The dialect to write in."
-)
-@output
+@dialect_option("--to", "target", default="plan", show_default=True, help="The dialect to write in.")
+@outputs(*NOTATED)
 def command(
     patch: str,
     plan: str,

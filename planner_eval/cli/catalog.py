@@ -12,7 +12,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, printable
-from planner_eval.cli.options import emit, output, written
+from planner_eval.cli.options import emit, output, outputs, written
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
@@ -66,7 +66,7 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
     help="The format to write; planeval's own keeps everything.",
 )
 @_FORMAT
-@output
+@outputs("json")
 def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
     """Write a catalog in another format, as JSON."""
     from planner_eval.catalogs.formats import to_data

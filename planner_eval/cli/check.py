@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import ParseError
+from planner_eval.base.errors import CODES, ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
-from planner_eval.base.text import printable
+from planner_eval.base.text import did_you_mean, printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.terminal import counting
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from planner_eval.records.files import Record
 
 _LEVELS = ("error", "warning", "info")
+
+
+def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes of findings; one that there is not would leave out nothing, and is refused."""
+    for code in given:
+        if code not in CODES:
+            hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
+            raise click.UsageError(f"--ignore {code!r}: there is no such code: {hint}", context)
+    return given
 
 
 @click.command("check")
@@ -39,7 +48,13 @@ _LEVELS = ("error", "warning", "info")
 @reading
 @computing
 @dataset_places
-@click.option("--ignore", metavar="CODE", multiple=True, help="Leave out findings of this code; repeatable.")
+@click.option(
+    "--ignore",
+    metavar="CODE",
+    multiple=True,
+    callback=_codes,
+    help="Leave out findings of this code; repeatable.",
+)
 @click.option(
     "--level",
     type=click.Choice(_LEVELS),

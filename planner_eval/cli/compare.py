@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WHOLE, of_suffix
-from planner_eval.cli.options import emit, note, output, seed_option, written
+from planner_eval.base.formats import DRAWN, WHOLE, of_suffix
+from planner_eval.cli.options import emit, note, output, picture, seed_option, written
 from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.sources import read_sides
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "record. When left out: all of these, and difficulty, domain and category where records have them.",
 )
 @seed_option
-@click.option("--mistaken", metavar="FILE", help="Draw which tool was taken for which; the suffix says how.")
+@picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
 @written("text", *WHOLE)
 @output
 def command(
@@ -108,10 +108,7 @@ def _names(files: tuple[str, str]) -> tuple[str, str]:
 
 
 def _draw(found: Contrast, file: str) -> None:
-    from pathlib import Path
-
-    from planner_eval.drawing import FORMATS, render
+    from planner_eval.drawing import render
     from planner_eval.scoring.compare import mistaken_scene
 
-    form = of_suffix(file, FORMATS) or Path(file).suffix[1:] or "svg"
-    Path(file).write_bytes(render(mistaken_scene(found), format=form))
+    emit(render(mistaken_scene(found), format=of_suffix(file, DRAWN) or "svg"), file)

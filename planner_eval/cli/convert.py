@@ -10,7 +10,8 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.cli.options import computing, emit, note, output, reading
+from planner_eval.base.formats import NOTATED
+from planner_eval.cli.options import computing, dialect_option, emit, note, outputs, reading
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally, losses_said
 from planner_eval.cli.terminal import counting
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading
 @dataset_places
-@click.option(
-    "--to", "target", metavar="DIALECT", required=True, help="The notation to write; see planeval dialects."
-)
+@dialect_option("--to", "target", required=True, help="The notation to write; see planeval dialects.")
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
-@output
+@outputs(*NOTATED)
 def command(
     files: tuple[str, ...],
     dialect: str | None,

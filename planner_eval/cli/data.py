@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
-from planner_eval.cli.options import Applies, emit, note, refuse_idle, written
+from planner_eval.cli.options import Applies, emit, note, output, outputs, refuse_idle, written
 from planner_eval.cli.sources import IN_PLACE, chosen, ids
 from planner_eval.cli.terminal import Counter, counted
 
@@ -58,7 +59,8 @@ def _place(function: Any) -> Any:
 @command.command("list")
 @_place
 @written(*FORMATS, help="How to write the result.")
-def list_(cache: str | None, source: str | None, form: str) -> int:
+@output
+def list_(cache: str | None, source: str | None, form: str, output: str | None) -> int:
     """List the data sets, and which of their files are there."""
     rows = [
         {
@@ -70,7 +72,7 @@ def list_(cache: str | None, source: str | None, form: str) -> int:
         }
         for one in pe.list_datasets(cache=cache, source=source)
     ]
-    emit(table(rows, form, width=70), None)
+    emit(table(rows, form, width=70), output)
     return 0
 
 
@@ -98,15 +100,15 @@ def fetch(
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
         for done in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
-            click.echo(f"{dataset.name}/{done.file.path}: {done.what}")
-        click.echo(f"{dataset.name} is in {place(dataset, cache=cache)}")
+            emit(f"{dataset.name}/{done.file.path}: {done.what}", None)
+        emit(f"{dataset.name} is in {place(dataset, cache=cache)}", None)
     return 0
 
 
 def _accept(always: bool) -> Accept:
     def accept(file: File, checksum: str) -> bool:
         note(f"{file.path}: sha256 {checksum} (computed; the published one is not known)")
-        if always or not sys.stdin.isatty():
+        if always or sys.stdin is None or not sys.stdin.isatty():
             return always
         return click.confirm("Keep it?", err=True)
 
@@ -129,14 +131,15 @@ def _progress() -> Progress:
 @click.argument("name")
 @_place
 @written(*FORMATS, help="How to write the result.")
-def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
+@output
+def verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
     """Compare a data set's files with the published checksums.
 
     Exit code 1 when a file that is needed is missing or another one, 2 when none is there.
     """
     states = pe.verify_dataset(name, cache=cache, source=source)
     rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
-    emit(table(rows, form, width=70), None)
+    emit(table(rows, form, width=70), output)
     bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
     return 1 if bad else 0
 
@@ -146,7 +149,15 @@ def verify(name: str, cache: str | None, source: str | None, form: str) -> int:
 @_place
 @click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
 @ids("Show the sample of this id")
-def show(name: str, cache: str | None, source: str | None, samples: int, wanted: tuple[str, ...]) -> int:
+@outputs("text", "json")
+def show(
+    name: str,
+    cache: str | None,
+    source: str | None,
+    samples: int,
+    wanted: tuple[str, ...],
+    output: str | None,
+) -> int:
     """Say what a data set is and where it lies, or show samples as JSON."""
     refuse_idle([Applies(("samples",), not wanted, "without --id, which names one sample")])
     if not samples and not wanted:
@@ -154,16 +165,17 @@ def show(name: str, cache: str | None, source: str | None, samples: int, wanted:
         from planner_eval.datasets.store import place
 
         dataset = find(name)
-        emit(_card(dataset, place(dataset, cache=cache, source=source)), None)
+        card = _card(dataset, place(dataset, cache=cache, source=source))
+        as_json = of_suffix(output, ("json",)) is not None
+        emit(json.dumps(card, ensure_ascii=False, indent=1) if as_json else _listed(card), output)
         return 0
     found = pe.read_dataset(name, cache=cache, source=source)
     asked = chosen(found, wanted, lambda sample: sample.id, name) if wanted else islice(found, samples)
-    for sample in asked:
-        emit(_sample(sample), None)
+    emit("\n".join(map(_sample, asked)), output)
     return 0
 
 
-def _card(dataset: Dataset, folder: Path) -> str:
+def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
     sizes = [file.bytes for file in dataset.files if file.bytes]
     there = [file for file in dataset.files if (folder / file.path).is_file()]
     lines = {
@@ -178,7 +190,11 @@ def _card(dataset: Dataset, folder: Path) -> str:
         "folder": f"{folder} ({len(there)} files there)",
         "note": dataset.note,
     }
-    return "\n".join(f"{key:<10} {value}" for key, value in lines.items() if value)
+    return {key: value for key, value in lines.items() if value}
+
+
+def _listed(card: dict[str, str]) -> str:
+    return "\n".join(f"{key:<10} {value}" for key, value in card.items())
 
 
 def _sample(sample: Any) -> str:
@@ -194,7 +210,10 @@ def _sample(sample: Any) -> str:
 @_place
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples a finding.")
 @written("text", "md", "json", help="How to write the result.")
-def check(name: str, cache: str | None, source: str | None, examples: int, form: str) -> int:
+@output
+def check(
+    name: str, cache: str | None, source: str | None, examples: int, form: str, output: str | None
+) -> int:
     """Say what is irregular in a data set, and score its gold against itself.
 
     Lists every irregularity with counts, reads every gold plan and compares it with itself, and replays
@@ -204,7 +223,7 @@ def check(name: str, cache: str | None, source: str | None, examples: int, form:
     found = pe.check_dataset(
         name, cache=cache, source=source, examples=examples, progress=counted("gold plans")
     )
-    emit(shown(found, form=form, examples=examples), None)
+    emit(shown(found, form=form, examples=examples), output)
     if not found.checked.samples:
         return 3
     return 0 if found.perfect and not found.checked.serious else 1

@@ -11,16 +11,8 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.drawing import (
-    Look,
-    Named,
-    draw_one,
-    drawing,
-    file_or_folder,
-    is_folder,
-    write_folder,
-)
-from planner_eval.cli.options import Applies, emit, note, refuse_idle
+from planner_eval.cli.drawing import Look, Named, draw_one, drawing, is_folder, write_folder
+from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, written
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.sources import ids, read_sides
@@ -56,14 +48,9 @@ PATCHED = ("json", "jsonl", "text", None)
     help="Search that long for the exact graph edit distance (one pair).",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([*WRITTEN, *SHOWN, REPORT]),
-    help="How to write the result; by the suffix of -o when left out, else text.",
-)
+@written(*WRITTEN, *SHOWN, REPORT, help="How to write the result.")
 @drawing
-@file_or_folder
+@outputs(folder=True)
 def command(
     pred: str,
     gold: str,
@@ -76,7 +63,7 @@ def command(
     structure: bool,
     seconds: float | None,
     only: str | None,
-    form: str | None,
+    form: str,
     look: Look,
     output: str | None,
 ) -> int:
@@ -94,7 +81,7 @@ def command(
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
-    shape = _Shape(form or named or "text", patch, many, only is not None, is_folder(output))
+    shape = _Shape(form, patch, many, only is not None, is_folder(output))
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None

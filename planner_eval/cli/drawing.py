@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import RenderError
+from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.writing import write
 from planner_eval.cli.options import bundled, note
 from planner_eval.cli.terminal import colorful, counting
 
@@ -55,17 +56,6 @@ def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return bundled("look", Look, Look._fields)(command)
-
-
-def file_or_folder(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``-o/--output`` of a command that can write a file a drawing into a folder."""
-    return click.option(
-        "-o",
-        "--output",
-        metavar="FILE|DIR/",
-        type=click.Path(),
-        help="Write to FILE, or a file a drawing into a directory; standard output when left out.",
-    )(command)
 
 
 def is_folder(output: str | None) -> bool:
@@ -117,7 +107,15 @@ def say(one: Named) -> None:
             note(f"{one.where}: {diagnostic.message}")
 
 
-def write_folder(drawn: Iterable[Named], folder: Path, form: str, count: int, what: str = "plans") -> int:
+def write_folder(
+    drawn: Iterable[Named],
+    folder: Path,
+    form: str,
+    count: int,
+    what: str = "plans",
+    *,
+    inputs: frozenset[str] = frozenset(),
+) -> int:
     """Write a file a drawing, named by its id; what is written stays when this is interrupted.
 
     Args:
@@ -126,9 +124,13 @@ def write_folder(drawn: Iterable[Named], folder: Path, form: str, count: int, wh
         form: Their format.
         count: How many there are.
         what: What they are drawings of, in the plural.
+        inputs: The files that the command reads, wherever links to them lie.
 
     Returns:
         How many failed.
+
+    Raises:
+        InputError: a drawing would take the place of an input.
     """
     folder.mkdir(parents=True, exist_ok=True)
     suffix = {"text": "txt", "listing": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
@@ -142,7 +144,10 @@ def write_folder(drawn: Iterable[Named], folder: Path, form: str, count: int, wh
         plain, name = _file_name(one.id, used)
         if plain != name:
             note(f"{one.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
-        _put(folder / f"{name}.{suffix}", one.drawing.data)
+        file = folder / f"{name}.{suffix}"
+        if os.path.realpath(file) in inputs and not file.is_symlink():
+            raise InputError(f"{file} is read by this command: name another folder")
+        write(file, one.drawing.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
     return failed
 
@@ -155,15 +160,3 @@ def _file_name(id: str, used: set[str]) -> tuple[str, str]:
         name = f"{name}-{len(used) + 1}"
     used.add(name.lower())
     return plain, name
-
-
-def _put(file: Path, data: bytes) -> None:
-    """Put a whole new file in its place: a link that lies there is replaced, and never followed."""
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as opened:
-            opened.write(data)
-        os.replace(new, file)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise

@@ -15,6 +15,7 @@ from planner_eval.base.text import one_line
 from planner_eval.cli.drawing import Look, draw_one, drawing
 from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
+from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Wait before the first retry; twice as long before each further one.",
 )
-@click.option("--record", metavar="FILE", help="Answer from FILE what it holds, run the rest and add it.")
+@click.option(
+    "--record", metavar="FILE", type=Target(), help="Answer from FILE what it holds, run the rest and add it."
+)
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @written("text", *RECORDS, *DRAWN, help="How to write the result.")
 @drawing

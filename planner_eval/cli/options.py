@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -11,7 +12,10 @@ import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import NAMED, of_suffix
 from planner_eval.base.text import printable
+from planner_eval.base.writing import silence, write
+from planner_eval.cli.targets import Target, refuse_targets, say
 from planner_eval.cli.terminal import clear, painted
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -34,12 +38,23 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--id-field", metavar="NAME", help="The field of a record that names it, or a way to it."
         ),
-        click.option(
-            "--from", "dialect", metavar="DIALECT", help="The plans' dialect; recognised when left out."
-        ),
+        dialect_option("--from", "dialect", help="The plans' dialect; recognised when left out."),
     ):
         command = option(command)
     return wrappers(command)
+
+
+def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
+    """Add an option that names a dialect; one that there is not is refused before anything is read."""
+
+    def known(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+        if given is not None:
+            from planner_eval.dialects import get
+
+            get(given)
+        return given
+
+    return click.option(flag, name, metavar="DIALECT", callback=known, **how)
 
 
 def _turn(_context: click.Context, _option: click.Parameter, given: str | None) -> int | str | None:
@@ -99,16 +114,42 @@ def bundled(name: str, make: Callable[..., object], options: Iterable[str]) -> D
 
 
 def written(*forms: str, help: str = "How to write it.") -> Decorator:
-    """Add ``--format``: one of these formats, the first when left out."""
+    """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
+
+    def chosen(context: click.Context, _option: click.Parameter, given: str | None) -> str:
+        return given or _form_of(context.params.get("output"), forms, context) or forms[0]
+
     return click.option(
-        "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help=help
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        callback=chosen,
+        show_default=f"by the suffix of -o, else {forms[0]}",
+        help=help,
     )
+
+
+def _form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
+    """The format that a file's suffix names; None where it names none.
+
+    Raises:
+        UsageError: it names one, and the command does not write it.
+    """
+    form = of_suffix(file, forms)
+    other = of_suffix(file, NAMED) if form is None else None
+    if other is not None:
+        said = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
+        if "form" in {option.name for option in context.command.params}:
+            said += "; --format says which of them in a file of any name"
+        raise click.UsageError(said, context)
+    return form
 
 
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
 
-    def add(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+    def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+        context.meta["wrappers"] = files
         for file in files:
             from planner_eval.dialects.table import add_file
 
@@ -119,6 +160,7 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE",
         multiple=True,
         expose_value=False,
+        is_eager=True,  # options that name a notation may name one of these
         callback=add,
         help="Notations of your own, as rows of a TOML file.",
     )(command)
@@ -135,15 +177,55 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``-o/--output FILE``; standard output when left out."""
-    return click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=click.Path(dir_okay=False, writable=True),
-        help="Write to FILE instead of standard output.",
-    )(command)
+def outputs(*forms: str, folder: bool = False) -> Decorator:
+    """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
+
+    Args:
+        forms: What suffixes may name, in a command without ``--format``.
+        folder: Whether it may be a directory, into which many files are written.
+    """
+
+    def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
+        if forms:
+            _form_of(file, forms, context)
+        return None if file == "-" else file
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            refuse_targets(click.get_current_context())
+            return command(**given)
+
+        instead = "standard output when left out." if folder else "instead of standard output."
+        return click.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Target(folder=folder),
+            is_eager=True,  # --format looks at it
+            callback=named,
+            help=f"Write to FILE, or a file a record into a directory; {instead}"
+            if folder
+            else f"Write to FILE {instead}",
+        )(run)
+
+    return add
+
+
+output = outputs()
+"""Add ``-o/--output FILE`` to a command with ``--format``; standard output when left out."""
+
+
+def picture(flag: str, forms: Sequence[str], help: str) -> Decorator:
+    """Add an option that names a file to draw into, whose suffix is one of these formats."""
+
+    def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
+        if file is not None and of_suffix(file, forms) is None:
+            suffixes = ", .".join(forms)
+            raise click.UsageError(f"{file}: the suffix names no format; it is one of .{suffixes}", context)
+        return file
+
+    return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)
 
 
 class Applies(NamedTuple):
@@ -186,22 +268,36 @@ def _spelled(context: click.Context, name: str) -> str:
 
 
 def emit(data: str | bytes, output: str | None) -> None:
-    """Write a command's result to a file or to standard output."""
+    """Write a command's result to a file or to standard output, in colours where they are wanted.
+
+    Where the reader of a pipe has gone (head, less), the rest is let go; the command's code stays the same.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     data = painted(data, output)
-    if output is None:
-        click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
-    elif isinstance(data, bytes):
-        with open(output, "wb") as file:
-            file.write(data)
-    else:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(data if data.endswith("\n") else data + "\n")
+    try:
+        if output is not None:
+            write(output, _encoded(data))
+        else:
+            click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except OSError as error:
+        silence(sys.stdout)
+        raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def _encoded(data: str | bytes) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    return (data if data.endswith("\n") else data + "\n").encode("utf-8", errors="backslashreplace")
 
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
     clear()
-    click.echo(printable(text), err=True)
+    say(printable(text))
 
 
 class Threshold(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import Decorator, bundled, reading, repairing, strictly
+from planner_eval.cli.options import Decorator, bundled, dialect_option, reading, repairing, strictly
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
 
@@ -46,12 +46,7 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         click.option(
             "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
         ),
-        click.option(
-            "--gold-from",
-            "gold_dialect",
-            metavar="DIALECT",
-            help="The gold plans' dialect, where it is another.",
-        ),
+        dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
         faults,
         dataset_places,
         reading,

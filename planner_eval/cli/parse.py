@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@written("text", "json", help="A listing, or a JSON line a plan.")
+@written("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
 @output
 def command(
     files: tuple[str, ...],
@@ -82,8 +82,8 @@ def command(
             parts.append(_failed(record, error, form, f"{head}{state}", again))
             continue
         tally.took(plan)
-        shown = _json if form == "json" else _text
-        parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
+        shown = _text if form == "text" else _json
+        parts.append((head if form == "text" else "") + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
     if many:
         note(str(tally))

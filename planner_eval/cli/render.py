@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, of_suffix
+from planner_eval.base.formats import DRAWN
 from planner_eval.base.text import printable
-from planner_eval.cli.drawing import Look, Named, drawing, file_or_folder, is_folder, say, write_folder
-from planner_eval.cli.options import emit, note, reading
+from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
+from planner_eval.cli.options import emit, note, outputs, reading, written
 from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.terminal import colorful, counting
 
@@ -33,19 +34,14 @@ BINARY = ("png", "pdf")
 @reading
 @dataset_places
 @ids("Draw only the record of this id")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="How to draw; by the suffix of -o when left out, else text.",
-)
-@file_or_folder
+@written(*FORMATS, help="How to draw.")
 @drawing
+@outputs(folder=True)
 def command(
     plans: tuple[str, ...],
     dialect: str | None,
     wanted: tuple[str, ...],
-    form: str | None,
+    form: str,
     output: str | None,
     look: Look,
     **fields: Any,
@@ -58,7 +54,6 @@ def command(
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
-    form = form or of_suffix(output, FORMATS) or "text"
     refuse_stdin_twice(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
@@ -67,7 +62,7 @@ def command(
     empty: list[Read] = []
     drawn = _drawn(_with_plans(asked.reads, empty), form, {**look._asdict(), "color": colorful(output)})
     if output is not None and is_folder(output):
-        failed = write_folder(drawn, Path(output), form, count)
+        failed = write_folder(drawn, Path(output), form, count, inputs=_files(sources))
     elif count > 1 and form != "text":
         raise click.UsageError(
             f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
@@ -156,3 +151,9 @@ def _write_one(drawn: Iterator[Named], output: str | None, count: int) -> int:
     if failed < count:
         emit(b"".join(parts), output)
     return failed
+
+
+def _files(sources: Sequence[Source]) -> frozenset[str]:
+    """The files that are read, wherever links to them lie."""
+    files = (source.file for source in sources if source.file is not None)
+    return frozenset(os.path.realpath(name) for file in files for name in file.parts or (file.name,))

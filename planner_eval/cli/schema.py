@@ -7,14 +7,15 @@ import json
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import table
-from planner_eval.cli.options import emit, output
+from planner_eval.cli.options import emit, outputs
 from planner_eval.verbs.schemas import SCHEMAS
 
 
 @click.command("schema")
 @click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
-@output
+@outputs("json", "text")
 def command(name: str | None, output: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of a kind of file, for editors and CI; without NAME list them.
 
@@ -23,7 +24,7 @@ def command(name: str | None, output: str | None) -> int:
     """
     if name is None:
         rows = [{"schema": each, "of": said} for each, (_, _, said) in SCHEMAS.items()]
-        emit(table(rows, "text"), output)
+        emit(table(rows, of_suffix(output, ("json",)) or "text"), output)
         return 0
     emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)
     return 0

@@ -13,6 +13,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
+from planner_eval.cli.targets import Target
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -82,7 +83,12 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--isolation", metavar="LEVEL", help="With --tools: strict, process or inline."),
             click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
             click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
-            click.option("--judge-cache", metavar="FILE", help="Keeps every exchange with the judge."),
+            click.option(
+                "--judge-cache",
+                metavar="FILE",
+                type=Target(unless="replay"),
+                help="Keeps every exchange with the judge.",
+            ),
             click.option("--replay", is_flag=True, help="Answer for the judge from --judge-cache alone."),
         )
     ):

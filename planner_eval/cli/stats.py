@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WHOLE
-from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
+from planner_eval.base.formats import DRAWN, PICTURES, WHOLE
+from planner_eval.cli.options import Applies, emit, note, output, picture, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
@@ -19,10 +19,6 @@ from planner_eval.cli.terminal import counting
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
     from planner_eval.plan.statistics import Stats
-
-
-def _picture(flag: str, help: str) -> Decorator:
-    return click.option(flag, metavar="FILE", type=click.Path(dir_okay=False, writable=True), help=help)
 
 
 @click.command("stats")
@@ -36,10 +32,10 @@ def _picture(flag: str, help: str) -> Decorator:
     help="Of data sets, only the paper's tables, or only the structure.",
 )
 @written("text", *WHOLE, help="How to write the figures.")
-@_picture("--plot", "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
-@_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
-@_picture("--tool-graph", "Draw which tools use the output of which into FILE.")
-@_picture("--app-graph", "Draw the same for apps.")
+@picture("--plot", PICTURES, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
+@picture("--shapes", DRAWN, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
+@picture("--tool-graph", DRAWN, "Draw which tools use the output of which into FILE.")
+@picture("--app-graph", DRAWN, "Draw the same for apps.")
 @output
 def command(
     names: tuple[str, ...],

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from planner_eval.base.formats import DRAWN, PICTURES, of_suffix
 from planner_eval.cli.options import emit, note
 
@@ -30,7 +28,8 @@ class Pictures:
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
         self.forms = {
-            kind: _form(file, PICTURES if kind == "plot" else DRAWN) for kind, file in files.items()
+            kind: of_suffix(file, PICTURES if kind == "plot" else DRAWN) or "svg"
+            for kind, file in files.items()
         }
         self.drawn: dict[str, Shapes | ToolGraph] = {}
         if files.keys() - {"plot"}:
@@ -68,14 +67,6 @@ class Pictures:
                 scene = self.drawn[kind].scene()
                 emit(render(scene, format=self.forms[kind], deadline=_SECONDS, force=True), file)
                 note(f"{file}: {scene.summary}")
-
-
-def _form(file: str, forms: Sequence[str]) -> str:
-    """The format that a file's suffix names."""
-    form = of_suffix(file, forms)
-    if form is None:
-        raise click.UsageError(f"{file}: the suffix names no format; it is one of .{', .'.join(forms)}")
-    return form
 
 
 def panels(summaries: Mapping[str, Summary]) -> list[Panel]:

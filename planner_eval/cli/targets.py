@@ -1,0 +1,120 @@
+"""The files that a command writes: none that cannot be written, and none that it reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.writing import refusal, silence
+
+SETTINGS = ("planeval.toml", "pyproject.toml")
+"""Files that every command may read."""
+
+READ = frozenset(("FILE", "GOLD", "SPEC", "DIR"))
+"""What the metavar of an option says that names something to read, or a file to write."""
+
+
+class Target(click.ParamType[str]):
+    """The type of an option that names a file to write.
+
+    Args:
+        folder: Whether it may be a directory.
+        unless: An option with which the file is only read.
+    """
+
+    name = "file"
+
+    def __init__(self, *, folder: bool = False, unless: str = "") -> None:
+        self.folder = folder
+        self.unless = unless
+
+
+def refuse_targets(context: click.Context) -> None:
+    """Refuse, before anything is done, files that cannot be written or that this command reads.
+
+    Args:
+        context: The command's context, whose options are read already.
+
+    Raises:
+        InputError: names the option and the file, and says why.
+    """
+    for option in context.command.params:
+        target, file = option.type, context.params.get(option.name or "")
+        if not isinstance(target, Target) or not file or context.params.get(target.unless):
+            continue
+        flag = max(option.opts, key=len)
+        problem = refusal(file, folder=target.folder)
+        if problem is not None:
+            raise InputError(f"{flag}: {problem}")
+        for other, name in _named(context, option):
+            if _is_read(context, other, name, file):
+                what = "written" if isinstance(other.type, Target) else "read"
+                raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
+        if os.path.basename(file) in SETTINGS and os.path.exists(file):
+            raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
+
+
+def _named(context: click.Context, but: click.Parameter) -> Iterator[tuple[click.Parameter, str]]:
+    """What the other arguments and options name that may be files."""
+    for option in context.command.params:
+        if option is but or not (isinstance(option, click.Argument) or _may_name(option)):
+            continue
+        given: Any = context.params.get(option.name or "", context.meta.get(option.name or ""))
+        for name in (given,) if isinstance(given, str) else given or ():
+            yield option, name
+
+
+def _may_name(option: click.Parameter) -> bool:
+    return not READ.isdisjoint((option.metavar or "").split("|"))
+
+
+def _is_read(context: click.Context, option: click.Parameter, name: str, file: str) -> bool:
+    """Whether what an option names is this file, or has it among its own."""
+    if isinstance(option.type, Target):
+        return os.path.realpath(name) == os.path.realpath(file)
+    if not os.path.exists(file):
+        return False
+    kind, _, rest = name.partition(":")
+    every = (name, rest, name.rpartition(":")[0], f"{name.replace('.', os.sep)}.py")  # recorded:F, F:NAME
+    if any(os.path.exists(one) and os.path.samefile(one, file) for one in every if one):
+        return True
+    whole = isinstance(option, click.Option) or context.params.get("benchmark") is not None
+    if any(os.path.isdir(one) and _below(one, file) for one in (name, rest) if whole and one):
+        return True
+    if kind == "-" or not (os.path.isdir(name) or any(mark in name for mark in "*?[")):
+        return not os.path.exists(name) and _below(_cache(context), file)
+    return any(os.path.exists(one) and os.path.samefile(one, file) for one in _listed(name))
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    from planner_eval.records.several import list_files
+
+    try:
+        found = list_files(name)
+    except InputError:
+        return ()
+    return found.files if found is not None else ()
+
+
+def _cache(context: click.Context) -> str:
+    from planner_eval.datasets.store import cache_folder
+
+    return str(cache_folder(context.params.get("cache")))
+
+
+def _below(folder: str, file: str) -> bool:
+    real = os.path.realpath(folder)
+    return os.path.realpath(file).startswith(os.path.join(real, ""))
+
+
+def say(text: str) -> None:
+    """Say something on standard error; where that cannot be written, what a command found stands."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        silence(sys.stderr)

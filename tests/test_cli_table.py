@@ -1,0 +1,315 @@
+"""Every command with every option, and with what may be wrong around it: codes, messages, no traceback.
+
+The rows are those of ``cli_table.toml``, whose head says how to add one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+import planner_eval as pe
+from planner_eval.cli import COMMANDS, cli, run
+from planner_eval.comparison.patch import make_patch
+from planner_eval.dialects import table as notations
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+
+
+def _plan(*calls: tuple[str, object, object]) -> str:
+    return json.dumps(
+        [
+            {"name": name, "label": f"$var_{at}", "arguments": {"arg_0": one, "arg_1": two}}
+            for at, (name, one, two) in enumerate(calls, 1)
+        ]
+    )
+
+
+def _lines(*records: dict[str, object]) -> str:
+    return "\n".join(map(json.dumps, records)) + "\n"
+
+
+ADD, SUB = _plan(("add", 1, 4)), _plan(("subtract", 9, 4))
+CHAIN = _plan(("add", 1, 4), ("multiply", "$var_1.result$", 2))
+
+
+def _turn(name: str) -> dict[str, object]:
+    call = {
+        "id": "1",
+        "type": "function",
+        "function": {"name": name, "arguments": '{"arg_0": 1, "arg_1": 4}'},
+    }
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _tool(name: str) -> dict[str, object]:
+    properties = {"arg_0": {"type": "number"}, "arg_1": {"type": "number"}}
+    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": f"{name} two numbers", "parameters": parameters},
+    }
+
+
+WORDS = "[add(arg_0='1', arg_1='4')]"
+TAGS = "<tool_call>add\n<arg_key>arg_0</arg_key>\n<arg_value>1</arg_value>\n</tool_call>"
+
+
+def _patch(key: str, pred: str, gold: str) -> dict[str, object]:
+    return {"id": key} | make_patch(pe.diff(pred, gold))
+
+
+FILES: dict[str, str] = {
+    "plan.json": ADD,
+    "sub.json": SUB,
+    "chain.json": CHAIN,
+    "pred.jsonl": _lines(
+        {"id": "a", "output": ADD}, {"id": "b", "output": SUB}, {"id": "c", "output": "add(x="}
+    ),
+    "better.jsonl": _lines(
+        {"id": "a", "output": ADD}, {"id": "b", "output": ADD}, {"id": "c", "output": CHAIN}
+    ),
+    "gold.jsonl": _lines(
+        {"id": "a", "gold": ADD, "kind": "easy"},
+        {"id": "b", "gold": ADD, "kind": "hard"},
+        {"id": "c", "gold": CHAIN, "kind": "hard"},
+    ),
+    "keyed.jsonl": _lines({"id": "a", "key": "b", "output": ADD}, {"id": "b", "key": "z", "output": SUB}),
+    "drafts.jsonl": _lines(
+        {"id": "a", "output": ADD, "draft": SUB}, {"id": "b", "output": ADD, "draft": CHAIN}
+    ),
+    "talk.jsonl": _lines(
+        {"id": "a", "messages": [{"role": "user", "content": "?"}, _turn("sub"), _turn("add")]},
+        {"id": "b", "messages": [{"role": "user", "content": "?"}, _turn("add"), _turn("sub")]},
+    ),
+    "sixth.jsonl": _lines({"id": "a", "output": "[add(arg_0=1/6, arg_1=4)]"}),
+    "words.txt": WORDS,
+    "words.jsonl": _lines({"id": "a", "output": WORDS}),
+    "tags.txt": TAGS,
+    "guess.json": json.dumps(
+        [
+            {"name": "find", "arguments": {"x": 1}, "result": "room-4711"},
+            {"name": "book", "arguments": {"room": "room-4711"}},
+        ]
+    ),
+    "failing.json": _plan(("divide", 1, 0)),
+    "patches.jsonl": _lines(_patch("a", ADD, ADD), _patch("b", SUB, ADD)),
+    "odd.json": json.dumps([{"name": "add", "arguments": {"arg 0": None}, "result": 7}]),
+    "unused.json": json.dumps([_tool("subtract")]),
+    "keyedgold.jsonl": _lines({"id": "a", "key": "b", "gold": ADD}, {"id": "b", "key": "a", "gold": SUB}),
+    "draftgold.jsonl": _lines({"id": "a", "gold": ADD, "draft": SUB}, {"id": "b", "gold": ADD, "draft": SUB}),
+    "tools.json": json.dumps([_tool("add"), _tool("multiply")]),
+    "own.toml": """[[dialect]]
+name = "own-model"
+title = "Own"
+shape = "sections"
+open = ["<call>"]
+close = ["</call>"]
+inner = "json"
+each = true
+call = '{"wish": "$name", "gifts": "$arguments"}'
+example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
+""",
+    "own.jsonl": _lines({"id": "a", "output": '<call>{"wish": "add", "gifts": {"arg_0": 1}}</call>'}),
+    "prose.txt": "So: [add(arg_0=1, arg_1=4)]",
+    "tools.py": "def add(arg_0, arg_1):\n    return arg_0 + arg_1\n"
+    "def multiply(arg_0, arg_1):\n    return 7\n"
+    "def subtract(arg_0, arg_1):\n    return open(__file__.replace('tools.py', 'secret.txt')).read()\n",
+    "secret.txt": "hidden",
+    "faulty.jsonl": _lines({"id": "a", "output": ADD.replace('"', "'")}, {"id": "b", "output": SUB}),
+    "swapped.jsonl": _lines({"id": "b", "gold": ADD}, {"id": "a", "gold": SUB}),
+    "swapped.json": json.dumps([{"name": "subtract", "arguments": {"arg_1": 5, "arg_0": 3}}]),
+    "wide.json": _plan(*(("add", at, 4) for at in range(1, 401))),
+    "two.json": _plan(("add", 1, 4), ("multiply", 1, 4)),
+    "weather.txt": "Weather: [wind = getweather(#city='Rome', #date='2024-03-02')]",
+    "slow.py": "import time\ndef add(arg_0, arg_1):\n    time.sleep(1)\n",
+    "flaky.py": "tried = []\ndef add(arg_0, arg_1):\n    tried.append(1)\n"
+    "    if len(tried) == 1:\n        raise ValueError('once')\n    return 'second time'\n",
+    "meet.py": "import threading\nmeeting = threading.Barrier(2, timeout=0.3)\n"
+    "def add(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n"
+    "def multiply(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n",
+}
+
+
+# ---------------------------------------------------------------- the commands and the rows
+def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{name} ")
+        else:
+            yield before + name, command
+
+
+ALL = dict(_commands(cli))  # type: ignore[arg-type]
+
+
+def _flag(option: click.Parameter) -> str:
+    return max(option.opts, key=len)
+
+
+def _options(command: str) -> dict[str, click.Option]:
+    return {_flag(one): one for one in ALL[command].params if isinstance(one, click.Option)}
+
+
+class Row(NamedTuple):
+    """How an option shows, and how it is refused; see cli_table.toml."""
+
+    call: str
+    shows: str
+    wrong: str = ""
+    says: str = ""
+
+
+def _rows() -> dict[tuple[str, str], Row]:
+    read = tomllib.loads((ROOT / "tests" / "cli_table.toml").read_text().replace("$SAMPLES", str(SAMPLES)))
+    found = {
+        (command, option): Row(*row)
+        for command, rows in read.pop("commands").items()
+        for option, row in rows.items()
+    }
+    for several in read.values():
+        for command, call in several["calls"].items():
+            for option in several["rows"].keys() & _options(command).keys():
+                row = Row(*several["rows"][option])
+                placed = row._replace(
+                    call=_placed(call, row.call), wrong=row.wrong and _placed(call, row.wrong)
+                )
+                found.setdefault((command, option), placed)
+    return found
+
+
+def _placed(call: str, given: str) -> str:
+    """A shared row in a command's call: its files stand for {}, or one each, and its options at the end."""
+    files, _, options = given.partition(" --")
+    return f"{call.format(*(files.split() if call.count('{}') > 1 else [files]))} --{options}"
+
+
+ROWS = _rows()
+
+
+# ---------------------------------------------------------------- calling
+class Done(NamedTuple):
+    """What a call came to; `files` are those that it made or changed, with their contents."""
+
+    code: int
+    out: str
+    err: str
+    files: str
+
+    @property
+    def all(self) -> str:
+        return self.out + self.err + self.files
+
+
+def called(argv: list[str], *, typed: bytes = b"") -> Done:
+    """Call the command line in this process, in the current folder."""
+    before = _contents()
+    streams = sys.argv, sys.stdin, sys.stdout, sys.stderr
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    added = dict(notations._added)
+    sys.argv, sys.stdin = ["planeval", *argv], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
+    sys.stdout, sys.stderr = out, err
+    try:
+        code = run()
+    finally:
+        sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
+        notations._added.clear()
+        notations._added.update(added)
+    written = "".join(
+        f"\n== {name}\n{text}" for name, text in _contents().items() if before.get(name) != text
+    )
+    return Done(
+        code, *((s.seek(0), s.buffer.read().decode(errors="replace"))[1] for s in (out, err)), written
+    )
+
+
+def _contents() -> dict[str, str]:
+    return {
+        str(file): file.read_text(errors="replace") for file in sorted(Path().rglob("*")) if file.is_file()
+    }
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that calls name, as the current folder; no data set is in the cache."""
+    monkeypatch.chdir(tmp_path)
+    _restored()
+    monkeypatch.setenv("PLANEVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def _restored() -> None:
+    """Put the files that calls name into the current folder, and nothing else."""
+    for file in Path().iterdir():
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+
+def _without(command: str, option: str, argv: list[str]) -> list[str]:
+    """The same call without an option."""
+    known = next(one for flag, one in _options(command).items() if flag == option)
+    names = {*known.opts, *known.secondary_opts}
+    left, skipped = [], 0
+    for word in argv:
+        if word in names:
+            skipped = 0 if known.is_flag else known.nargs
+        elif skipped:
+            skipped -= 1
+        else:
+            left.append(word)
+    return left
+
+
+# ---------------------------------------------------------------- every option
+def test_every_option_of_every_command_has_a_row() -> None:
+    every = {(command, option) for command in ALL for option in _options(command)}
+    assert {name.partition(" ")[0] for name in ALL} == set(COMMANDS)
+    assert every - ROWS.keys() == set(), "add a row to tests/cli_table.toml"
+    assert ROWS.keys() - every == set()
+
+
+@pytest.mark.parametrize(("command", "option"), ROWS)
+def test_an_option_does_what_its_row_says(command: str, option: str) -> None:
+    row = ROWS[command, option]
+    argv = shlex.split(row.call)
+    done = called(argv)
+    if row.shows.startswith("!"):
+        assert row.shows[1:] in done.all, done
+        return
+    _restored()
+    without = called(_without(command, option, argv))
+    assert "Traceback" not in done.err + without.err
+    if row.shows == "=":
+        assert done.code == without.code, done
+    elif row.shows:
+        assert row.shows in done.all, done
+        assert row.shows not in without.all
+    else:
+        assert done.all != without.all, done
+
+
+@pytest.mark.parametrize(("command", "option"), [key for key, row in ROWS.items() if row.wrong])
+def test_an_option_is_refused_as_its_row_says(command: str, option: str) -> None:
+    row = ROWS[command, option]
+    done = called(shlex.split(row.wrong))
+    assert (done.code, done.out, done.files) == (2, "", "")
+    assert row.says in " ".join(done.err.split())
