@@ -183,7 +183,7 @@ def _rows() -> dict[tuple[str, str], Row]:
     }
     for several in read.values():
         for command, call in several["calls"].items():
-            for option in several["rows"].keys() & _options(command).keys():
+            for option in (one for one in several["rows"] if one in _options(command)):
                 row = Row(*several["rows"][option])
                 placed = row._replace(
                     call=_placed(call, row.call), wrong=row.wrong and _placed(call, row.wrong)
