@@ -81,7 +81,7 @@ RECORDS = (
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan": PLAN,
     "planner_eval/plan/model.py": (*PLAN, "library", "render_svg"),
-    "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
+    "planner_eval/plan/link.py": ("linked", *PLAN, "dialect_cases"),
     "planner_eval/plan/statistics.py": (
         "compared",
         "tangled",
@@ -102,7 +102,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
-    "planner_eval/plan/walk.py": ("walk", *PLAN),
+    "planner_eval/plan/walk.py": ("linked", "walk", *PLAN),
+    "planner_eval/plan/arithmetic.py": ("bounds", "linked", "texts"),
+    "planner_eval/plan/structure.py": ("linked", *PLAN),
     "planner_eval/plan/topological.py": ("one_way", *PLAN),
     "planner_eval/plan/adjacency.py": ("structure", "structure_diff", "metrics"),
     "planner_eval/comparison": WORDS,
