@@ -226,6 +226,7 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
         ("messages", [], "'messages' is empty"),
         ("prediction", None, "'prediction' is null"),
         ("prediction", [], None),
+        ("prediction", 7, "expected a plan as text or as JSON"),
         ("tool_calls", None, None),
         ("tool_calls", "null", None),
         ("tool_calls", " ", "'tool_calls' is an empty text"),
@@ -234,7 +235,8 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
 def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
     field: str, value: object, said: str | None
 ) -> None:
-    (record,) = read_data([{"id": "a", field: value}], "p", role="answer").records
+    good = {"id": "b", field: [{"role": "assistant", "content": "f()"}]}
+    record, _ = read_data([{"id": "a", field: value}, good], "p", role="answer").records
     assert (record.error is None) is (said is None)
     assert said is None or said in str(record.error)
 
