@@ -1,8 +1,8 @@
 """Shared fixtures: where the reference material lies, and a closing line that says whether it was found.
 
 The profiles of the laws: ``usual`` draws the same examples in every run, so that a change is refused for what
-it does and never by chance; ``--hypothesis-profile=long`` draws twenty times as many, other ones each time, and
-marks every law as long; ``mutants`` draws the usual ones and does not make a failing one smaller.
+it does and never by chance; ``--hypothesis-profile=long`` draws twenty times as many, other ones each time,
+and marks every law as long; ``mutants`` draws the usual ones and does not make a failing one smaller.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.metrics.edit_distance import MOST, edit_distance
 from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
 from planner_eval.plan.link import MAX_DEPTH
-from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref
 from planner_eval.plan.summary import FIGURES, summarise
 from planner_eval.policy import DEFAULT_POLICY, Terms
 from planner_eval.records import frames
@@ -124,6 +124,22 @@ def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
     assert len(value_name(whole + "x", Plan())) <= WIDTH
     assert calls_name(Plan((Call("a", "f" * (2 * WIDTH - 2)),))) == "f" * (2 * WIDTH - 2) + "()"
     assert len(calls_name(Plan((Call("a", "f" * (2 * WIDTH - 1)),)))) <= 2 * WIDTH
+
+
+def test_where_a_plan_was_read_is_no_part_of_it() -> None:
+    note = Diagnostic("value.computed", "said")
+    read = Plan(
+        (Call("a", "f", (("x", Ref(0, (), (4, 5))),), None, (), (0, 9), ((3, 5),)),),
+        (),
+        None,
+        (note,),
+        "plan",
+        "text",
+    )
+    bare = Plan((Call("a", "f", (("x", Ref(0)),)),))
+    assert read == bare
+    assert "'text'" not in repr(read)
+    assert read != Plan((Call("a", "f", (("x", Ref(1)),)),))
 
 
 # ---------------------------------------------------------------- comparison
