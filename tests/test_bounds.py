@@ -11,7 +11,7 @@ import pytest
 
 from planner_eval.base.errors import InputError, LimitError
 from planner_eval.comparison.align import TIES, align
-from planner_eval.comparison.diff import diff
+from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.blocks import SETTLED
 from planner_eval.comparison.matching.replaced import BUCKET
 from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
@@ -21,7 +21,7 @@ from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
 from planner_eval.plan.link import MAX_DEPTH
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref
 from planner_eval.plan.summary import FIGURES, summarise
-from planner_eval.policy import DEFAULT_POLICY, Terms
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import frames
 from planner_eval.records.broken import _TRIES, elements
 from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
@@ -171,6 +171,17 @@ def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
         pred = calls(*((f"f{at}", {}) for at in range(count - 1)))
         assert edit_distance(pred, gold, timeout=20).exact is exact
         assert edit_distance(pred, gold, timeout=20).value == 1
+
+
+def test_without_time_the_distance_is_that_of_the_known_pairing() -> None:
+    pred, gold = (calls(("f", {"a": one}), ("g", {"x": Ref(0)})) for one in (1, 2))
+    found = edit_distance(pred, gold, timeout=0)
+    assert (found.value, found.exact) == (1, False)
+
+
+def test_of_gold_plans_that_are_equally_near_the_first_is_taken() -> None:
+    pred, *golds = (calls(("f", {"a": one})) for one in range(3))
+    assert diff_any(pred, [(gold, NO_TERMS) for gold in golds]).number == 0
 
 
 def test_what_too_many_share_is_no_evidence() -> None:
