@@ -35,74 +35,28 @@ FOLDERS = ("planner_eval", "grammars", "data", "viz", "tests", "docs")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile")
 
 LAWS = "property/comparison_laws"
-PLAN = (
-    "compared",
-    "tangled",
-    "bounds",
-    "structure",
-    "link",
-    "canonical",
-    "walk",
-    "align",
-    "comparison_docs",
-    LAWS,
-    "metrics",
-)
-PAIRING = (
-    "compared",
-    "tangled",
-    "bounds",
-    "align",
-    "diff",
-    "policy",
-    "edit_distance",
-    "metrics",
-    LAWS,
-    "structure_diff",
-    "patch",
-)
-WORDS = ("compared", "tangled", "bounds", "diff", "policy", "comparison_docs", "patch", LAWS)
-FIGURES = ("compared", "tangled", "bounds", "metrics", "edit_distance", "policy", "structure_diff")
-STRUCTURE = ("compared", "tangled", "bounds", "structure_diff", "metrics", "comparison_docs")
+SAID = ("compared", "tangled", "bounds")
+PLAN = (*SAID, "structure", "link", "canonical", "walk", "align", "comparison_docs", LAWS, "metrics")
+PAIRING = (*SAID, "align", "diff", "policy", "edit_distance", "metrics", LAWS, "structure_diff", "patch")
+WORDS = (*SAID, "diff", "policy", "comparison_docs", "patch", LAWS)
+FIGURES = (*SAID, "metrics", "edit_distance", "policy", "structure_diff")
+STRUCTURE = (*SAID, "structure_diff", "metrics", "comparison_docs")
 RECORDS = (
-    "filed",
-    "formed",
-    "bounds",
-    "files",
-    "diff",
-    "one_way",
-    "library",
-    "policy",
-    "schema",
-    "score",
-    "cli_honest",
-    "door",
+    *("filed", "formed", "bounds", "files", "diff", "one_way", "library", "policy", "schema", "score"),
+    *("cli_honest", "door", "opening", "opened", "honest_records"),
 )
 TESTS: dict[str, tuple[str, ...]] = {
     "planner_eval/plan": PLAN,
     "planner_eval/plan/model.py": (*PLAN, "library", "render_svg"),
-    "planner_eval/plan/link.py": (*PLAN, "dialect_cases"),
-    "planner_eval/plan/statistics.py": (
-        "compared",
-        "tangled",
-        "bounds",
-        "structure",
-        "stats_datasets",
-        "comparison_docs",
-    ),
-    "planner_eval/plan/summary.py": ("structure", "stats_datasets", "comparison_docs"),
-    "planner_eval/plan/digest.py": (
-        "compared",
-        "tangled",
-        "bounds",
-        "canonical",
-        "policy",
-        LAWS,
-        "stats_datasets",
-    ),
+    "planner_eval/plan/link.py": ("linked", *PLAN, "dialect_cases"),
+    "planner_eval/plan/statistics.py": (*SAID, "structure", "stats_datasets", "comparison_docs"),
+    "planner_eval/plan/summary.py": ("tangled", "bounds", "structure", "stats_datasets", "comparison_docs"),
+    "planner_eval/plan/digest.py": (*SAID, "linked", "canonical", "policy", LAWS, "stats_datasets"),
     "planner_eval/plan/rewire.py": (*PAIRING, "structure"),
     "planner_eval/plan/bag.py": ("policy", "canonical"),
-    "planner_eval/plan/walk.py": ("walk", *PLAN),
+    "planner_eval/plan/walk.py": ("linked", "walk", *PLAN),
+    "planner_eval/plan/arithmetic.py": ("bounds", "linked", "texts"),
+    "planner_eval/plan/structure.py": ("linked", *PLAN),
     "planner_eval/plan/topological.py": ("one_way", *PLAN),
     "planner_eval/plan/adjacency.py": ("structure", "structure_diff", "metrics"),
     "planner_eval/comparison": WORDS,
@@ -121,7 +75,8 @@ TESTS: dict[str, tuple[str, ...]] = {
 REST = (
     *("dialect_cases", "library", "structure", "walk", "canonical", "link", "stats_datasets", "one_way"),
     *("schema", "files", "vectors", "check", "patch", "score", "benchmark_score", "official_own_samples"),
-    *("comparison_docs", "structure_diff", "cli", "cli_check", "cli_render", "docs"),
+    *("comparison_docs", "structure_diff", "cli", "cli_check", "cli_render", "docs", "linked", "tangled"),
+    *("texts", "json_files", "shapes", "answers", "long_numbers", "honest_records", "opening", "opened"),
 )
 """All other test modules that run this code, for those that the first ones let pass."""
 

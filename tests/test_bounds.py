@@ -11,7 +11,7 @@ import pytest
 
 from planner_eval.base.errors import InputError, LimitError
 from planner_eval.comparison.align import TIES, align
-from planner_eval.comparison.diff import diff
+from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.blocks import SETTLED
 from planner_eval.comparison.matching.replaced import BUCKET
 from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
@@ -19,9 +19,9 @@ from planner_eval.dialects.read import parse
 from planner_eval.metrics.edit_distance import MOST, edit_distance
 from planner_eval.plan.arithmetic import BITS, CHARS, DEPTH, compute
 from planner_eval.plan.link import MAX_DEPTH
-from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.plan.model import Call, Diagnostic, Plan, Ref
 from planner_eval.plan.summary import FIGURES, summarise
-from planner_eval.policy import DEFAULT_POLICY, Terms
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Terms
 from planner_eval.records import frames
 from planner_eval.records.broken import _TRIES, elements
 from planner_eval.records.fields import HEAD, choose_content, choose_id, id_text
@@ -126,6 +126,22 @@ def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
     assert len(calls_name(Plan((Call("a", "f" * (2 * WIDTH - 1)),)))) <= 2 * WIDTH
 
 
+def test_where_a_plan_was_read_is_no_part_of_it() -> None:
+    note = Diagnostic("value.computed", "said")
+    read = Plan(
+        (Call("a", "f", (("x", Ref(0, (), (4, 5))),), None, (), (0, 9), ((3, 5),)),),
+        (),
+        None,
+        (note,),
+        "plan",
+        "text",
+    )
+    bare = Plan((Call("a", "f", (("x", Ref(0)),)),))
+    assert read == bare
+    assert "'text'" not in repr(read)
+    assert read != Plan((Call("a", "f", (("x", Ref(1)),)),))
+
+
 # ---------------------------------------------------------------- comparison
 def apart(golds: int, preds: int) -> tuple[Plan, Plan]:
     """Two plans of calls of one name, none of which equals another."""
@@ -155,6 +171,17 @@ def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
         pred = calls(*((f"f{at}", {}) for at in range(count - 1)))
         assert edit_distance(pred, gold, timeout=20).exact is exact
         assert edit_distance(pred, gold, timeout=20).value == 1
+
+
+def test_without_time_the_distance_is_that_of_the_known_pairing() -> None:
+    pred, gold = (calls(("f", {"a": one}), ("g", {"x": Ref(0)})) for one in (1, 2))
+    found = edit_distance(pred, gold, timeout=0)
+    assert (found.value, found.exact) == (1, False)
+
+
+def test_of_gold_plans_that_are_equally_near_the_first_is_taken() -> None:
+    pred, *golds = (calls(("f", {"a": one})) for one in range(3))
+    assert diff_any(pred, [(gold, NO_TERMS) for gold in golds]).number == 0
 
 
 def test_what_too_many_share_is_no_evidence() -> None:
@@ -226,6 +253,7 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
         ("messages", [], "'messages' is empty"),
         ("prediction", None, "'prediction' is null"),
         ("prediction", [], None),
+        ("prediction", 7, "expected a plan as text or as JSON"),
         ("tool_calls", None, None),
         ("tool_calls", "null", None),
         ("tool_calls", " ", "'tool_calls' is an empty text"),
@@ -234,7 +262,8 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
 def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
     field: str, value: object, said: str | None
 ) -> None:
-    (record,) = read_data([{"id": "a", field: value}], "p", role="answer").records
+    good = {"id": "b", field: [{"role": "assistant", "content": "f()"}]}
+    record, _ = read_data([{"id": "a", field: value}, good], "p", role="answer").records
     assert (record.error is None) is (said is None)
     assert said is None or said in str(record.error)
 

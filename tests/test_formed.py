@@ -255,10 +255,9 @@ def said(seed: int) -> dict[str, Any]:
             found["apart"] = str(error)
             pairing = pair(pred, gold, by="position")
         found["repeated"] = [one.where for one in pairing.repeated]
-        found["rows"] = [
-            row_data(row, structure=seed % 2 == 0)
-            for row in evaluate(pairing.pairs, repair=random.random() < 0.3, located=random.random() < 0.3)
-        ]
+        repair, places = random.random() < 0.3, {"located": True} if random.random() < 0.3 else {}
+        rows = evaluate(pairing.pairs, repair=repair, **places)
+        found["rows"] = [row_data(row, structure=seed % 2 == 0) for row in rows]
         refuse_repeated_gold(pairing, gold.records)
     except PlanevalError as error:
         found["refused"] = str(error)

@@ -110,3 +110,9 @@ def test_the_graph_has_one_edge_for_each_argument_and_path() -> None:
     assert graph.number_of_nodes() == 2
     assert sorted(graph.edges(keys=True)) == [(0, 1, ("a", ())), (0, 1, ("b", ()))]
     assert graph.nodes[0]["name"] == "f"
+
+
+def test_a_call_without_a_label_gives_way_to_a_name_that_no_call_returns() -> None:
+    plan = linked(call("f"), call("g", a=RawRef("c1")), call("h", a=RawRef("c2_2"), b=RawRef("c2")))
+    assert [c.id for c in plan.calls] == ["c1_2", "c2_3", "c3"]
+    assert plan.calls[1].arguments == (("a", Unresolved("c1")),)

@@ -90,8 +90,9 @@ def _out_of_order(pairs: Pairs, ranks: list[int]) -> list[Misplaced]:
 def _crossed(pairs: Pairs, ranks: list[int], kept: list[int], index: int) -> int:
     """A call in order that the misplaced one stands on the wrong side of."""
     rank = ranks[pairs[index][1]]
-    for other in kept:
-        gold = pairs[other][1]
-        if (ranks[gold] < rank and other > index) or (ranks[gold] > rank and other < index):
-            return gold
-    return pairs[index][1]
+    return next(  # there is one: the calls in order could not be more
+        pairs[other][1]
+        for other in kept
+        if (ranks[pairs[other][1]] < rank and other > index)
+        or (ranks[pairs[other][1]] > rank and other < index)
+    )
