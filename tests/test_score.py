@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.dialects.read import parse
 from planner_eval.metrics import DEFAULT_METRICS
@@ -143,6 +144,14 @@ def test_only_failures(files: tuple[str, str]) -> None:
     ]
     assert "b  different: " in write_report(report, failures=True)
     assert "b  different: " not in write_report(report)
+
+
+def test_a_strict_score_reads_a_refused_prediction_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pred, gold = ["[{'name': 'f', 'arguments': {}}", "f()"], ["f()", "f()"]
+    strict = pe.Reading(repair=False)
+    assert [row.mended is not None for row in pe.evaluate(pred, gold, reading=strict)] == [True, False]
+    monkeypatch.setattr("planner_eval.records.rows.mended", lambda *_, **__: pytest.fail("read once more"))
+    assert pe.score(pred, gold, reading=strict).states() == {"same": 1, "cut": 1}
 
 
 # ---------------------------------------------------------------- intervals and tests

@@ -18,7 +18,7 @@ from planner_eval.records.rows import JUDGED, Row
 from planner_eval.scoring import report as reports
 from planner_eval.scoring.report import Report
 from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, evaluate, pair
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
 
@@ -176,7 +176,7 @@ def scored_pairs(
             notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
             yield row
 
-    rows = evaluate(paired, policy=policy, progress=progress)
+    rows = rows_of(paired, policy, progress, mends=False)
     found = list(score_rows(seen(rows), metrics, policy=policy, by=by))
     names.check(policy)
     return Run(found, "+".join(sorted(name or "?" for name in notations)) or "none")
