@@ -24,7 +24,7 @@ from planner_eval.records.pairing import pair
 from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
-from planner_eval.scoring.draws import MOST
+from planner_eval.scoring.draws import MOST, ends
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
 from planner_eval.scoring.report import figures, make_report, report_data, write_report
 from planner_eval.scoring.scored import Scored, score_rows
@@ -194,6 +194,13 @@ def test_few_samples_are_drawn_as_numpy_draws_them(count: int, monkeypatch: pyte
         with monkeypatch.context() as patched:
             patched.setattr("planner_eval.scoring.draws.MOST", 0)
             assert repr(intervals(columns, seed=seed)) == repr(here)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 39, 40, 41, 999, 1_000])
+def test_the_middle_is_numpys(size: int) -> None:
+    random = Random(size)
+    figures = [random.random() for _ in range(size)]
+    assert list(ends(figures)) == np.quantile(figures, [0.025, 0.975]).tolist()
 
 
 def test_few_samples_that_are_no_whole_numbers_are_drawn_by_numpy() -> None:
