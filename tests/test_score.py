@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.dialects.read import parse
 from planner_eval.metrics import DEFAULT_METRICS
@@ -23,7 +24,7 @@ from planner_eval.records.pairing import pair
 from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
-from planner_eval.scoring.draws import MOST
+from planner_eval.scoring.draws import MOST, ends
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
 from planner_eval.scoring.report import figures, make_report
 from planner_eval.scoring.report_formats import report_data, write_report
@@ -146,6 +147,14 @@ def test_only_failures(files: tuple[str, str]) -> None:
     assert "b  different: " not in write_report(report)
 
 
+def test_a_strict_score_reads_a_refused_prediction_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pred, gold = ["[{'name': 'f', 'arguments': {}}", "f()"], ["f()", "f()"]
+    strict = pe.Reading(repair=False)
+    assert [row.mended is not None for row in pe.evaluate(pred, gold, reading=strict)] == [True, False]
+    monkeypatch.setattr("planner_eval.records.rows.mended", lambda *_, **__: pytest.fail("read once more"))
+    assert pe.score(pred, gold, reading=strict).states() == {"same": 1, "cut": 1}
+
+
 # ---------------------------------------------------------------- intervals and tests
 def test_wilson_against_the_textbook() -> None:
     # Newcombe (1998), table I: 81/263 -> 0.2553..0.3662; 0/20 -> 0..0.1611; 15/148 -> 0.0624..0.1605
@@ -186,6 +195,13 @@ def test_few_samples_are_drawn_as_numpy_draws_them(count: int, monkeypatch: pyte
         with monkeypatch.context() as patched:
             patched.setattr("planner_eval.scoring.draws.MOST", 0)
             assert repr(intervals(columns, seed=seed)) == repr(here)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 39, 40, 41, 999, 1_000])
+def test_the_middle_is_numpys(size: int) -> None:
+    random = Random(size)
+    figures = [random.random() for _ in range(size)]
+    assert list(ends(figures)) == np.quantile(figures, [0.025, 0.975]).tolist()
 
 
 def test_few_samples_that_are_no_whole_numbers_are_drawn_by_numpy() -> None:

@@ -38,35 +38,27 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     reader: str = "fast",
     turn: Which = None,
 ) -> Plan:
-    """Read a plan.
+    """Read a plan from a text or data; :func:`planner_eval.parse`, which calls this, also reads files.
 
     Args:
-        source: The text, structure that is JSON already (lists, dicts), objects of other packages that give
-            it (``model_dump()``, ``to_dict()``, ``to_json()``), a text that was decoded on the way here, or a
-            plan, which is given back.
-        dialect: The dialect's name; without it the notation is recognised, and named in the plan.
-        limits: Bounds on size, nesting and the number of calls.
-        repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
-        tools: Tool → parameter → JSON type, for notations that write values without types.
-        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
-        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
-            comes to, within bounds; without it, and where it is something else, its text stands.
-        reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
-            calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
-        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
-            number, counted from 1; all of them, in order, when left out.
+        source: What that reads, but for files and records; or a text that was decoded on the way here.
+        dialect: This and all below as there, but for `tools`.
+        limits: Bounds.
+        repair: Mend small faults.
+        tools: Tool → parameter → JSON type.
+        infer: Guess edges.
+        compute: How expressions become numbers.
+        reader: The fast one, or the grammar's.
+        turn: Which turn is read.
 
     Returns:
-        The linked plan with its diagnostics; one without calls where the text calls no tool.
+        As there.
 
     Raises:
-        ParseError: the text begins like a plan and is none; says where and what was expected.
-        AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
+        ParseError: as there.
+        AnswerError: as there.
         InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
 
-    >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
-    >>> plan.dialect, [call.tool for call in plan.calls], len(plan.edges)
-    ('appbench', ['Hotels.search', 'Hotels.book'], 1)
     >>> [d.code for d in parse("I cannot help with that.").diagnostics]
     ['plan.no_call']
     """

@@ -76,7 +76,7 @@ class Row(NamedTuple):
     mended: Plan | None = None
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     pairs: Iterable[tuple[Record | None, Record | None]],
     *,
     pred_dialect: str | None = None,
@@ -85,6 +85,7 @@ def evaluate(
     located: bool = False,
     repair: bool = False,
     compute: str | None = None,
+    mends: bool = True,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -96,6 +97,7 @@ def evaluate(
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
         compute: How expressions of numbers become numbers, in gold plans too.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
 
     Returns:
         One row a pair, in order.
@@ -110,7 +112,7 @@ def evaluate(
             plan = _tried(read_plan, pred, ParseError, **how)
         wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute)
         row = _row(name, plan, pred, wanted, gold, policy)
-        if row.state in ("unreadable", "cut") and pred is not None:
+        if mends and row.state in ("unreadable", "cut") and pred is not None:
             row = row._replace(mended=kept if repair else mended(pred, **how))
         yield _located(row) if located else row
 

@@ -111,8 +111,7 @@ def _bootstrap(
     for at, name in enumerate(columns):
         part, whole = sums[:, 2 * at], sums[:, 2 * at + 1]
         figures = part[whole > 0] / whole[whole > 0]
-        low, high = np.quantile(figures, [0.025, 0.975])
-        found[name] = Interval(float(low), float(high), f"bootstrap {resamples} seed {seed}")
+        found[name] = Interval(*draws.ends(figures.tolist()), f"bootstrap {resamples} seed {seed}")
     return found
 
 

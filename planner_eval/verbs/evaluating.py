@@ -263,6 +263,18 @@ def evaluate(
     ['same', 'cut']
     """
     paired = pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading)
+    return rows_of(paired, policy, progress, located=located)
+
+
+def rows_of(
+    paired: Paired,
+    policy: AnyPolicy,
+    progress: Progress | None,
+    *,
+    located: bool = False,
+    mends: bool = True,
+) -> Iterator[Row]:
+    """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
     how = paired.reading
     found = rows.evaluate(
         paired.pairs,
@@ -272,6 +284,7 @@ def evaluate(
         located=located,
         repair=bool(how.repair),
         compute=how.compute,
+        mends=mends,
     )
     return found if progress is None else counted(found, len(paired.pairs), progress)
 

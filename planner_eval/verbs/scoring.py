@@ -20,7 +20,7 @@ from planner_eval.scoring import report as reports
 from planner_eval.scoring.report import Report
 from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
 from planner_eval.scoring.shown import HAS
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, evaluate, pair
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
 
@@ -190,7 +190,7 @@ def scored_pairs(
                 lacks.difference_update([what for what in lacks if HAS[what](row.gold)])
             yield row
 
-    rows = evaluate(paired, policy=policy, progress=progress)
+    rows = rows_of(paired, policy, progress, mends=False)
     scored = score_rows(seen(rows), metrics, policy=policy, by=by)
     found = [_placed(row, *both) for row, both in zip(scored, paired.pairs, strict=True)]
     read = "+".join(sorted(name or "?" for name in notations)) or "none"
