@@ -213,7 +213,12 @@ def _file(
     answers = role != "gold" and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
-    if role == "gold" and content in accepting.FIELDS and accepting.lists_values(records, content):
+    if (
+        role != "answer"
+        and never is None
+        and content in accepting.FIELDS
+        and accepting.lists_values(records, content)
+    ):
         notes = (f"{name}: {accepting.SAID.format(content)}",)
         return PlanFile(name, tuple(map(_accepting, made)), True, content, key, notes=notes)
     return PlanFile(name, made, True, content, key)
