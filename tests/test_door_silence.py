@@ -157,6 +157,18 @@ def test_calls_among_the_items_of_a_message() -> None:
     assert (code, tools(row)) == (0, ["f"])
 
 
+def test_every_command_says_that_an_answer_offers_several_choices(tmp_path: Path) -> None:
+    choices = [{"index": at, "message": {"role": "assistant", "content": f"f(a={at})"}} for at in range(2)]
+    answers = [{"id": "r1", "choices": choices}, {"id": "r2", "choices": choices[:1]}]
+    batch = {"custom_id": "r3", "response": {"status_code": 200, "body": {"choices": choices}}}
+    pred, other = lines(tmp_path / "p.jsonl", answers), lines(tmp_path / "b.jsonl", [batch])
+    gold = lines(tmp_path / "g.jsonl", [{"id": f"r{at}", "gold": "f(a=0)"} for at in (1, 2, 3)])
+    for command in (("diff", pred, gold), ("score", other, gold), ("compare", pred, pred, "--gold", gold)):
+        said = planeval(*command).stderr
+        times = 2 if command[0] == "compare" else 1
+        assert said.count("pred: 1 with several choices or candidates, of which the first was read") == times
+
+
 # ---------------------------------------------------------------- texts
 DEFINED = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
 

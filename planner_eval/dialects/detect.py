@@ -340,7 +340,7 @@ def undecided(data: Any) -> ParseError | None:
     for item in data if isinstance(data, list) else (data,):
         wrapped = item.get("function")
         inner = wrapped if isinstance(wrapped, dict) else item
-        given = next((inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {})
+        given: dict[str, Any] = next((inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {})
         if is_definition(item) and given and not isinstance(given.get("properties"), dict):
             rest = given.keys() - {"required", "type", "additionalProperties", "$schema"}
             if rest and not any(_describes(given[key]) or _is_type(given[key]) for key in rest):
