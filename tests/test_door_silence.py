@@ -117,6 +117,58 @@ def test_a_drawing_of_one_unreadable_plan_is_none(tmp_path: Path) -> None:
     )
 
 
+STEP = {"tool": "f", "tool_input": {}, "log": ""}
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"output": "done", "intermediate_steps": [[STEP, "x"]]}, "calls stand in 'intermediate_steps' too"),
+        ({"answer": "done", "trajectory": {"tool_name_0": "f"}}, "calls stand in 'trajectory' too"),
+        ({"response": "done", "sources": [{"tool_name": "f"}]}, "calls stand in 'sources' too"),
+        ({"output": [{"task": "q"}, {"tool_calls": [{"name": "f", "arguments": {}}]}]}, "it has 'task'"),
+        ({"generated_text": "[f()]", "details": {"finish_reason": "length"}}, "the answer was cut off"),
+        ({"content": "[f()]", "stop": True, "stop_type": "limit"}, "the answer was cut off"),
+    ],
+)
+def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record: object, said: str) -> None:
+    done = planeval("parse", lines(tmp_path / "p.jsonl", [record]))
+    assert done.returncode == 3
+    assert said in done.stdout
+
+
+def test_samples_of_an_evaluation_harness(tmp_path: Path) -> None:
+    sample = {
+        "doc_id": 7,
+        "doc": {},
+        "target": "[f(a=1)]",
+        "resps": [["[f(a=2)]"]],
+        "filtered_resps": ["[f(a=2)]"],
+    }
+    file = lines(tmp_path / "samples.jsonl", [sample, {**sample, "doc_id": 8, "target": "[f(a=2)]"}])
+    done = planeval("diff", file, file)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "2 pairs: 1 same, 1 different")
+    assert done.stdout.startswith("7  different: ")
+
+
+def test_calls_among_the_items_of_a_message() -> None:
+    item = {"content_type": "function_call", "id": "c", "name": "f", "arguments": "{}"}
+    code, row = parsed(json.dumps({"role": "assistant", "items": [item]}))
+    assert (code, tools(row)) == (0, ["f"])
+
+
+def test_every_command_says_that_an_answer_offers_several_choices(tmp_path: Path) -> None:
+    choices = [{"index": at, "message": {"role": "assistant", "content": f"f(a={at})"}} for at in range(2)]
+    answers = [{"id": "r1", "choices": choices}, {"id": "r2", "choices": choices[:1]}]
+    batch = {"custom_id": "r3", "response": {"status_code": 200, "body": {"choices": choices}}}
+    pred, other = lines(tmp_path / "p.jsonl", answers), lines(tmp_path / "b.jsonl", [batch])
+    gold = lines(tmp_path / "g.jsonl", [{"id": f"r{at}", "gold": "f(a=0)"} for at in (1, 2, 3)])
+    for command in (("diff", pred, gold), ("score", other, gold), ("compare", pred, pred, "--gold", gold)):
+        said = planeval(*command).stderr
+        times = 2 if command[0] == "compare" else 1
+        assert said.count("pred: 1 with several choices or candidates, of which the first was read") == times
+
+
 # ---------------------------------------------------------------- texts
 DEFINED = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
 

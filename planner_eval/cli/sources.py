@@ -39,6 +39,10 @@ def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[Pl
     golds = how.golds(gold)
     for said in how.notes_of(files, golds):
         note(said)
+    if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
+        for side, file in [*(("pred", file) for file in files), ("gold", golds)]:
+            if count := file.several:
+                note(f"{side}: {count:,} with several choices or candidates, of which the first was read")
     every = (*files, golds)
     _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
     return files, golds

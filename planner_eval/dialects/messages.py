@@ -354,6 +354,8 @@ def is_call(item: Any) -> bool:
         return True
     if name is None:
         return "toolCallId" in item and tool_of(item) is not None
+    if name == "task":  # beside arguments a tool's name, alone what an agent was asked
+        return False
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
 
 

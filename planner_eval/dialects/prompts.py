@@ -31,7 +31,7 @@ _ASSISTANT = frozenset({"assistant", "model", "ai"})
 
 
 def answered(source: str) -> tuple[str, list[Diagnostic]]:
-    r"""A text that begins with its prompt, other turns than the assistant's as white space, and a note on it.
+    r"""A text that begins with its prompt, with all turns but the assistant's as white space, and a note.
 
     Raises:
         AnswerError: no turn is the assistant's.

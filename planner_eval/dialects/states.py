@@ -10,7 +10,7 @@ from planner_eval.base.text import shortened
 
 CUT = frozenset({
     "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "incomplete",
-    "model_context_window_exceeded", "pause_turn", "in_progress", "queued",
+    "model_context_window_exceeded", "limit", "pause_turn", "in_progress", "queued",
 })  # fmt: skip
 """Reasons to stop at which the answer has no end."""
 REFUSED = frozenset({
@@ -26,9 +26,10 @@ FAILED = frozenset({
 """Reasons to stop at which the API, not the model, ended the answer."""
 REASONS = (
     "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
+    "stop_type",
 )  # fmt: skip
 """Keys under which an answer says why it stops."""
-ABOUT = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs")
+ABOUT = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details")
 """Keys under which a message holds what the API said of it."""
 SAYING = frozenset({*REASONS, *ABOUT, "refusal", "error"})
 """All keys under which an answer may say that it is not whole."""

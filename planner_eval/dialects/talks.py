@@ -157,6 +157,8 @@ class Walk:
 
     def said(self, message: dict[str, Any], state: State | None) -> None:
         """Take a message of the assistant."""
+        if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
+            message = {**message, "content": message["items"]}
         content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
         if not isinstance(content, (str, list, type(None))):
             raise wrong(content, "the content of a message: a text, or parts")

@@ -19,14 +19,14 @@ Role = Literal["plan", "answer", "gold"]
 """What a file is read as: plans of either kind, a model's answers, or gold plans."""
 
 ID_FIELDS = (
-    "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "serial_num", "uuid",
+    "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "doc_id", "serial_num", "uuid",
     "request_id", "response_id", "recordId", "record_id", "customId", "example_id", "test_id", "qid", "key",
 )  # fmt: skip
 """Fields that name a record, the likeliest first."""
 
 ANSWER_FIELDS = (
     "generated_text", "prediction", "predict", "predit", "pred", "response", "completion", "model_output",
-    "raw", "text", "plan", "answer", "result", *CALLS, "gen_convs",
+    "raw", "filtered_resps", "text", "plan", "answer", "result", *CALLS, "gen_convs",
 )  # fmt: skip
 """Fields that hold an answer; ``predit`` and ``gen_convs`` are spelled so by published result files."""
 

@@ -100,6 +100,11 @@ class PlanFile(NamedTuple):
         return self._replace(records=tuple(record._replace(turn=turn) for record in self.records))
 
     @property
+    def several(self) -> int:
+        """How many records hold an API's answer that offers several choices, of which the first is read."""
+        return sum(isinstance(one.source, dict) and _offers_several(one.source) for one in self.records)
+
+    @property
     def said(self) -> str:
         """What was read as the plans, in words.
 
@@ -213,7 +218,12 @@ def _file(
     answers = role != "gold" and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
     made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
-    if role == "gold" and content in accepting.FIELDS and accepting.lists_values(records, content):
+    if (
+        role != "answer"
+        and never is None
+        and content in accepting.FIELDS
+        and accepting.lists_values(records, content)
+    ):
         notes = (f"{name}: {accepting.SAID.format(content)}",)
         return PlanFile(name, tuple(map(_accepting, made)), True, content, key, notes=notes)
     return PlanFile(name, made, True, content, key)
@@ -228,6 +238,14 @@ def _accepting(record: Record) -> Record:
     except ParseError as error:
         return record._replace(source=None, error=error)
     return record._replace(source=calls, fields={**record.fields, **fields})
+
+
+def _offers_several(answer: Mapping[str, Any], depth: int = 3) -> bool:
+    """Whether an answer, or one inside of what a batch puts around it, has more than one choice."""
+    if any(isinstance(answer.get(key), list) and len(answer[key]) > 1 for key in ("choices", "candidates")):
+        return True
+    inner = (answer.get(key) for key in ("response", "body", "modelOutput"))
+    return depth > 0 and any(isinstance(one, dict) and _offers_several(one, depth - 1) for one in inner)
 
 
 # ---------------------------------------------------------------- from items to records

@@ -184,9 +184,29 @@ def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
     lists = LISTS if chosen.content in ANSWER_FIELDS and not chosen.by_user else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
+    if other is None and chosen.content in ENDS and not chosen.by_user:
+        other = next((key for key in RUNS if key in data and _runs_tools(data[key])), None)
     if other is None:
         return Taken(value)
     return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
+
+
+ENDS = ("response", "completion", "text", "answer", "result", "output")
+"""Fields in which an agent's run has the answer that it gives in the end."""
+RUNS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
+"""Fields in which it has the tools that it ran."""
+
+
+def _runs_tools(value: Any, depth: int = 0) -> bool:
+    """Whether something in what an agent tells of its run names a tool."""
+    if isinstance(value, dict):
+        named = any(isinstance(value.get(key), str) for key in _RUN) or value.get("tool_calls")
+        return bool(named) or (depth < 6 and any(_runs_tools(one, depth + 1) for one in value.values()))
+    return isinstance(value, list) and depth < 6 and any(_runs_tools(one, depth + 1) for one in value[:100])
+
+
+_RUN = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function")
+"""Keys of a tool's name there."""
 
 
 def _ended(data: Object, content: str | None) -> State | None:
