@@ -98,8 +98,8 @@ def fetch(
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
         for done in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
-            click.echo(f"{dataset.name}/{done.file.path}: {done.what}")
-        click.echo(f"{dataset.name} is in {place(dataset, cache=cache)}")
+            emit(f"{dataset.name}/{done.file.path}: {done.what}", None)
+        emit(f"{dataset.name} is in {place(dataset, cache=cache)}", None)
     return 0
 
 
