@@ -85,7 +85,7 @@ def command(
         shown = _json if form == "json" else _text
         parts.append(("" if form == "json" else head) + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
-    if many:
+    if len(records) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
 
