@@ -199,6 +199,25 @@ def test_what_is_quick_shows_no_count() -> None:
     assert "\r" not in on_terminal("diff", PRED, GOLD, out=False).err
 
 
+def test_a_large_file_is_said_to_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "plans.jsonl"
+    record = {"id": "a", "output": [{"name": "f", "arguments": {"x": "y" * 2_500_000}}]}
+    file.write_text("".join(json.dumps(record | {"id": str(number)}) + "\n" for number in range(2)))
+    shown = on_terminal("diff", str(file), str(file), "--text-field", "output", "--gold-text-field", "output")
+    assert re.search(r"\r\x1b\[Kreading 5\.0 MB of /", shown.err), shown
+    assert "reading" not in shown.err[shown.err.rindex("\x1b[K") :]
+    assert "reading" not in on_terminal("parse", str(file), err=False).err
+
+
+def test_an_interrupt_says_how_much_was_done_where_nothing_was_shown_of_it() -> None:
+    waits = SLOW.format(module="planner_eval", name="parse").replace(
+        "    time.sleep", '    sys.stderr.write("one\\n")\n    time.sleep'
+    )
+    shown = on_terminal("parse", PRED, code=waits, err=False, interrupt="(one\\s+){6}")
+    assert shown.code == 130
+    assert re.search(r"interrupted after [4-7] of 13 plans\n$", shown.err), shown.err
+
+
 def test_an_interrupt_says_how_much_was_done() -> None:
     code = SLOW.format(module="planner_eval.records.rows", name="read_plan")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")

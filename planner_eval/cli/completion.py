@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from planner_eval.base.errors import CODES
+
 
 def _dialects() -> Iterable[str]:
     from planner_eval.dialects import names
@@ -45,8 +47,6 @@ def _catalog_formats() -> Iterable[str]:
 
 
 def _codes() -> Iterable[str]:
-    from planner_eval.base.errors import CODES
-
     return (code for code in CODES if code.startswith("check."))
 
 

@@ -85,7 +85,7 @@ def command(
         shown = _text if form == "text" else _json
         parts.append((head if form == "text" else "") + shown(record, plan, dialect, grammar=grammar))
     emit("\n".join(parts), output)
-    if many:
+    if len(records) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
 

@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.cli.options import Applies, Decorator, note, refuse_idle
+from planner_eval.cli.terminal import tell_reading
 
 if TYPE_CHECKING:
     from planner_eval import Reading
@@ -26,7 +27,10 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
         fields: As :func:`planner_eval.read` takes them: ``id_field``, ``text_field``, ``turn`` and so on.
     """
     refuse_stdin_twice(*names)
-    files = [pe.read(name, **fields) for name in names]
+    files = []
+    for name in names:
+        tell_reading(name)
+        files.append(pe.read(name, **fields))
     tell_of(*files)
     _refuse_idle_places(any(not file.published for file in files), any(file.published for file in files))
     return files
@@ -35,7 +39,11 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
 def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[PlanFile], PlanFile]:
     """Read predictions and gold plans, and say what the user should know of them."""
     refuse_stdin_twice(*answers, gold)
-    files = [how.answers(name) for name in answers]
+    files = []
+    for name in answers:
+        tell_reading(name)
+        files.append(how.answers(name))
+    tell_reading(gold)
     golds = how.golds(gold)
     for said in how.notes_of(files, golds):
         note(said)

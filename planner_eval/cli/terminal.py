@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import TypeVar
 import click
 
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.base.text import printable
+from planner_eval.base.text import one_line, printable
 from planner_eval.cli.painting import PAINTS
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ def painted(data: str | bytes, output: str | None) -> str | bytes:
         data: The result; bytes are a picture, or text that has its colours, and stay as they are.
         output: The file that it goes to; None for standard output.
     """
+    clear()
     if isinstance(data, bytes):
         return data
     if output is None and sys.stdout.isatty():
@@ -79,6 +81,9 @@ def painted(data: str | bytes, output: str | None) -> str | bytes:
 CLEARED = "\r\x1b[K"
 """Ends a line on a terminal that was not meant to stay."""
 
+_LARGE = 4_000_000
+"""Files of so many bytes take a second to read."""
+
 _ACTIVE = "planeval.counters"
 
 
@@ -86,7 +91,7 @@ class Counter:
     """How much is done and how fast, on standard error where that is a terminal and it takes a second.
 
     It is told after each piece, by calling it with how many are done and of how many. What is shown is one
-    line that is overwritten, and taken away at the end.
+    line that is overwritten, and taken away when something else is written, or at the end.
 
     Args:
         what: What is counted, in the plural.
@@ -110,15 +115,19 @@ class Counter:
         if self.hidden:
             return
         now = time.monotonic()
-        if done == self.total:
-            self.clear()
-        elif now - self.begun > 1 and now - self.drawn > 0.1:
+        if now - self.begun > 1 and (now - self.drawn > 0.1 or done == self.total):
             self.drawn = now
-            self.visible = True
             rate = (done - self.first) / self.scale / (now - self.begun)
             speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
-            sys.stderr.write(f"{CLEARED}{printable(self.lead)}{self.said}, {speed}/s")
+            self.show(f"{self.lead}{self.said}, {speed}/s")
+
+    def show(self, text: str) -> None:
+        """Write the line over what stands there."""
+        if not self.hidden:
+            width = shutil.get_terminal_size().columns - 1  # a line that wraps could not be taken away
+            sys.stderr.write(CLEARED + one_line(text, width))
             sys.stderr.flush()
+            self.visible = True
 
     @property
     def said(self) -> str:
@@ -164,6 +173,13 @@ def counting(items: Iterable[T], total: int, what: str = "plans") -> Iterator[T]
             tell(done, total)
     finally:
         tell.clear()
+
+
+def tell_reading(name: str) -> None:
+    """Say that a large file is read, of which nothing can be counted before that is done."""
+    size = os.path.getsize(name) if os.path.isfile(name) else 0
+    if size > _LARGE:
+        counted().show(f"reading {size / 1e6:,.1f} MB of {name}")
 
 
 def clear() -> None:
