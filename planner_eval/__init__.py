@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
-    from planner_eval.verbs.benchmark import score_benchmark
+    from planner_eval.verbs.benchmark import compare_benchmark, score_benchmark
     from planner_eval.verbs.catalogs import read_catalog
     from planner_eval.verbs.checking import check
     from planner_eval.verbs.comparing import compare
@@ -62,6 +62,7 @@ _WHERE = {
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
+    "compare_benchmark": "verbs.benchmark",
     "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",
@@ -110,6 +111,7 @@ __all__ = [
     "check",
     "check_dataset",
     "compare",
+    "compare_benchmark",
     "compare_effects",
     "compare_structure",
     "convert",

@@ -320,7 +320,7 @@ def test_compare_counts_what_was_not_read_before_any_figure(runs: tuple[str, ...
     runs = (*runs, "--strict")
     done = planeval(*runs)
     assert done.returncode == 0
-    head = [line.split() for line in done.stdout.split("\n\n")[0].splitlines()]
+    head = [line.split() for line in done.stdout.split("\n\n")[1].splitlines()]
     assert head[0] == ["records", "quoted", "wrong"]
     assert ["unreadable", "5", "0"] in head
     assert ["absent", "0", "1"] in head

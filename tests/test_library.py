@@ -40,7 +40,10 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "catalog show": [([RATES], "read_catalog")],
     "catalog convert": [([RATES, "--to", "mcp"], "read_catalog")],
     "check": [([str(GOLD), "--catalog", RATES], verb) for verb in ("read", "read_catalog", "parse", "check")],
-    "compare": [([str(PREDS), str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "compare")],
+    "compare": [
+        *(([str(PREDS), str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "compare")),
+        ([str(PREDS), str(PREDS), "--gold", "callnavi", "--benchmark", "callnavi"], "compare_benchmark"),
+    ],
     "convert": [([str(GOLD), "--to", "json"], verb) for verb in ("read", "convert")],
     "data list": [([], "list_datasets")],
     "data fetch": [(["callnavi", "--cache", "TMP", "--source", "TMP"], "fetch_dataset")],
@@ -118,7 +121,8 @@ ALLOWED = {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
-        "records.rows", "scoring.compare", "scoring.junit", "scoring.report_formats", "scoring.row_formats",
+        "records.rows", "scoring.allowed", "scoring.compare", "scoring.compare_formats", "scoring.junit",
+        "scoring.report_formats", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

@@ -176,7 +176,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("check",), "[text|json|jsonl|csv|md]"),
         (("parse",), "[text|json]"),
         (("selftest",), "[text|json|jsonl|csv|md]"),
-        (("compare",), "[text|json|csv|md]"),
+        (("compare",), "[text|json|jsonl|csv|md|junit]"),
         (("stats",), "[text|json|csv|md]"),
         (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
         (("score",), "[text|json|jsonl|csv|md|junit]"),

@@ -34,7 +34,7 @@ from planner_eval.policy.schema import RuleEntry
 from planner_eval.records.files import Record
 from planner_eval.records.gold import FIELDS, read_gold
 from planner_eval.records.schema import GoldRecord
-from planner_eval.scoring.schema import ContrastData, ReportData
+from planner_eval.scoring.schema import ComparisonData, ContrastData, ReportData
 from planner_eval.worlds import load
 from tests.conftest import ROOT
 from tests.test_cli import planeval
@@ -70,6 +70,7 @@ def written(command: str) -> Any:
 
 SCORE = f"score {DEMO[0]} {DEMO[1]} --by calls"
 COMPARE = f"compare {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
+COMPARE_THREE = f"compare {DEMO[0]} {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 PLAN = {
     "schema": "planeval.plan/1",
     "calls": [
@@ -212,6 +213,7 @@ GOOD: dict[str, list[Any]] = {
     "datasets": [read_json("data/datasets.json")],
     "report": [SCORE],
     "contrast": [COMPARE],
+    "comparison": [COMPARE_THREE],
 }
 
 BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
@@ -429,6 +431,13 @@ BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         (("only_first",), {}),
         (("colour",), 1),
     ],
+    "comparison": [
+        (("schema",), "planeval.contrast/1"),
+        (("verdicts", 0), 1),
+        (("contrasts", 1, "figures", "exact", "p_holm"), "0.5"),
+        (("systems",), DELETE),
+        (("colour",), 1),
+    ],
 }
 
 
@@ -510,6 +519,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "datasets": by_model(DatasetsFile),
     "report": by_model(ReportData),
     "contrast": by_model(ContrastData),
+    "comparison": by_model(ComparisonData),
 }
 
 
@@ -525,7 +535,7 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 def good(name: str) -> list[Any]:
-    return [written(each) if name in ("report", "contrast") else each for each in GOOD[name]]
+    return [written(each) if name in ("report", "contrast", "comparison") else each for each in GOOD[name]]
 
 
 def test_every_schema_is_tested() -> None:
@@ -552,7 +562,7 @@ def test_good_files_follow_their_schema_and_are_read(name: str, tmp_path: Path) 
     ],
 )
 def test_bad_files_do_neither(name: str, path: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
-    last = 0 if name in ("plan", "datasets", "report", "contrast", "patch", "theme") else -1
+    last = 0 if name in ("plan", "datasets", "report", "contrast", "comparison", "patch", "theme") else -1
     base = RECORD if name == "record" else good(name)[last]
     data = changed(base, path, value)
     assert not validator(name).is_valid(data)

@@ -24,6 +24,7 @@ from planner_eval.records.pairing import pair
 from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
+from planner_eval.scoring.contrast import Comparison
 from planner_eval.scoring.draws import MOST, ends
 from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
 from planner_eval.scoring.report import figures, make_report
@@ -326,7 +327,7 @@ def test_contrast() -> None:
     assert found.lines[0].difference.p == 1.0
     assert list(found.breakdown["level"]) == ["1"]
     assert found.mistaken == ({("f", "g"): 1}, {})
-    scene = mistaken_scene(found)
+    scene = mistaken_scene(Comparison((found,)))
     assert [box.tool for box in scene.boxes] == ["f", "g"]
     assert [(arrow.tail, arrow.head, arrow.label) for arrow in scene.arrows] == [(0, 1, "1 | 0")]
 

@@ -1,27 +1,47 @@
-"""planeval compare: two sets of predictions for the same gold plans."""
+"""planeval compare: two or more sets of predictions for the same gold plans."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN, WHOLE, of_suffix
-from planner_eval.cli.options import emit, note, output, picture, seed_option, written
+from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
+from planner_eval.cli.options import (
+    Applies,
+    emit,
+    note,
+    output,
+    picture,
+    refuse_idle,
+    seed_option,
+    written,
+)
 from planner_eval.cli.pairs import scored_pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.sources import read_sides
+from planner_eval.cli.score import OWN
+from planner_eval.cli.score_benchmark import (
+    Published,
+    benchmark_options,
+    refuse_idle_options,
+    scoring_options,
+)
+from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
-    from planner_eval.scoring.compare import Contrast
+    from planner_eval.scoring.allowed import Allowed
+    from planner_eval.scoring.contrast import Comparison
+    from planner_eval.scoring.junit import Case
 
 
 @click.command("compare")
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
-@click.option("--gold", required=True, metavar="GOLD", help="The gold plans of both.")
+@click.argument("systems", metavar="A B...", nargs=-1, required=True)
+@click.option("--gold", required=True, metavar="GOLD", help="The gold plans of all.")
 @scored_pairs
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
@@ -34,80 +54,166 @@ if TYPE_CHECKING:
     help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
     "record. When left out: all of these, and difficulty, domain and category where records have them.",
 )
+@click.option(
+    "--fail-if-worse",
+    multiple=True,
+    metavar="METRIC[:MARGIN]",
+    help="Exit with 1 when a figure is worse than A's; with a margin, when it is not sure by the interval of "
+    "the difference that it is worse by no more than that. May be given again.",
+)
+@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @seed_option
 @picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
-@written("text", *WHOLE)
+@benchmark_options
+@written(*WRITTEN)
 @output
 def command(
-    first: str,
-    second: str,
+    systems: tuple[str, ...],
     gold: str,
     how: pe.Reading,
     policy: str | None,
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
+    fail_if_worse: tuple[str, ...],
+    every: bool,
     seed: int,
     mistaken: str | None,
+    published: Published,
     form: str,
     output: str | None,
 ) -> int:
-    """Compare the predictions A and B for the same gold plans: paired differences and whether they are sure.
+    """Compare the predictions A, B and more for the same gold plans: are the others better than A?
 
-    First what became of the records of each: a prediction that is unreadable or absent counts as wrong,
-    one that small repairs make readable does not, unless --strict is given.
-    Yes-or-no figures by the exact sign test, others by a permutation test over samples; then the records
-    that flipped, and which tool was taken for which. Exit code: 0 compared, 2 usage, 3 nothing could be
-    compared.
+    First the verdict, then what became of the records of each: a prediction that is unreadable or absent
+    counts as wrong, one that small repairs make readable does not, unless --strict is given.
+    Yes-or-no figures by the exact sign test, others by a permutation test over samples, all with Holm's
+    correction; then the records that flipped, and which tool was taken for which. Exit code: 0 compared,
+    1 worse than --fail-if-worse allows, 2 usage, 3 nothing could be compared.
     """
-    from planner_eval.scoring.compare import write_contrast
-
-    (one, other), golds = read_sides([first, second], gold, how)
-    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-    found = pe.compare(
-        one,
-        other,
-        golds,
-        policy=chosen_policy(policy),
-        by=keys,
-        seed=seed,
-        reading=how,
-        names=_names((first, second)),
-        progress=counted(),
-        **chosen,
+    if len(systems) < 2:
+        raise click.UsageError(
+            f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
+        )
+    named = published.benchmark is not None
+    others = "without --benchmark: a benchmark has its own notation and figures"
+    refuse_idle(
+        [
+            Applies(Published._fields[1:], named, "with --benchmark NAME"),
+            Applies(("details",), False, "to planeval score"),
+            Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
+            Applies(
+                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
+            ),
+        ]
     )
-    emit(write_contrast(found, form), output)
-    _say_unread(found, strict=not how.repair)
-    said = (
-        f"{name}: {found.read[side]}" for name, side in zip(found.names, ("first", "second"), strict=True)
-    )
-    note(f"answers of {', of '.join(said)}; gold: {found.read['gold']}")
+    allowed = [_allowed(text) for text in fail_if_worse]
+    if named:
+        found = _under_benchmark(systems, gold, how, published, seed)
+    else:
+        sides, golds = read_sides(systems, gold, how)
+        chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
+        found = pe.compare(sides, golds, reading=how, names=_names(systems), progress=counted(), **chosen)
+    problems, cases = _held(found, allowed)
+    _emit(found, form, output, metrics, cases, every=every)
+    _say(found, strict=not how.repair)
+    for problem in problems:
+        note(problem)
     if mistaken:
         _draw(found, mistaken)
-    return 0 if found.n else 3
+    return 3 if not found.n else int(bool(problems))
 
 
-def _say_unread(found: Contrast, *, strict: bool) -> None:
-    """Warn of predictions that could not be read: what follows is then as much about quotes as plans."""
-    for name, counts in zip(found.names, found.records, strict=True):
-        if counts.unreadable:
+def _under_benchmark(
+    systems: Sequence[str], gold: str, how: pe.Reading, asked: Published, seed: int
+) -> Comparison:
+    from planner_eval.benchmarks.registry import benchmark
+
+    refuse_stdin_twice(*systems, gold)
+    bench = benchmark(asked.benchmark or "")
+    refuse_idle_options(bench, asked)
+    with scoring_options(bench, asked) as options:
+        return pe.compare_benchmark(
+            systems, gold, bench.name, reading=how, names=_names(systems), seed=seed, **options
+        )
+
+
+def _allowed(text: str) -> Allowed:
+    """What ``--fail-if-worse`` allows.
+
+    Raises:
+        InputError: the margin is no number from 0 on.
+    """
+    from planner_eval.scoring.allowed import Allowed
+
+    metric, sign, margin = text.partition(":")
+    try:
+        least = float(margin) if sign else None
+    except ValueError:
+        least = math.nan
+    if not metric.strip() or (least is not None and not (math.isfinite(least) and least >= 0)):
+        raise InputError(f"--fail-if-worse {text!r}: expected METRIC or METRIC:MARGIN, e.g. exact:0.02")
+    return Allowed(metric.strip(), least)
+
+
+def _held(found: Comparison, allowed: Sequence[Allowed]) -> tuple[list[str], list[Case]]:
+    """What is worse than the user allows, and each allowance and system as a test case."""
+    from planner_eval.scoring.allowed import not_worse
+    from planner_eval.scoring.junit import limit_case
+
+    problems, cases = [], []
+    for each in found.contrasts:
+        for one in allowed:
+            held = not_worse(each, one)
+            cases.append(limit_case(f"{each.names[1]} {one.said}", met=held.met, said=held.said))
+            problems += [] if held.met else [held.said]
+    return problems, cases
+
+
+def _emit(
+    found: Comparison,
+    form: str,
+    output: str | None,
+    metrics: tuple[str, ...],
+    cases: list[Case],
+    *,
+    every: bool,
+) -> None:
+    from planner_eval.scoring.compare_formats import write_comparison
+
+    wanted = [line.name for line in found.contrasts[0].lines] if every else metrics
+    emit(write_comparison(found, form, every=wanted, limits=cases), output)
+
+
+def _say(found: Comparison, *, strict: bool) -> None:
+    """Say what was read, and warn of predictions that could not be: figures are then about quotes as well."""
+    first = found.contrasts[0]
+    counts = [first.records[0], *(each.records[1] for each in found.contrasts)]
+    for name, each in zip(found.names, counts, strict=True):
+        if each.unreadable:
             hint = "; without --strict small faults are mended" if strict else ""
-            note(
-                f"{name}: {counts.unreadable} of {counts.records} predictions cannot be read "
-                f"and count as wrong{hint}"
-            )
+            of = f"{each.unreadable} of {each.records} predictions"
+            note(f"{name}: {of} cannot be read and count as wrong{hint}")
+    reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
+    said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))
+    note(f"answers of {said}; gold: {first.read['gold']}")
 
 
-def _names(files: tuple[str, str]) -> tuple[str, str]:
-    """The files' names without what they share, for the heads of columns."""
-    from pathlib import Path
+def _names(files: Sequence[str]) -> list[str]:
+    """The files' names without their suffixes, with as many of their folders as tell them apart."""
+    from pathlib import PurePath
 
-    first, second = (Path(file).stem for file in files)
-    return (
-        (first, second) if first != second else (files[0], files[1]) if files[0] != files[1] else ("A", "B")
-    )
+    paths = [PurePath("standard input" if file == "-" else file) for file in files]
+    parts = [(*path.parts[:-1], path.stem) for path in paths]
+    for deep in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(part[-deep:]) for part in parts]
+        if len({*names}) == len({*files}):
+            return names
+    return list(files)
 
 
-def _draw(found: Contrast, file: str) -> None:
+def _draw(found: Comparison, file: str) -> None:
     from planner_eval.drawing import render
     from planner_eval.scoring.compare import mistaken_scene
 

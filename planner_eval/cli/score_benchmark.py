@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -119,16 +119,13 @@ def score_benchmark(
         output: Where; None for standard output.
         failures: List the answers that are not perfect.
     """
-    from planner_eval.benchmarks.registry import VARIANTS, benchmark
+    from planner_eval.benchmarks.registry import benchmark
 
     bench = benchmark(asked.benchmark or "")
     _refuse_idle(bench, form, asked)
-    variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
-    settings = _settings(bench, asked.settings, variants)
-    with _runner(bench, asked) as run:
-        scored = pe.score_benchmark(
-            pred, gold, bench.name, variants=variants, reading=how, judge=_judge(asked), run=run, **settings
-        )
+    with scoring_options(bench, asked) as options:
+        run = options["run"]
+        scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
         checked = [_checked(scored, limit) for limit in limits]
         cases = [each.case(file=pred) for each in checked]
         text = _junit(scored, pred, cases, failures) if form == "junit" else _written(scored, form, failures)
@@ -142,9 +139,20 @@ def score_benchmark(
     return int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
 
 
-def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
+@contextmanager
+def scoring_options(bench: Benchmark, asked: Published) -> Iterator[dict[str, Any]]:
+    """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
+    from planner_eval.benchmarks.registry import VARIANTS
+
+    variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
+    settings = _settings(bench, asked.settings, variants)
+    with _runner(bench, asked) as run:
+        yield {"variants": variants, "judge": _judge(asked), "run": run, **settings}
+
+
+def refuse_idle_options(bench: Benchmark, asked: Published) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
-    judging, more = asked.judge is not None, bench.details is not None
+    judging = asked.judge is not None
     refuse_idle(
         [
             Applies(("tools",), bench.executed, _those("that run answers", lambda one: one.executed)),
@@ -152,6 +160,15 @@ def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
             Applies(("isolation",), asked.tools is not None, "with --tools SPEC"),
             Applies(("judge_url", "judge_cache", "replay"), judging, "with --judge MODEL"),
             Applies(("judge_url",), not asked.replay, "without --replay, which asks nobody"),
+        ]
+    )
+
+
+def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
+    refuse_idle_options(bench, asked)
+    more = bench.details is not None
+    refuse_idle(
+        [
             Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),

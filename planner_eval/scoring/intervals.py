@@ -16,6 +16,8 @@ from planner_eval.scoring import draws
 
 RESAMPLES = 1_000
 SWAPS = 10_000
+ALL = 13
+"""So many samples that differ are exchanged in all ways, which are fewer than :data:`SWAPS`."""
 LARGE = 50_000
 """Samples beyond which intervals are by the normal approximation."""
 LEVEL_Z = 1.959963984540054
@@ -195,7 +197,8 @@ def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) ->
     """Compare two systems, figure by figure, by the counts of the same samples.
 
     Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
-    two systems' counts of single samples. All figures from the same draws.
+    two systems' counts of single samples: in all ways where few samples differ, else as drawn. All
+    figures from the same draws.
 
     Args:
         pairs: For each figure the first and the second system's counts, one a sample each.
@@ -215,7 +218,7 @@ def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) ->
         if _yes_or_no([*first, *second]):
             both = [(x.value, y.value) for x, y in zip(first, second, strict=True) if x and y]
             p = sign_test(both.count((1, 0)), both.count((0, 1)))
-            result = result._replace(p=p, test="exact sign test")
+            result = result._replace(p=p, test="sign test")
         found[name] = result
     return {name: found[name] for name in pairs}
 
@@ -236,21 +239,50 @@ def _permuted(drawn: Mapping[str, Any], seed: int) -> dict[str, Difference]:
             return theirs[..., ::2] / theirs[..., 1::2] - ours[..., ::2] / ours[..., 1::2]
 
     value = gap(*totals)
+
+    def extreme(chosen: Any, among: Any) -> Any:
+        moved = chosen @ among
+        shuffled = gap(totals[0] + moved, totals[1] - moved)
+        return (np.abs(shuffled) >= np.abs(value) - 1e-12).sum(axis=0)
+
+    changed = delta[(delta != 0).any(axis=1)]
+    few = len(changed) <= ALL
     step = max(1, 4_000_000 // count)
-    extreme, spread = np.zeros(len(value)), []
+    found, spread = np.zeros(len(value)), []
     for start in range(0, SWAPS, step):
         size = min(step, SWAPS - start)
-        moved = generator.integers(0, 2, (size, count)) @ delta
-        shuffled = gap(totals[0] + moved, totals[1] - moved)
-        extreme += (np.abs(shuffled) >= np.abs(value) - 1e-12).sum(axis=0)
+        if not few:
+            found += extreme(generator.integers(0, 2, (size, count)), delta)
         if start < RESAMPLES:
             again = generator.multinomial(count, np.full(count, 1 / count), min(size, RESAMPLES - start))
             spread.append(gap(again @ first, again @ second))
+    if few:
+        ways = np.arange(2 ** len(changed))[:, None] >> np.arange(len(changed)) & 1
+        p, test = extreme(ways, changed) / len(ways), f"permutation all {len(ways)}"
+    else:
+        p, test = (found + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}"
     low, high = np.nanquantile(np.concatenate(spread), [0.025, 0.975], axis=0)
-    test = f"permutation {SWAPS} seed {seed}"
     return {
-        name: Difference(
-            float(value[at]), float(low[at]), float(high[at]), float((extreme[at] + 1) / (SWAPS + 1)), test
-        )
+        name: Difference(float(value[at]), float(low[at]), float(high[at]), float(p[at]), test)
         for at, name in enumerate(drawn)
     }
+
+
+def holm(found: Sequence[float | None]) -> list[float | None]:
+    """Probabilities of several tests, corrected so that by chance any is small as rarely as one would be.
+
+    Args:
+        found: The probabilities; None for a test that was not made, which counts for nothing.
+
+    Source: Holm, A simple sequentially rejective multiple test procedure (Scandinavian Journal of
+    Statistics 6, 1979).
+
+    >>> holm([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    order = sorted((p, at) for at, p in enumerate(found) if p is not None)
+    adjusted, least = list(found), 0.0
+    for rank, (p, at) in enumerate(order):
+        least = max(least, min(1.0, p * (len(order) - rank)))
+        adjusted[at] = least
+    return adjusted

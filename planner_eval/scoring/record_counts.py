@@ -71,16 +71,19 @@ def strictly_same(rows: Sequence[Scored]) -> int:
     return sum(row.state == "same" and not row.repaired for row in rows)
 
 
-def record_rows(names: tuple[str, str], records: tuple[Records, Records]) -> list[dict[str, Any]]:
-    """The counts of two systems, a row a state; those that are rare only where there are some.
+def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:
+    """The counts of systems, a row a state; those that are rare only where there are some.
 
     Args:
-        names: What the two are called.
+        names: What the systems are called.
         records: What became of the records of each.
     """
     always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
     return [
-        {"records": "all" if name == "records" else name.replace("_", " "), names[0]: one, names[1]: other}
-        for name, one, other in zip(Records._fields, *records, strict=True)
-        if name in always or one or other
+        {
+            "records": "all" if name == "records" else name.replace("_", " "),
+            **dict(zip(names, counts, strict=True)),
+        }
+        for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)
+        if name in always or any(counts)
     ]

@@ -128,6 +128,10 @@ class ContrastLine(_Written):
     high: float | None
     p: float | None
     test: str
+    p_holm: float | None = Field(
+        description="p after Holm's correction over all figures, or its breakdown's."
+    )
+    sure: bool = Field(description="Whether p_holm is 0.05 or less.")
 
 
 class ReadOfBoth(_Written):
@@ -142,6 +146,7 @@ class ContrastData(_Written):
     """A comparison of planeval compare --format json."""
 
     format: Literal["planeval.contrast/1"] = Field(alias="schema")
+    verdict: str = Field(description="Whether the second is better than the first, in one sentence.")
     signature: str
     first: str = Field(description="What the first system is called.")
     second: str
@@ -149,8 +154,18 @@ class ContrastData(_Written):
     records: RecordsOfBoth
     samples: int = Field(description="Samples that both were judged on.")
     unanswered: NumberOfBoth
+    holm_over: int = Field(description="Over how many figures p_holm is corrected, of all systems.")
     figures: dict[str, ContrastLine]
     breakdown: dict[str, dict[str, dict[str, ContrastLine]]]
     only_first: list[str] = Field(description="Ids of samples that only the first gets right.")
     only_second: list[str]
     mistaken: list[dict[str, Any]] = Field(description="Which tool was taken for which, with counts.")
+
+
+class ComparisonData(_Written):
+    """A comparison of planeval compare --format json of three systems or more."""
+
+    format: Literal["planeval.comparison/1"] = Field(alias="schema")
+    verdicts: list[str] = Field(description="One sentence for each system but the first.")
+    systems: list[str] = Field(description="What they are called, the first before all.")
+    contrasts: list[ContrastData] = Field(description="Each of the others with the first.")

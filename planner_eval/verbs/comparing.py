@@ -1,14 +1,18 @@
-"""Two systems on the same gold plans."""
+"""Two systems, or several, on the same gold plans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias, overload
 
+from planner_eval.base.errors import InputError
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.unused import Names
-from planner_eval.scoring.compare import Contrast, make_contrast
+from planner_eval.scoring.compare import make_comparison
+from planner_eval.scoring.compare_formats import free_names
+from planner_eval.scoring.contrast import Comparison, Contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, refuse_reading
@@ -16,81 +20,148 @@ from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
 from planner_eval.verbs.scoring import mending, reading_name, refuse_seed, refuse_unknown_keys, scored_pairs
 
+Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
+"""Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
 
+
+@overload
 def compare(
     first: Source,
     second: Source,
     gold: Source,
+    *,
+    policy: AnyPolicy = ...,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    reading: Reading = ...,
+    names: Sequence[str] | None = ...,
+    progress: Progress | None = ...,
+) -> Contrast: ...
+
+
+@overload
+def compare(
+    first: Systems,
+    second: Source,
+    *,
+    policy: AnyPolicy = ...,
+    metrics: Iterable[str] = ...,
+    by: Sequence[str] = ...,
+    seed: int = ...,
+    reading: Reading = ...,
+    names: Sequence[str] | None = ...,
+    progress: Progress | None = ...,
+) -> Comparison: ...
+
+
+def compare(
+    first: Any,
+    second: Source,
+    gold: Source = None,
     *,
     policy: AnyPolicy = DEFAULT_POLICY,
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     seed: int = 0,
     reading: Reading = AS_IT_COMES,
-    names: tuple[str, str] = ("A", "B"),
+    names: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> Contrast:
-    """Compare two systems' predictions for the same gold plans: paired differences, and how sure they are.
+) -> Contrast | Comparison:
+    """Compare systems' predictions for the same gold plans: paired differences, and how sure they are.
+
+    ``compare(a, b, gold)`` compares two and gives their contrast; ``compare([a, b, c], gold)`` or
+    ``compare({"base": a, "tuned": b}, gold)`` compares each of the others with the first.
 
     Args:
-        first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list.
-        second: The other's.
+        first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list. Or,
+            without a third argument, a list of two or more such systems, or a mapping from their names.
+        second: The other's predictions; or the gold plans.
         gold: The gold plans of both.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
         by: What to break the differences down by, as for :func:`score`; when left out by all there is.
         seed: Where random numbers start.
         reading: How all are read and paired.
-        names: What the two are called.
-        progress: Is told how many pairs of either are done.
+        names: What the systems are called; A, B and so on when left out.
+        progress: Is told how many pairs of each are done.
+
+    Returns:
+        Of two the contrast: figures, their differences, tests with Holm's correction, and a ``verdict`` in
+        one sentence. Of a list the comparison, which has a contrast for each system but the first.
 
     Raises:
-        InputError: there is no such metric, file or policy, or no gold record has a field of `by`.
+        InputError: there is no such metric, file or policy, or no gold record has a field of `by`; or there
+            is only one system.
 
     >>> found = compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
     >>> found.n, found.lost, found.won
     (2, ('2',), ())
+    >>> compare({"base": ["f()"], "tuned": ["f()"]}, ["f()"], metrics=["exact"]).verdicts
+    ('base and tuned have the same figures: n = 1, exact 1',)
     """
     refuse_reading(reading)
     refuse_seed(seed)
     by = (by,) if isinstance(by, str) else by
-    right = reading.golds(no_text(gold))
-    both = [mending(pair(side, right, reading=reading)) for side in (first, second)]
-    found = _contrast(both, policy_of(policy), choose(metrics), by, names, seed, progress)
-    read = {"first": both[0].pred.said, "second": both[1].pred.said, "gold": right.said}
-    return replace(found, read=read)
+    systems = first if gold is None else [first, second]
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
+    called = system_names(systems, names)
+    right = reading.golds(no_text(second if gold is None else gold))
+    every = [mending(pair(side, right, reading=reading)) for side in systems]
+    found = _compared(every, policy_of(policy), choose(metrics), by, called, seed, progress)
+    return found if gold is None else found.contrasts[0]
 
 
-def _contrast(
-    both: Sequence[Paired],
+def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
+    """What systems are called: as the user says, else A, B and so on; no two alike.
+
+    Raises:
+        InputError: there are no two systems, or not as many names.
+    """
+    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
+        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
+        raise InputError(f"the systems are {kind}, expected two or more: pe.compare([a, b, c], gold)")
+    if names is None:
+        names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
+    if len(names) != len(systems):
+        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
+    return free_names(names)
+
+
+def _compared(
+    every: Sequence[Paired],
     policy: Policy,
     metrics: tuple[str, ...],
     by: Sequence[str],
-    names: tuple[str, str],
+    names: Sequence[str],
     seed: int,
     progress: Progress | None,
-) -> Contrast:
+) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
     known = Names()
-    runs = [scored_pairs(paired, metrics, policy, keys, progress, known) for paired in both]
+    runs = [scored_pairs(paired, metrics, policy, keys, progress, known) for paired in every]
     known.check(policy)
     refuse_unknown_keys(by, runs[0].rows)
     parts = {
-        "answers": " and ".join(paired.pred.content or "records" for paired in both),
-        "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(both, runs, strict=True)),
+        "answers": " and ".join(paired.pred.content or "records" for paired in every),
+        "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(every, runs, strict=True)),
     }
-    parts["reading"] = reading_name(both[0].reading)
-    found = make_contrast(
-        runs[0].rows,
-        runs[1].rows,
+    parts["reading"] = reading_name(every[0].reading)
+    found = make_comparison(
+        [run.rows for run in runs],
         metrics,
         names=names,
         made=signature(policy.name, seed=seed, **parts),
         by=[key for key in keys if any(key in row.keys for row in runs[0].rows)],
         seed=seed,
     )
-    first, second = (
-        counts._replace(repeated=len(paired.repeated))
-        for counts, paired in zip(found.records, both, strict=True)
-    )
-    return replace(found, records=(first, second))
+    made = []
+    for each, paired in zip(found.contrasts, every[1:], strict=True):
+        repeated = (len(every[0].repeated), len(paired.repeated))
+        first, second = (
+            counts._replace(repeated=more) for counts, more in zip(each.records, repeated, strict=True)
+        )
+        read = {"first": every[0].pred.said, "second": paired.pred.said, "gold": paired.gold.said}
+        made.append(replace(each, records=(first, second), read=read, lacks=runs[0].lacks))
+    return Comparison(tuple(made))

@@ -19,7 +19,8 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
     "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
     "report": ("scoring.schema", "ReportData", "what score --format json writes"),
-    "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes"),
+    "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes of two systems"),
+    "comparison": ("scoring.schema", "ComparisonData", "what compare --format json writes of more"),
 }
 """Name → the module and the model that describes it, and where it is met."""
 

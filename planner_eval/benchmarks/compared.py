@@ -1,0 +1,127 @@
+"""Systems under a benchmark: the figures of single samples, as pairs of systems are compared by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from planner_eval.benchmarks.report import Figure, Report, SampleScore
+from planner_eval.benchmarks.score import Scored
+from planner_eval.metrics.counts import Share
+from planner_eval.scoring import scored as rows
+
+SOLVED = "solved"
+"""Whether a sample counts as solved under the benchmark's strictest figure."""
+
+OWN = " (samples)"
+"""Behind a figure's name: made from the samples' own figures, which is not the benchmark's of the whole."""
+
+_NOTES = ("err", "unread", "mended", "parse_error", "undecided")
+"""How names begin of what a row notes beside its figures, of which more is not better."""
+
+
+class Sampled(NamedTuple):
+    """The samples of several systems, to be compared.
+
+    Args:
+        runs: A row a sample, of each system.
+        metrics: What the rows count, the main figure first.
+    """
+
+    runs: tuple[tuple[rows.Scored, ...], ...]
+    metrics: tuple[str, ...]
+
+
+def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
+    """The figures of single samples of systems that were scored under one benchmark.
+
+    Several answers to one sample are summed up: a sample is one, however often it was answered.
+
+    Args:
+        every: What the benchmark said of each system, under the same variants.
+        files: The files of answers.
+    """
+    names: dict[str, None] = {}
+    variants = list(every[0].reports)
+    for variant in reversed(variants):
+        names[_called(variant, SOLVED, variants)] = None
+    labels: dict[tuple[str, str], str] = {}
+    for variant in variants:
+        reports = [one.reports[variant] for one in every]
+        for name in _shares(reports):
+            whole = all(_adds_up(report, name) for report in reports)
+            labels[variant, name] = _called(variant, name + OWN * (not whole), variants)
+    names |= dict.fromkeys(labels.values())
+    runs = tuple(tuple(_rows(one, file, labels)) for one, file in zip(every, files, strict=True))
+    return Sampled(runs, tuple(names))
+
+
+def _called(variant: str, name: str, variants: Sequence[str]) -> str:
+    return name if len(variants) == 1 else f"{variant} {name}"
+
+
+def _shares(reports: Sequence[Report]) -> list[str]:
+    """The names of rows' figures that are shares: counts, or numbers that all lie between 0 and 1."""
+    found: dict[str, bool] = {}
+    for report in reports:
+        for figure in (figure for row in report.rows for figure in row.figures):
+            share = _share(figure)
+            if share is not None:
+                fits = figure.denominator is not None or 0 <= share.part <= 1
+                found[figure.name] = found.get(figure.name, True) and fits
+    return [name for name, fits in found.items() if fits and not name.startswith(_NOTES)]
+
+
+def _share(figure: Figure) -> Share | None:
+    if figure.numerator is not None and figure.denominator is not None:
+        return Share(figure.numerator, figure.denominator)
+    return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
+
+
+def _adds_up(report: Report, name: str) -> bool:
+    """Whether the samples' figures sum up to the benchmark's own figure of that name."""
+    own = next((figure.value for figure in report.figures if figure.name == name), None)
+    shares = [_share(figure) for row in report.rows for figure in row.figures if figure.name == name]
+    part, whole = (sum(getattr(one, side) for one in shares if one) for side in ("part", "whole"))
+    return isinstance(own, (int, float)) and bool(whole) and math.isclose(own, part / whole, abs_tol=1e-12)
+
+
+def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], str]) -> Iterator[rows.Scored]:
+    variants = list(one.reports)
+    columns = {
+        variant: list(zip(one.matched.records, report.rows, strict=True))
+        for variant, report in one.reports.items()
+    }
+    samples: dict[str, dict[str, list[SampleScore]]] = {}
+    for variant, column in columns.items():
+        for (sample, _), row in column:
+            samples.setdefault(sample.id, {}).setdefault(variant, []).append(row)
+    missing = set(one.matched.missing)
+    for name, found in samples.items():
+        tallies: dict[str, Share | None] = {}
+        for variant, answers in found.items():
+            solved = Share(sum(row.ok for row in answers), len(answers))
+            tallies[_called(variant, SOLVED, variants)] = solved
+            tallies |= _tallies(variant, answers, labels)
+        last = found[variants[-1]]
+        state = "absent" if name in missing else "same" if all(row.ok for row in last) else "different"
+        why = next((row.error.split("\n")[0] for row in last if row.error), "")
+        reason = (
+            "there is no answer" if state == "absent" else why or ("not solved" if state != "same" else "")
+        )
+        yield rows.Scored(name, state, tallies, reason=reason, file=file)
+    for name in one.matched.unknown:
+        yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
+
+
+def _tallies(
+    variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], str]
+) -> dict[str, Share | None]:
+    found: dict[str, Share | None] = {}
+    for figure in (figure for row in answers for figure in row.figures):
+        label, share = labels.get((variant, figure.name)), _share(figure)
+        if label is not None and share is not None:
+            before = found.get(label)
+            found[label] = share if before is None else before + share
+    return found

@@ -1,0 +1,72 @@
+"""Whether a system is worse than the first by more than a user allows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.scoring.contrast import Contrast, values_text
+
+_EPSILON = 1e-12
+"""Differences of sums of floats that are smaller are none."""
+
+
+class Allowed(NamedTuple):
+    """What ``--fail-if-worse`` allows.
+
+    Args:
+        metric: The figure.
+        margin: How much worse it may be for sure; None where only the figure itself counts.
+    """
+
+    metric: str
+    margin: float | None = None
+
+    @property
+    def said(self) -> str:
+        """As the user writes it."""
+        return self.metric if self.margin is None else f"{self.metric}:{self.margin:g}"
+
+
+class Held(NamedTuple):
+    """Whether a system keeps to what is allowed.
+
+    Args:
+        met: It does.
+        said: Figures, difference and what was expected, in words.
+    """
+
+    met: bool
+    said: str
+
+
+def not_worse(found: Contrast, allowed: Allowed) -> Held:
+    """Whether the second system is not worse than the first in a figure.
+
+    Without a margin the figure itself decides: it may not be worse. With one, that of a test of
+    non-inferiority: the end of the interval of 95 % on the worse side may not lie beyond the margin, so
+    that too few samples fail as well.
+
+    Raises:
+        InputError: the comparison has no such figure.
+    """
+    line = next((one for one in found.lines if one.name == allowed.metric), None)
+    if line is None:
+        known = [one.name for one in found.lines]
+        hint = did_you_mean(allowed.metric, known, f"it has {', '.join(known)}")
+        raise InputError(f"the comparison has no figure {allowed.metric!r}; {hint}")
+    first, second = found.names
+    gap = line.difference
+    if line.gain is None or gap.low is None or gap.high is None:
+        return Held(False, f"{allowed.metric} does not exist under both {first} and {second}")
+    said = f"{allowed.metric} of {second} is {values_text(line)} of {first}, difference {gap.value:+.4f}"
+    way = "higher" if line.lower else "lower"
+    if allowed.margin is None:
+        return Held(line.gain >= -_EPSILON, f"{said}, expected none {way}")
+    worst = -gap.high if line.lower else gap.low
+    span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
+    return Held(
+        worst >= -allowed.margin - _EPSILON,
+        f"{said}, {span}, expected for sure at most {allowed.margin:g} {way}",
+    )

@@ -1,0 +1,327 @@
+"""Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from planner_eval.base.tables import table
+from planner_eval.base.text import one_line
+from planner_eval.metrics.counts import Tally
+from planner_eval.scoring.compare import mistaken_counts
+from planner_eval.scoring.contrast import Comparison, Contrast, Line
+from planner_eval.scoring.junit import Case, junit
+from planner_eval.scoring.record_counts import record_rows
+from planner_eval.scoring.report import Estimate
+from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.shown import left_out_lines
+
+WIDE = 100
+"""A terminal's width: where names of systems make tables wider they are letters, with a legend."""
+
+HEADS = (
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "gold calls", "called", "system",
+)  # fmt: skip
+"""Heads of columns, which no system may be called."""
+
+
+def free_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of systems such that no two are equal and none is the head of another column.
+
+    >>> free_names(["m", "m", "p"])
+    ('m', 'm (2)', 'system p')
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        base = f"system {name}".strip() if name in HEADS else name
+        taken = (base if at == 1 else f"{base} ({at})" for at in count(1))
+        found[next(one for one in taken if one not in found)] = None
+    return tuple(found)
+
+
+def write_comparison(
+    found: Comparison,
+    form: str = "text",
+    *,
+    flips: int = 10,
+    every: Collection[str] = (),
+    limits: Sequence[Case] = (),
+) -> str:
+    """A comparison as text, ``json``, ``jsonl`` (a line a sample), ``csv``, ``md`` or ``junit``.
+
+    JSON of two systems is a contrast; of more a list of contrasts, each with the first.
+
+    Args:
+        found: The comparison.
+        form: The format.
+        flips: How many ids of flipped samples text names on each side; JSON names all.
+        every: Metrics whose figures text and ``md`` show although they do not exist.
+        limits: What the user allows as test cases: where there are some they decide in JUnit.
+    """
+    if form == "json":
+        return json.dumps(comparison_data(found), ensure_ascii=False, indent=1)
+    if form == "jsonl":
+        return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(found))
+    if form == "junit":
+        return junit([*limits, *_cases(found, limited=bool(limits))])
+    kept = [index for index, line in enumerate(found.contrasts[0].lines) if _exists(found, index, every)]
+    if form == "csv":
+        return table(_flat(found, range(len(found.contrasts[0].lines)), found.names), form)
+    if form == "md":
+        return "\n\n".join([*found.verdicts, table(_flat(found, kept, found.names), form)])
+    text = _text(found, kept, found.names, flips)
+    if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
+        return text.whole
+    letters = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(found.names))]
+    legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, found.names, strict=True))
+    return f"{legend}\n\n{_text(found, kept, letters, flips).whole}"
+
+
+class _Text:
+    """A comparison for people; its tables, whose width counts, and all of it."""
+
+    def __init__(self, head: Sequence[str], tables: Sequence[str], tail: Sequence[str]) -> None:
+        self.tables = "\n\n".join(part for part in tables if part)
+        self.whole = "\n\n".join(part for part in ("\n".join(head), self.tables, "\n".join(tail)) if part)
+
+
+def _text(found: Comparison, kept: Sequence[int], names: Sequence[str], flips: int) -> _Text:
+    contrasts = found.contrasts
+    records = [contrasts[0].records[0], *(each.records[1] for each in contrasts)]
+    tables = [table(record_rows(names, records), width=WIDE)]
+    if len(contrasts) == 1:
+        tables.append(table(_pair_rows(_at(contrasts[0].lines, kept), names)))
+    else:
+        tables.append(table(_value_rows(found, kept, names)))
+        for each, name in zip(contrasts, names[1:], strict=True):
+            rows = _pair_rows(_at(each.lines, kept), (names[0], name))
+            tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
+    tables += [table(_breakdown_rows(found, key, names)) for key in contrasts[0].breakdown]
+    tables.append(table(_mistaken_rows(found, names)[:20]))
+    tail = []
+    for each, name in zip(contrasts, names[1:], strict=True):
+        which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
+        tail += [_judged(each, (names[0], name), which), *_flipped(each, (names[0], name), flips)]
+    lines = contrasts[0].lines
+    missing = [line.name for at, line in enumerate(lines) if at not in kept]
+    tail += left_out_lines(missing, contrasts[0].lacks)
+    return _Text(found.verdicts, tables, [*tail, *_made(found)])
+
+
+def _made(found: Comparison) -> list[str]:
+    """How the figures and the probabilities were made."""
+    family = found.contrasts[0].family
+    if not family:
+        return [found.contrasts[0].signature]
+    what = "figures" if len(found.contrasts) == 1 else "figures of all systems"
+    groups = ", in a breakdown over all of its" if found.contrasts[0].breakdown else ""
+    said = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
+    return [said, found.contrasts[0].signature]
+
+
+def _exists(found: Comparison, index: int, every: Collection[str]) -> bool:
+    lines = [each.lines[index] for each in found.contrasts]
+    values = (value for line in lines for value in (line.first.value, line.second.value))
+    return lines[0].name in every or any(value is not None for value in values)
+
+
+def _at(lines: Sequence[Line], kept: Iterable[int]) -> list[Line]:
+    return [lines[index] for index in kept]
+
+
+def _judged(found: Contrast, names: tuple[str, str], which: str) -> str:
+    """How many samples were judged, and how many of them for want of an answer that can be read."""
+    said = f"{found.n} samples judged under both{which}"
+    if not any(found.unanswered):
+        return f"{said}, every prediction of them read"
+    counts = zip(found.unanswered, names, strict=True)
+    return f"{said}; wrong for being unreadable or absent: " + ", ".join(
+        f"{n} of {name}" for n, name in counts
+    )
+
+
+def _flipped(found: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+    lines = []
+    for ids, name in ((found.lost, names[0]), (found.won, names[1])):
+        more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
+        listed = f": {', '.join(one_line(one, 60) for one in ids[:flips])}{more}" if ids else ""
+        lines.append(f"only {name} is right on {len(ids)}{listed}")
+    return lines
+
+
+# ---------------------------------------------------------------- rows of tables
+def _pair_rows(lines: Iterable[Line], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Both figures, their difference, and how sure it is."""
+    rows = []
+    for line in lines:
+        gap = line.difference
+        span = None if gap.low is None or gap.high is None else f"{gap.low:+.3f}…{gap.high:+.3f}"
+        rows.append(
+            {
+                "metric": line.name,
+                names[0]: _short(line.first.value),
+                names[1]: _short(line.second.value),
+                "difference": None if gap.value is None else f"{gap.value:+.4f}",
+                "95 %": span,
+                "p": None if line.p is None else _probability(line.p),
+                "": " ".join(("*" * line.sure, "↓" * line.lower)).strip(),
+            }
+        )
+    return rows
+
+
+def _value_rows(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The figures of all systems; a star stands by what surely differs from the first."""
+    rows = []
+    for index in kept:
+        lines = [each.lines[index] for each in found.contrasts]
+        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _starred(lines[0].first, sure=False)}
+        row |= {
+            name: _starred(line.second, sure=line.sure) for name, line in zip(names[1:], lines, strict=True)
+        }
+        rows.append(row | {"": "↓" if lines[0].lower else ""})
+    return rows
+
+
+def _starred(figure: Estimate, *, sure: bool) -> str | None:
+    return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
+
+
+def _flat(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """One table: counts of records, then a row a figure and, of several systems, a row each of them."""
+    contrasts = found.contrasts
+    many = len(contrasts) > 1
+    rows: list[dict[str, Any]] = []
+    for at, each in enumerate(contrasts):
+        heads = ("first", "second") if many else names
+        system = {"system": names[at + 1]} if many else {}
+        lines = _at(each.lines, kept)
+        empty = dict.fromkeys(("metric", *heads, "difference", "95 %", "p", "test", ""))
+        for row in record_rows(heads, each.records):
+            name = row.pop("records")
+            rows.append(system | empty | {"metric": f"records.{name}"} | row)
+        for line, row in zip(lines, _pair_rows(lines, heads), strict=True):
+            arrow = row.pop("")
+            rows.append(system | row | {"test": line.difference.test.partition(" ")[0] or None, "": arrow})
+    return rows
+
+
+def _breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    rows = []
+    for value in found.contrasts[0].breakdown[key]:
+        groups = [each.breakdown[key].get(value, ()) for each in found.contrasts]
+        for lines in zip(*(group[:3] for group in groups), strict=True):
+            row: dict[str, Any] = {_free(key, names): value, "metric": lines[0].name, "n": lines[0].first.n}
+            row[names[0]] = _short(lines[0].first.value)
+            row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
+            if len(lines) == 1:
+                gap, p = lines[0].difference, lines[0].p
+                row["difference"] = None if gap.value is None else f"{gap.value:+.4f}"
+                row["p"] = None if p is None else _probability(p)
+            if any(line.difference.value is not None for line in lines):
+                rows.append(row)
+    return rows
+
+
+def _free(key: str, names: Sequence[str]) -> str:
+    """A key as the head of a column that is no other's."""
+    return f"{key} (key)" if key in names or key in HEADS else key
+
+
+def _mistaken_rows(found: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
+        for (gold, pred), counts in mistaken_counts(found).items()
+    ]
+
+
+def _probability(p: float) -> str:
+    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+# ---------------------------------------------------------------- data
+def comparison_data(found: Comparison) -> dict[str, Any]:
+    """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
+    contrasts = [contrast_data(each) for each in found.contrasts]
+    if len(contrasts) == 1:
+        return contrasts[0]
+    return {
+        "schema": "planeval.comparison/1",
+        "verdicts": list(found.verdicts),
+        "systems": list(found.names),
+        "contrasts": contrasts,
+    }
+
+
+def contrast_data(found: Contrast) -> dict[str, Any]:
+    """Two systems compared as JSON data."""
+    return {
+        "schema": "planeval.contrast/1",
+        "verdict": found.verdict,
+        "signature": found.signature,
+        "first": found.names[0],
+        "second": found.names[1],
+        "read": dict(found.read),
+        "records": {"first": found.records[0]._asdict(), "second": found.records[1]._asdict()},
+        "samples": found.n,
+        "unanswered": {"first": found.unanswered[0], "second": found.unanswered[1]},
+        "holm_over": found.family,
+        "figures": {line.name: _line_data(line) for line in found.lines},
+        "breakdown": {
+            key: {value: {line.name: _line_data(line) for line in lines} for value, lines in groups.items()}
+            for key, groups in found.breakdown.items()
+        },
+        "only_first": list(found.lost),
+        "only_second": list(found.won),
+        "mistaken": _mistaken_rows(Comparison((found,)), found.names),
+    }
+
+
+def _line_data(line: Line) -> dict[str, Any]:
+    values = {"first": line.first.value, "second": line.second.value, "n": line.first.n}
+    return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
+
+
+def _systems(found: Comparison) -> Mapping[str, Sequence[Scored]]:
+    rows = (found.contrasts[0].rows[0], *(each.rows[1] for each in found.contrasts))
+    return dict(zip(found.names, rows, strict=True))
+
+
+def _samples(found: Comparison) -> list[dict[str, Any]]:
+    """What became of each sample under each system; of those that only some have as well."""
+    samples: dict[str, dict[str, Any]] = {}
+    for name, rows in _systems(found).items():
+        for row in rows:
+            values = {metric: _value(tally) for metric, tally in row.tallies.items()}
+            said = {"state": row.state, "codes": list(row.codes), "reason": row.reason, "metrics": values}
+            samples.setdefault(row.id, {})[name] = said
+    return [{"id": name, "systems": systems} for name, systems in samples.items()]
+
+
+def _value(tally: Tally | None) -> float | None:
+    return None if tally is None else tally.value
+
+
+def _cases(found: Comparison, *, limited: bool) -> list[Case]:
+    """A test case a sample and system: it fails where only the first is right."""
+    cases = []
+    for each in found.contrasts:
+        first, second = each.names
+        lost = set(each.lost)
+        for row in each.rows[1]:
+            case = Case(row.id, "passed", file=row.file, line=row.line, group=f"compare.{second}")
+            if row.id in lost:
+                why = (row.reason or row.state).splitlines()[0]
+                said = f"{first} is right, {second} is not: {why}"
+                code = row.codes[0] if row.codes else row.state
+                case = case._replace(outcome="skipped" if limited else "failure", code=code, message=said)
+            elif row.state in ("gold_unreadable", "gold_absent"):
+                case = case._replace(outcome="skipped", code=row.state, message=row.reason)
+            cases.append(case)
+    return cases

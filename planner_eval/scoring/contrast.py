@@ -1,0 +1,178 @@
+"""Two systems compared, or several with the first: figures, tests, and the verdict in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planner_eval.scoring.intervals import Difference
+from planner_eval.scoring.record_counts import Records
+from planner_eval.scoring.report import Estimate
+from planner_eval.scoring.scored import Scored
+
+_NAMED = 5
+SURE = 0.05
+"""A difference is sure whose corrected probability is no greater."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One metric under two systems.
+
+    Args:
+        first: The first system's figure.
+        second: The second's.
+        difference: Second less first, with interval and test.
+        p: The test's probability after Holm's correction over all figures of the comparison; in a
+            breakdown over all of the breakdown.
+        lower: Less is better.
+    """
+
+    first: Estimate
+    second: Estimate
+    difference: Difference
+    p: float | None = None
+    lower: bool = False
+
+    @property
+    def name(self) -> str:
+        """The metric."""
+        return self.first.name
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the second is better; below 0 where it is worse."""
+        value = self.difference.value
+        return value if value is None or not self.lower else -value
+
+    @property
+    def sure(self) -> bool:
+        """Whether the two differ for sure."""
+        return bool(self.gain) and self.p is not None and self.p <= SURE
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two systems on the same samples.
+
+    Args:
+        names: What the two are called.
+        records: What became of the records of each.
+        unanswered: Of the samples that both were judged on, how many predictions of each were
+            unreadable, cut, refused, failed or absent, and so count as wrong.
+        lines: One a metric.
+        n: Samples that both were judged on.
+        lost: Ids of samples that only the first gets right.
+        won: Ids of samples that only the second gets right.
+        breakdown: Key → value → lines.
+        mistaken: For each system (gold's tool, the tool called) → how often.
+        rows: The scored pairs of each, none left out.
+        signature: How the figures were made.
+        read: Which fields were read as each system's answers and as gold, in words.
+        family: Over how many figures the probabilities are corrected.
+        lacks: What no gold plan has that figures count.
+    """
+
+    names: tuple[str, str]
+    records: tuple[Records, Records]
+    unanswered: tuple[int, int]
+    lines: tuple[Line, ...]
+    n: int
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+    breakdown: Mapping[str, Mapping[str, tuple[Line, ...]]]
+    mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
+    rows: tuple[tuple[Scored, ...], tuple[Scored, ...]]
+    signature: str
+    read: Mapping[str, str] = field(default_factory=dict)
+    family: int = 0
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether the second is better than the first, in one sentence."""
+        return _verdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Several systems on the same samples, each against the first.
+
+    Args:
+        contrasts: One for each system but the first.
+    """
+
+    contrasts: tuple[Contrast, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the systems are called, the first before all."""
+        return (self.contrasts[0].names[0], *(each.names[1] for each in self.contrasts))
+
+    @property
+    def n(self) -> int:
+        """Samples on which the first and any other were judged."""
+        return max(each.n for each in self.contrasts)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """One sentence for each system but the first."""
+        return tuple(each.verdict for each in self.contrasts)
+
+
+def _verdict(found: Contrast) -> str:
+    """Whether the second system is better than the first, in one sentence.
+
+    It is about ``exact``, or the first figure that there is, and names the others that are sure.
+    """
+    first, second = found.names
+    lines = [line for line in found.lines if line.difference.value is not None]
+    if not found.n or not lines:
+        return f"{first} and {second} cannot be compared: " + (
+            f"none of the figures exists under both, n = {found.n}"
+            if found.n
+            else "no sample was judged under both"
+        )
+    main = next((line for line in lines if line.name == "exact"), lines[0])
+    if not (found.lost or found.won or any(line.gain for line in lines)):
+        return (
+            f"{first} and {second} have the same figures: n = {found.n}, {main.name} {main.first.value:.4g}"
+        )
+    over = f"after Holm's correction over {found.family} figure{'s' * (found.family != 1)}"
+    rest = [line for line in lines if line.sure and line is not main]
+    said = f"{values_text(main)}, {_p(main)} {over}"
+    if main.sure:
+        how = _better(main)
+        return f"{second} is {how} than {first} in {main.name}: {said}" + _others(rest, "also ")
+    if rest:
+        return (
+            f"{second} is{_others(rest, '')[1:]} than {first}; in {main.name} no difference is sure: {said}"
+        )
+    return f"no difference between {first} and {second} is sure: n = {found.n}, {main.name} {said}"
+
+
+def values_text(line: Line) -> str:
+    """Both figures, the second first, with as many digits as tell them apart."""
+    one, other = line.first.value or 0.0, line.second.value or 0.0
+    digits = next((d for d in (2, 3, 4) if f"{one:.{d}f}" != f"{other:.{d}f}"), 2)
+    return f"{other:.{digits}f} against {one:.{digits}f}"
+
+
+def _p(line: Line) -> str:
+    if line.p is None:
+        return "no test"
+    return "p < 0.0001" if line.p < 0.0001 else f"p = {line.p:.2g}"
+
+
+def _better(line: Line) -> str:
+    return "better" if (line.gain or 0) > 0 else "worse"
+
+
+def _others(lines: Sequence[Line], lead: str) -> str:
+    """Further figures that are sure: ``; also better in calls, apps; worse in order_tau``."""
+    said = []
+    for how in ("better", "worse"):
+        names = [line.name for line in lines if _better(line) == how]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        said += [f"{how} in {', '.join(names[:_NAMED])}{more}"] if names else []
+    return f"; {lead}{' and '.join(said)}" if said else ""
