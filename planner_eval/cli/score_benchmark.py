@@ -123,8 +123,17 @@ def score_benchmark(
         below = [problem for limit in limits if (problem := _below(scored, limit))]
         text = _junit(scored, failures) if form == "junit" else _written(scored, form, failures)
         emit(text + (_details(scored, form, run) if asked.details else ""), output)
+        missing = sorted(getattr(run, "missing", ()))
     for said in scored.notes:
         note(said)
+    if missing:
+        few = ", ".join(missing[:5]) + ", …" * (len(missing) > 5)
+        those = (
+            "1 function that answers call is"
+            if len(missing) == 1
+            else f"{len(missing):,} functions that answers call are"
+        )
+        note(f"win rate: {those} not among the tools of {asked.tools} ({few}); such an answer does not win")
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
     for problem in below:
         note(problem)

@@ -105,6 +105,8 @@ class NestfulRunner:
         level: A level of isolation; None takes what the tools call for.
         seconds: The limit for one answer.
 
+    ``missing`` names the functions that answers called and that the tools do not have.
+
     >>> from types import SimpleNamespace
     >>> sample = SimpleNamespace(tools=[{"name": "sqrt", "output_parameters": {"result": {}}}])
     >>> with NestfulRunner(level="inline") as run:
@@ -114,6 +116,7 @@ class NestfulRunner:
 
     def __init__(self, tools: Any = "nestful", *, level: str | None = None, seconds: float = SECONDS) -> None:
         self.box = Sandbox(tool_source(tools), level=level, limits=Limits(seconds=seconds))
+        self.missing: set[str] = set()
 
     def __enter__(self) -> NestfulRunner:
         return self
@@ -132,7 +135,7 @@ class NestfulRunner:
 
     def outcomes(self, answers: Iterable[tuple[Any, HasTools]]) -> Iterator[Outcome]:
         """The outcomes of many answers in order, with work sent ahead."""
-        refused: list[Outcome | None] = []
+        refused: list[Outcome | Program] = []
 
         def programs() -> Iterator[Program]:
             for calls, sample in answers:
@@ -141,15 +144,19 @@ class NestfulRunner:
                 except ValueError as error:
                     refused.append(Outcome(failure=Failure("not-executable", str(error))))
                 else:
-                    refused.append(None)
+                    refused.append(program)
                     yield program
 
         for reply in self.box.map(programs()):
-            while refused[0] is not None:
-                yield refused.pop(0)  # type: ignore[misc]
-            refused.pop(0)
+            while isinstance(first := refused.pop(0), Outcome):
+                yield first
+            self.missing.update(
+                first.steps[row.position].tool
+                for row in reply.rows
+                if row.problem is not None and row.problem[0] == "unknown-tool"
+            )
             yield _outcome(reply)
-        yield from (outcome for outcome in refused if outcome is not None)
+        yield from (outcome for outcome in refused if isinstance(outcome, Outcome))
 
 
 def _outcome(reply: Reply) -> Outcome:
