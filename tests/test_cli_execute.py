@@ -197,3 +197,99 @@ def test_doctor_reports_each_layer() -> None:
     assert rows["isolation process"]["state"] == "yes"
     assert (rows["isolation strict"]["state"] == "yes") == (done.returncode == 0)
     assert any(name.strip() == "landlock" for name in rows)
+
+
+# ---------------------------------------------------------------- what tools print, and where they fail
+TALKING = """\
+import json, logging, sys
+
+logging.basicConfig(level="INFO", format="%(message)s")
+print("loading")
+
+
+def first(a):
+    print("got", a, "\\x1b[31m")
+    print("a warning", file=sys.stderr)
+    logging.info("logged")
+    sys.stdout.buffer.write(b"bytes\\n")
+    return a
+
+
+def second(b):
+    print("x" * 3000)
+    return inner(b)
+
+
+def inner(b):
+    return json.loads("{" * b)
+"""
+TALK = json.dumps(
+    [
+        {"name": "first", "label": "$a", "arguments": {"a": 1}},
+        {"name": "second", "label": "$b", "arguments": {"b": "$a$"}},
+    ]
+)
+
+
+@pytest.mark.parametrize("level", ["strict", "process", "inline"])
+@pytest.mark.parametrize("more", [[], ["--concurrency", "2"]])
+def test_what_tools_print_stays_with_their_call(tmp_path: Path, level: str, more: list[str]) -> None:
+    file = tmp_path / "tools.py"
+    file.write_text(TALKING)
+    argv = ("--tools", str(file), "--isolation", level, *more)
+    data = json.loads(execute(TALK, *argv, "--format", "json").stdout)
+    first, second = data["calls"]
+    assert first["printed"] == "got 1 \x1b[31m\na warning\nlogged\nbytes\n"
+    assert second["printed"] == "x" * 2000 + "… (1,001 more characters)"
+    assert second["error"]["place"] == "tools.py:21"
+    shown = execute(TALK, *argv, "--trace")
+    assert shown.returncode == 1
+    head, one, two = shown.stdout.splitlines()
+    assert head.split()[-1] == "printed"
+    assert one.endswith("got 1 \\x1b[31m\\na warning\\nlogged\\nbytes")
+    assert "tools.py:21: JSONDecodeError: Expecting" in two
+    assert "printed" not in execute(TALK, *argv).stdout
+    assert "loading" not in shown.stdout + shown.stderr
+    assert "logged" not in shown.stderr
+
+
+@pytest.mark.parametrize("level", ["strict", "process", "inline"])
+def test_a_tool_that_prints_without_end_costs_no_more_than_its_own_row(tmp_path: Path, level: str) -> None:
+    (tmp_path / "tools.py").write_text(
+        "import sys\ndef f(n):\n    for _ in range(n): print('y' * 1000)\n    return n\n"
+        "def g(n):\n    sys.stdout.calls.clear()\n    return n\n"
+    )
+    calls = [{"name": "f", "arguments": {"n": 10_000}}] * 60 + [{"name": "g", "arguments": {"n": 1}}]
+    done = execute(
+        json.dumps(calls), "--tools", str(tmp_path / "tools.py"), "--isolation", level, "--format", "json"
+    )
+    data = json.loads(done.stdout)
+    assert data["ok"] is True
+    assert sum(len(call.get("printed", "")) for call in data["calls"]) < 110_000
+
+
+def test_tools_that_do_not_load_say_the_line(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def f():\n    pass\n\nprices['a']\n")
+    for level in ("strict", "process", "inline"):
+        done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", level)
+        assert done.returncode == 2
+        assert "do not load: tools.py:4: NameError: name 'prices' is not defined" in done.stderr
+
+
+def test_a_win_rate_says_which_functions_were_not_there(tmp_path: Path) -> None:
+    from tests.conftest import ROOT
+
+    text = (ROOT / "data/samples/nestful/v2/nestful_data.jsonl").read_text().replace("divide", "halve")
+    data = tmp_path / "v2" / "nestful_data.jsonl"
+    data.parent.mkdir()
+    data.write_text(text)
+    answers = tmp_path / "answers.jsonl"
+    read = [json.loads(line) for line in text.splitlines()]
+    answers.write_text(
+        "\n".join(json.dumps({"id": r["sample_id"], "text": json.dumps(r["output"])}) for r in read)
+    )
+    argv = ("score", str(answers), str(tmp_path), "--benchmark", "nestful", "--text-field", "text")
+    done = planeval(*argv, "--tools", "nestful")
+    assert done.returncode == 0, done.stderr
+    assert "win rate: 1 function that answers call is not among the tools of nestful (halve)" in done.stderr
+    assert "win rate" not in planeval(*argv).stderr

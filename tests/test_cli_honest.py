@@ -177,7 +177,7 @@ def test_convert_of_nothing_readable_has_rows_and_code_3(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("pred", "gold", "said"),
     [
-        ("boom 1", "boom 1", "in effect the same; both fail at c1 (boom) with KeyError: 1"),
+        ("boom 1", "boom 1", "in effect the same; both fail at c1 (boom) with tools.py:2: KeyError: 1"),
         ("gone 1", "gone 1", "in effect the same; both fail at c1 (gone) with unknown-tool"),
         ("slow 1", "slow 1", "in effect unknown: both fail at c1 (slow) with timeout"),
         ("boom 1", "boom 2", "in effect unknown: both fail at c1 (boom)"),

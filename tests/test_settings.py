@@ -304,7 +304,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(sums: Path) -> None:
         done = run(sums, "diff", *files)
         assert done.returncode == 1
         hinted = "t" not in (pred, gold) or "g" in (pred, gold) or "p" in (pred, gold)
-        assert ('policy with catalog = "tools.json" takes them for the same' in done.stderr) is hinted
+        assert ('policy with catalog = "tools.json" takes its only output for it' in done.stderr) is hinted
         assert run(sums, "check", files[0], "--catalog", "tools.json").returncode == 0
 
 

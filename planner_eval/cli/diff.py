@@ -272,11 +272,12 @@ def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:
                 continue
             if all(len(one.path) < 2 for one in both) and any(one.path[:1] in whole for one in both):
                 found.append(row.diff.gold.calls[edit.gold_value.call].tool)
-    named = ", ".join(dict.fromkeys(name for name in found if name not in policy.tools))
-    if named:
+    found = [name for name in found if name not in policy.tools]
+    if found:
+        tools = ", ".join(dict.fromkeys(found))
         note(
-            f"an output stands for a whole result, or the other way round, {len(found)} times ({named}): a "
-            'policy with catalog = "tools.json" takes them for the same where the tool has one output'
+            f"{len(found):,} of these references may mean a tool's whole result ({tools}): "
+            'a policy with catalog = "tools.json" takes its only output for it'
         )
 
 

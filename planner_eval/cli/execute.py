@@ -219,6 +219,10 @@ def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
     if form == "jsonl":
         return "\n".join(json.dumps(_data(*one), ensure_ascii=False, allow_nan=False) for one in told)
     rows = [row for one in told for row in (_calls(*one) if trace else _finals(*one))]
+    if trace and any(row["printed"] for row in rows):
+        rows = [{**row, "printed": row["printed"] or None} for row in rows]
+    else:
+        rows = [{key: item for key, item in row.items() if key != "printed"} for row in rows]
     if not many:
         rows = [{key: item for key, item in row.items() if key != "record"} for row in rows]
     text = table(rows, form)
@@ -248,6 +252,7 @@ def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[
             _shown(call.value) if call.error is None else str(call.error),
             arguments=", ".join(f"{name}={_shown(value, 30)}" for name, value in call.arguments or ()),
             ms=round(1000 * call.seconds, 3),
+            printed=one_line(call.printed.rstrip("\n"), 100),
         )
         for call in trace.calls
     ]
@@ -270,7 +275,8 @@ def _row(record: Record, call: str, tool: str, status: str, value: str, **more: 
     head = {"record": _name(record), "call": call, "tool": tool}
     given = {"arguments": more["arguments"]} if "arguments" in more else {}
     time = {"ms": more["ms"]} if "ms" in more else {}
-    return {**head, **given, "status": status, "value": value, **time}
+    said = {"printed": more.get("printed", "")}
+    return {**head, **given, "status": status, "value": value, **time, **said}
 
 
 def _shown(value: Any, width: int = 60) -> str:

@@ -12,13 +12,15 @@ from time import perf_counter, sleep
 
 from planner_eval.execution.bind import CallFailed, call
 from planner_eval.execution.job import Program, Row, Step
+from planner_eval.execution.printed import place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
-    from planner_eval.execution.job import Tree
+    from planner_eval.execution.job import Problem, Tree
+    from planner_eval.execution.printed import Printed
 
     Take: TypeAlias = Callable[[int, list[str | int]], Any]
     """From a reference, a call's position and a path, to the value."""
@@ -36,7 +38,12 @@ _MISSING = object()
 
 
 def run(
-    program: Program, tools: Mapping[str, Any], emit: Callable[[Row], object], *, inline: bool = False
+    program: Program,
+    tools: Mapping[str, Any],
+    emit: Callable[[Row], object],
+    printed: Printed,
+    *,
+    inline: bool = False,
 ) -> None:
     """Make every call whose producers succeeded, and report each call once, as soon as it ends.
 
@@ -44,6 +51,7 @@ def run(
         program: From `planner_eval.execution.program.compile_plan`.
         tools: Tool name → callable.
         emit: Receives one row a call.
+        printed: Stands for standard output, and keeps what each call prints.
         inline: The user's own process, whose Ctrl-C is no failure of a tool.
     """
     values: dict[int, Any] = {}
@@ -54,7 +62,10 @@ def run(
         return found if program.manner.shared else fresh(found)
 
     def attempt(position: int) -> Row:
-        return _attempt(program, tools, position, take, inline=inline)
+        printed.begin()
+        row = _attempt(program, tools, position, take, inline=inline)
+        row.printed = printed.end()
+        return row
 
     for position in program.looped:
         broken[position] = position
@@ -91,6 +102,7 @@ def _at_once(attempt: Callable[[int], Row], group: list[int], workers: int) -> I
 def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Take, *, inline: bool) -> Row:
     started = perf_counter()
     attempts, given = 0, None
+    problem: Problem | None
     step = program.steps[position]
     while True:
         attempts += 1
@@ -105,7 +117,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         except BaseException as error:
             if inline and not isinstance(error, (Exception, SystemExit)):
                 raise  # the user's own Ctrl-C; in a worker it can only be the tool that raises it
-            problem = (type(error).__name__, _message(error))
+            problem = (type(error).__name__, _message(error), place_of(error))
             if attempts > program.manner.retries:
                 break
         sleep(program.manner.backoff * 2 ** (attempts - 1))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     Tree: TypeAlias = Any
     """An argument's value: a scalar as it is, or a tag and its content (see `program.tree`)."""
+    Problem: TypeAlias = tuple[str, str] | tuple[str, str, str]
+    """Why there is no value: a kind, a message, and where known the line of the tools' file."""
 
 
 class Step:
@@ -117,30 +119,31 @@ class Program:
 
 
 class Row:
-    """What became of one call.
+    """What became of one call; ``printed`` is what the tool printed, cut, and set once the call has ended.
 
     Args:
         position: Its place in the plan.
         status: ``"ok"``, ``"failed"`` or ``"skipped"``.
         value: What the tool returned.
-        problem: Why there is no value: a kind and a message; None exactly where the status is ``"ok"``.
+        problem: Why there is no value; None exactly where the status is ``"ok"``.
         seconds: Wall time, with retries.
         attempts: How often it was tried; 0 for a call that was not made.
         arguments: The values that it was made with, where the program asks for them.
     """
 
-    __slots__ = ("arguments", "attempts", "position", "problem", "seconds", "status", "value")
+    __slots__ = ("arguments", "attempts", "position", "printed", "problem", "seconds", "status", "value")
 
     def __init__(
         self,
         position: int,
         status: str,
         value: Any = None,
-        problem: tuple[str, str] | None = None,
+        problem: Problem | None = None,
         seconds: float = 0.0,
         attempts: int = 0,
         arguments: list[tuple[str, Any]] | None = None,
     ) -> None:
+        self.printed = ""
         self.position: Final = position
         self.status: Final = status
         self.value: Final = value

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from _collections_abc import Iterator, Mapping  # collections itself would double what a worker imports
 
+from planner_eval.execution.printed import place_of
+
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +31,8 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {str(error)[:500]}"
+        place = place_of(error)
+        reason = f"{place}: " * bool(place) + f"{type(error).__name__}: {str(error)[:500]}"
         raise LoadError(f"the tools of {source['name']} do not load: {reason}") from error
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.execution.job import Row
+from planner_eval.execution.printed import OF_CALL
 from planner_eval.execution.trace import Failure, Layer
 from planner_eval.execution.wire import decode
 
@@ -71,17 +72,21 @@ class Lines:
         else:
             self.rows.append(self.row(*data))
 
-    def row(self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any) -> Row:
+    def row(
+        self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any, printed: Any
+    ) -> Row:
         """One call's row, checked and decoded."""
         if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
             raise ValueError(f"no call has the position {position!r}")
-        if status not in ("ok", "failed", "skipped") or type(attempts) is not int:
+        if status not in ("ok", "failed", "skipped") or type(attempts) is not int or type(printed) is not str:
             raise ValueError(f"no status: {status!r}")
         self.seen.add(position)
         decoded, problem = (decode(value), None) if status == "ok" else (None, _problem(*value))
         arguments = None if given is None else [(str(name), decode(item)) for name, item in given]
-        return Row(position, status, decoded, problem, float(seconds), attempts, arguments)
+        made = Row(position, status, decoded, problem, float(seconds), attempts, arguments)
+        made.printed = printed[: OF_CALL + 100]  # and how much more there was
+        return made
 
 
-def _problem(kind: Any, message: Any) -> tuple[str, str]:
-    return str(kind)[:200], str(message)[:1000]
+def _problem(kind: Any, message: Any, place: Any = "") -> tuple[str, str, str]:
+    return str(kind)[:200], str(message)[:1000], str(place)[:200]

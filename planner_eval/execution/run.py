@@ -114,7 +114,9 @@ def _entry(plan: Plan, row: Row) -> CallTrace:
     error = None if row.problem is None else Failure(*row.problem)
     if error is not None and error.kind == "producer-failed":
         error = Failure(error.kind, _because(plan, error.message))
-    return CallTrace(call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, given)
+    return CallTrace(
+        call.id, call.tool, row.status, row.value, error, row.seconds, row.attempts, given, row.printed
+    )
 
 
 def _because(plan: Plan, cause: str) -> str:

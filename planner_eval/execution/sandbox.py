@@ -22,6 +22,7 @@ from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import core, load
 from planner_eval.execution.channel import Server, Vanished, Worker
 from planner_eval.execution.job import Program, Row
+from planner_eval.execution.printed import Printed
 from planner_eval.execution.reply import Lines, Reply
 from planner_eval.execution.source import ToolSource
 from planner_eval.execution.trace import Failure, Layer
@@ -105,6 +106,7 @@ class Sandbox:
         self._backend: Server | Worker | None = None
         self._owner = os.getpid()
         self._tools: Any = None
+        self._printed = Printed()
         self._waiting: deque[_Ticket] = deque()
         self._lock = threading.RLock()
         if self.level not in LEVELS:
@@ -193,14 +195,24 @@ class Sandbox:
         rows: list[Row] = []
         if self._tools is None or self.source.stateful:
             try:
-                self._tools = (
-                    self.source.objects if self.source.objects is not None else load.load(self.source.data)
-                )
+                self._tools = self._load()
             except load.LoadError as error:
                 raise ExecutionError(str(error)) from error
-        core.run(program, self._tools, rows.append, inline=True)
+        with self._printed as printed:
+            core.run(program, self._tools, rows.append, printed, inline=True)
         state = load.state_of(self._tools) if program.manner.state else None
         return Reply(tuple(rows), None, state, time.perf_counter() - started)
+
+    def _load(self) -> Any:
+        """The tools, in this process; what they print while they are loaded is no call's."""
+        if self.source.objects is not None:
+            return self.source.objects
+        with self._printed as printed:
+            printed.begin()
+            try:
+                return load.load(self.source.data)
+            finally:
+                printed.end()
 
     def _started(self) -> Server | Worker:
         if self._owner != os.getpid():  # after a fork the workers are the other process's

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from planner_eval.execution.wire import Opaque, encode
@@ -19,13 +19,16 @@ class Failure:
             ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``worker-died``,
             ``worker-lied``, ``unsendable``, ``not-run``, or the class of the exception that the tool raised.
         message: One sentence for people.
+        place: The line of the tools' own file where an exception was raised: ``"tools.py:12"``.
     """
 
     kind: str
     message: str
+    place: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.message}"
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.kind}: {self.message}"
 
 
 class Layer(NamedTuple):
@@ -55,6 +58,7 @@ class CallTrace:
         seconds: Wall time of the call with its retries.
         attempts: How often it was tried; 0 for a call that was not made.
         arguments: The values it was called with, when they were asked for.
+        printed: The beginning of what the tool wrote to standard output and standard error.
     """
 
     id: str
@@ -65,6 +69,7 @@ class CallTrace:
     seconds: float = 0.0
     attempts: int = 0
     arguments: tuple[tuple[str, Any], ...] | None = None
+    printed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,10 @@ def _call(call: CallTrace) -> dict[str, Any]:
         data["value"] = _plain(call.value)
     else:
         data["error"] = {"kind": call.error.kind, "message": call.error.message}
+        if call.error.place:
+            data["error"]["place"] = call.error.place
+    if call.printed:
+        data["printed"] = call.printed
     data["seconds"] = round(call.seconds, 6)
     if call.attempts > 1:
         data["attempts"] = call.attempts

@@ -15,6 +15,7 @@ import select
 
 from planner_eval.execution import core, load, lockdown, wire
 from planner_eval.execution.job import Program, Row
+from planner_eval.execution.printed import Printed
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------------------------------- running one plan
-def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object]) -> None:
+def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: Printed) -> None:
     """Run one plan and write a line a call, then the line that ends it."""
     budget = request["value_size"]
     program = Program.of(request["program"])
@@ -32,9 +33,11 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object]) 
         given = row.arguments
         shown = "null" if given is None else wire.encode([[n, v] for n, v in given], budget)
         text = wire.encode(row.value if row.problem is None else list(row.problem), budget)
-        write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown}]\n')
+        said = wire.quoted(row.printed)
+        write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown},{said}]\n')
 
-    core.run(program, tools, emit)
+    with printed:
+        core.run(program, tools, emit, printed)
     state = load.state_of(tools) if program.manner.state else None
     write(f'["end",{wire.encode(state, budget)}]\n')
 
@@ -111,14 +114,16 @@ def worker(setup: dict[str, Any]) -> None:
     filter_ = lockdown.prepared_filter("worker", threads=setup["threads"])
     if not all_hold(setup, lockdown.lock_down(setup["limits"], rules, filter_), write):
         return
+    printed = Printed()
     try:
-        tools = load.load(setup["source"])
+        with printed:  # what keeps standard output for later, a logger above all, keeps this
+            tools = load.load(setup["source"])
     except load.LoadError as error:
         refuse("tools", str(error), write)
         return
     while (request := receive(requests)) is not None:
         lines: list[str] = []
-        answer(request, tools, lines.append)
+        answer(request, tools, lines.append, printed)
         write("".join(lines))
 
 

@@ -14,6 +14,7 @@ import sys
 from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET
 
 from planner_eval.execution import load, lockdown
+from planner_eval.execution.printed import Printed
 from planner_eval.execution.worker import all_hold, answer, receive, receive_bytes, refuse, writer
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -166,12 +167,14 @@ def _be_child(plan: int, out: int, kept: dict[str, Any], lock: lockdown.SecondLo
 
 
 def _run(request: dict[str, Any], kept: dict[str, Any], write: Callable[[str], object]) -> None:
+    printed = Printed()
     try:
-        tools = load.load(kept["source"])
+        with printed:
+            tools = load.load(kept["source"])
     except load.LoadError as error:
         refuse("tools", str(error), write)
     else:
-        answer(request, tools, write)
+        answer(request, tools, write, printed)
 
 
 def _only_keep(plan: int, out: int) -> int:
