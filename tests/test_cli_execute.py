@@ -291,5 +291,5 @@ def test_a_win_rate_says_which_functions_were_not_there(tmp_path: Path) -> None:
     argv = ("score", str(answers), str(tmp_path), "--benchmark", "nestful", "--text-field", "text")
     done = planeval(*argv, "--tools", "nestful")
     assert done.returncode == 0, done.stderr
-    assert "win rate: 1 function that answers call is not among the tools of nestful (halve)" in done.stderr
-    assert "win rate" not in planeval(*argv).stderr
+    assert "functions that are not there, see nestful:FOLDER (halve)" in done.stdout
+    assert "not there" not in planeval(*argv).stdout

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -239,8 +240,12 @@ def called(argv: list[str], *, typed: bytes = b"") -> Done:
 
 def _contents() -> dict[str, str]:
     return {
-        str(file): file.read_text(errors="replace") for file in sorted(Path().rglob("*")) if file.is_file()
+        str(file): file.read_text(errors="replace") for file in sorted(Path().rglob("*")) if _readable(file)
     }
+
+
+def _readable(file: Path) -> bool:
+    return os.path.isfile(file) and os.access(file, os.R_OK, effective_ids=True)
 
 
 @pytest.fixture(autouse=True)

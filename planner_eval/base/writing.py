@@ -62,7 +62,7 @@ def _unusable(folder: str, file: str) -> str | None:
     return None if may else f"the folder {shown} is read-only"
 
 
-def write(file: str | os.PathLike[str], data: bytes, *, follow: bool = True) -> None:
+def write(file: str | os.PathLike[str], data: str | bytes, *, follow: bool = True) -> None:
     """Write a file whole, or leave what was there: it is written beside it and takes its place at the end.
 
     A new file has the mode that a plain open gives, one that was there keeps its own. A pipe or a device is
@@ -70,7 +70,7 @@ def write(file: str | os.PathLike[str], data: bytes, *, follow: bool = True) -> 
 
     Args:
         file: Its name.
-        data: What it shall hold.
+        data: What it shall hold; a text ends with a line end, and half a surrogate pair in it is spelled out.
         follow: Whether of a link the file is written that it leads to, and not the link replaced.
 
     Raises:
@@ -78,6 +78,8 @@ def write(file: str | os.PathLike[str], data: bytes, *, follow: bool = True) -> 
         BrokenPipeError: it is a pipe whose reader has gone.
     """
     name = os.fspath(file)
+    if isinstance(data, str):
+        data = (data if data.endswith("\n") else data + "\n").encode("utf-8", errors="backslashreplace")
     try:
         if follow and _is_stream(name):
             # Appended: behind /dev/stdout may be a file that holds something already.

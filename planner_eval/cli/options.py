@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -12,10 +12,10 @@ import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import NAMED, of_suffix
+from planner_eval.base.formats import of_suffix
 from planner_eval.base.text import printable
 from planner_eval.base.writing import silence, write
-from planner_eval.cli.targets import Target, refuse_targets, say
+from planner_eval.cli.targets import Target, form_of, refuse_targets, say
 from planner_eval.cli.terminal import clear, painted
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -117,7 +117,7 @@ def written(*forms: str, help: str = "How to write it.") -> Decorator:
     """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
 
     def chosen(context: click.Context, _option: click.Parameter, given: str | None) -> str:
-        return given or _form_of(context.params.get("output"), forms, context) or forms[0]
+        return given or form_of(context.params.get("output"), forms, context) or forms[0]
 
     return click.option(
         "--format",
@@ -127,22 +127,6 @@ def written(*forms: str, help: str = "How to write it.") -> Decorator:
         show_default=f"by the suffix of -o, else {forms[0]}",
         help=help,
     )
-
-
-def _form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
-    """The format that a file's suffix names; None where it names none.
-
-    Raises:
-        UsageError: it names one, and the command does not write it.
-    """
-    form = of_suffix(file, forms)
-    other = of_suffix(file, NAMED) if form is None else None
-    if other is not None:
-        said = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
-        if "form" in {option.name for option in context.command.params}:
-            said += "; --format says which of them in a file of any name"
-        raise click.UsageError(said, context)
-    return form
 
 
 def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,7 +171,7 @@ def outputs(*forms: str, folder: bool = False) -> Decorator:
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
         if forms:
-            _form_of(file, forms, context)
+            form_of(file, forms, context)
         return None if file == "-" else file
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -278,7 +262,7 @@ def emit(data: str | bytes, output: str | None) -> None:
     data = painted(data, output)
     try:
         if output is not None:
-            write(output, _encoded(data))
+            write(output, data)
         else:
             click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
     except BrokenPipeError:
@@ -286,12 +270,6 @@ def emit(data: str | bytes, output: str | None) -> None:
     except OSError as error:
         silence(sys.stdout)
         raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
-
-
-def _encoded(data: str | bytes) -> bytes:
-    if isinstance(data, bytes):
-        return data
-    return (data if data.endswith("\n") else data + "\n").encode("utf-8", errors="backslashreplace")
 
 
 def note(text: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import click
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import NAMED, of_suffix
 from planner_eval.base.writing import refusal, silence
 
 SETTINGS = ("planeval.toml", "pyproject.toml")
@@ -57,6 +58,27 @@ def refuse_targets(context: click.Context) -> None:
                 raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
         if os.path.basename(file) in SETTINGS and os.path.exists(file):
             raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
+
+
+def form_of(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
+    """The format that a file's suffix names; None where it names none.
+
+    Args:
+        file: The file to write; None for standard output.
+        forms: The formats that the command writes.
+        context: The command's context.
+
+    Raises:
+        UsageError: it names one, and the command does not write it.
+    """
+    form = of_suffix(file, forms)
+    other = of_suffix(file, NAMED) if form is None else None
+    if other is not None:
+        said = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
+        if "form" in {option.name for option in context.command.params}:
+            said += "; --format says which of them in a file of any name"
+        raise click.UsageError(said, context)
+    return form
 
 
 def _named(context: click.Context, but: click.Parameter) -> Iterator[tuple[click.Parameter, str]]:

@@ -1,0 +1,466 @@
+"""What is around a command: files read and written, pipes, streams; codes, messages, no traceback."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import resource
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import click
+import pytest
+
+from planner_eval.base.formats import NAMED, SUFFIXES, of_suffix
+from planner_eval.cli.targets import Target
+from tests.conftest import ROOT
+from tests.test_cli_table import ALL, SAMPLES, called, folder
+
+__all__ = ("folder",)  # a fixture for every test here
+
+CALLS = {
+    "apply": "apply patches.jsonl pred.jsonl",
+    "catalog show": "catalog show tools.json",
+    "catalog convert": "catalog convert tools.json --to mcp",
+    "check": "check sub.json --catalog tools.json",
+    "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
+    "convert": "convert plan.json --to plan",
+    "data list": f"data list --source {SAMPLES}",
+    "data verify": f"data verify mathqa --source {SAMPLES}",
+    "data show": f"data show mathqa --source {SAMPLES} --samples 1",
+    "data check": f"data check mathqa --source {SAMPLES}",
+    "dialects": "dialects",
+    "diff": "diff sub.json plan.json",
+    "doctor": "doctor",
+    "execute": "execute plan.json --tools nestful --isolation inline",
+    "parse": "parse plan.json",
+    "render": "render plan.json",
+    "schema": "schema policy",
+    "score": "score pred.jsonl gold.jsonl",
+    "selftest": "selftest",
+    "stats": "stats plan.json",
+}
+"""A call of each command that writes a result."""
+
+SPELLED = {"text": "txt", "table": "txt", "dot": "gv", "mermaid": "mmd", "junit": "xml"}
+"""Suffixes that are not the format's name."""
+
+PICTURES = ("png", "pdf", "svg", "boxes")
+"""Formats that need packages; of them svg is written once for all in other tests."""
+
+
+def forms(command: str) -> tuple[str, ...]:
+    """The formats of ``--format``; none without that option."""
+    found = [
+        one.type.choices
+        for one in ALL[command].params
+        if isinstance(one.type, click.Choice) and one.name == "form"
+    ]
+    return tuple(map(str, found[0])) if found else ()
+
+
+def targets() -> list[tuple[str, str]]:
+    """Each option that names a file to write, with its command."""
+    return [
+        (name, max(one.opts, key=len))
+        for name, command in ALL.items()
+        for one in command.params
+        if isinstance(one.type, Target)
+    ]
+
+
+def plain(text: str) -> str:
+    """The same without numbers: times differ from call to call."""
+    return re.sub(r"\d+(\.\d+)?(e-\d+)?", "0", text)
+
+
+# ---------------------------------------------------------------- where results go
+def test_every_command_that_has_a_result_writes_it_to_a_file() -> None:
+    assert {name for name, flag in targets() if flag == "--output"} == CALLS.keys()
+    assert ALL.keys() - CALLS.keys() == {"data fetch"}  # which fills the cache folder
+
+
+@pytest.mark.parametrize(
+    ("command", "form"), [(name, form) for name in CALLS for form in forms(name) if form not in PICTURES]
+)
+def test_the_suffix_decides_the_format(command: str, form: str) -> None:
+    file = f"out.{SPELLED.get(form, form)}"
+    asked = called([*shlex.split(CALLS[command]), "--format", form])
+    named = called([*shlex.split(CALLS[command]), "-o", file])
+    assert (named.code, named.out) == (asked.code, ""), named.err
+    assert plain(Path(file).read_text()).strip() == plain(asked.out).strip()
+
+
+@pytest.mark.parametrize("command", CALLS)
+def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(command: str) -> None:
+    known = forms(command)
+    for odd in ("svg", "html", "gz", "csv"):
+        if of_suffix(f"x.{odd}", known or ("json",)) is not None:
+            continue
+        done = called([*shlex.split(CALLS[command]), "-o", f"x.{odd}"])
+        assert (done.code, done.out, done.files) == (2, "", "")
+        assert f"x.{odd} is named as {odd}" in done.err
+        assert not known or ", ".join(known) in done.err
+        if known:
+            won = called([*shlex.split(CALLS[command]), "--format", known[0], "-o", f"x.{odd}"])
+            assert won.code < 2
+            assert Path(f"x.{odd}").exists()
+    assert called([*shlex.split(CALLS[command]), "-o", "x.unknown"]).code < 2
+    assert Path("x.unknown").read_text()
+
+
+def test_what_suffixes_name_is_what_commands_write_and_what_is_packed() -> None:
+    written = {form for name in ALL for form in forms(name)}
+    assert set(NAMED) >= written - {"table", "boxes", "listing"}
+    assert set(SUFFIXES.values()) <= written
+
+
+TARGETS = {
+    "--plot": "out.svg",
+    "--shapes": "out.dot",
+    "--tool-graph": "out.dot",
+    "--app-graph": "out.dot",
+    "--mistaken": "out.dot",
+    "--record": "out.jsonl",
+    "--judge-cache": "out.sqlite",
+    "--output": "out",
+}
+ASKED = f"score {SAMPLES}/answers/callnavi.jsonl {SAMPLES}/callnavi --benchmark callnavi --judge m"
+
+
+def call_of(command: str, flag: str) -> list[str]:
+    return shlex.split(ASKED if flag == "--judge-cache" else CALLS[command])
+
+
+@pytest.mark.parametrize(("command", "flag"), targets())
+def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, flag: str) -> None:
+    name = TARGETS[flag]
+    Path("folder.d").mkdir()
+    Path(f"folder.{name}").mkdir()
+    os.symlink("loop", "loop")
+    for file, said in (
+        (f"nowhere/{name}", "there is no folder nowhere"),
+        (f"plan.json/{name}", "plan.json is no folder"),
+        (f"folder.{name}", "is a directory"),
+        (f"loop/{name}", "symbolic links"),
+        ("x" * 300 + name, "too long"),
+    ):
+        if command == "render" and file == f"folder.{name}":
+            continue
+        done = called([*call_of(command, flag), flag, file])
+        assert (done.code, done.out, done.files) == (2, "", ""), file
+        assert f"planeval: {flag}: " in done.err
+        assert said in done.err
+        assert done.err.count("\n") == 1
+
+
+@contextmanager
+def not_root() -> Iterator[None]:
+    """As somebody who may not read and write everywhere: root without the two capabilities for that."""
+    if os.geteuid() != 0:
+        yield
+        return
+    try:
+        libc = ctypes.CDLL(None)
+        header, caps = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        assert libc.capget(header, caps) == 0
+    except (AttributeError, AssertionError):
+        pytest.skip("root may read and write everything here")
+    before = caps[0]
+    caps[0] &= ~0b110
+    assert libc.capset(header, caps) == 0
+    try:
+        yield
+    finally:
+        caps[0] = before
+        assert libc.capset(header, caps) == 0
+
+
+@pytest.mark.parametrize(("command", "flag"), targets())
+def test_a_folder_or_a_file_without_permission_is_told_before_the_work(command: str, flag: str) -> None:
+    name = TARGETS[flag]
+    Path("locked").mkdir()
+    Path("open").mkdir()
+    Path(f"open/{name}").write_text("precious")
+    os.chmod(f"open/{name}", 0o444)
+    os.chmod("locked", 0o555)
+    with not_root():
+        done = called([*call_of(command, flag), flag, f"locked/{name}"])
+        kept = called([*call_of(command, flag), flag, f"open/{name}"])
+    assert (done.code, done.out, done.files) == (2, "", "")
+    assert "the folder locked is read-only" in done.err
+    assert (kept.code, kept.out, kept.files) == (2, "", "")
+    assert "the file is read-only" in kept.err
+
+
+def reads() -> Iterator[tuple[str, str, str]]:
+    """Each call with each file that it names, and each option that names a file to write."""
+    for command, flag in targets():
+        for word in call_of(command, flag):
+            if Path(word).suffix in (".json", ".jsonl") and "/" not in word:
+                yield command, flag, word
+
+
+@pytest.mark.parametrize(("command", "flag", "file"), list(reads()))
+def test_nothing_is_written_onto_what_is_read(command: str, flag: str, file: str) -> None:
+    suffix = Path(TARGETS[flag]).suffix
+    before = Path(file).read_bytes()
+    os.link(file, f"hard{suffix}")
+    os.symlink(file, f"soft{suffix}")
+    for name in (f"hard{suffix}", f"soft{suffix}", *([file, f"./{file}"] if not suffix else [])):
+        done = called([*call_of(command, flag), flag, name])
+        assert (done.code, done.out, done.files) == (2, "", ""), done.err
+        assert f"is read by this command too ({file})" in done.err or "is named as" in done.err
+    assert Path(file).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "file"),
+    [
+        ("diff pred.jsonl gold.jsonl --policy strict.toml", "strict.toml"),
+        ("render plan.json --theme own.toml", "own.toml"),
+        ("parse own.jsonl --wrappers own.toml", "own.toml"),
+        ("execute plan.json --tools tools.py", "tools.py"),
+        ("execute plan.json --tools tools.py:TOOLS", "tools.py"),
+        ("execute plan.json --tools recorded:pred.jsonl", "pred.jsonl"),
+        ("execute weather.txt --tools world:appbench --facts prose.txt", "prose.txt"),
+        ("parse '*.json'", "sub.json"),
+        ("parse .", "sub.json"),
+        ("diff . plan.json", "sub.json"),
+        ("stats mathqa --cache .", "sub.json"),
+        ("parse plan.json", "planeval.toml"),
+    ],
+)
+def test_nor_onto_what_is_read_by_the_way(call: str, file: str) -> None:
+    if not Path(file).exists():
+        Path(file).write_text("")
+    before = Path(file).read_bytes()
+    done = called([*shlex.split(call), "-o", file])
+    assert (done.code, done.out, done.files) == (2, "", ""), done.err
+    assert "name another file" in done.err
+    assert Path(file).read_bytes() == before
+
+
+def test_two_results_do_not_go_into_one_file() -> None:
+    done = called(shlex.split("stats better.jsonl --shapes x.dot --tool-graph ./x.dot"))
+    assert (done.code, done.files) == (2, "")
+    assert "x.dot is written by this command too (./x.dot)" in done.err
+
+
+# ---------------------------------------------------------------- how files are written
+def test_a_file_keeps_its_mode_a_new_one_has_the_usual_one_and_nothing_is_left_beside_it() -> None:
+    Path("old.txt").write_text("before")
+    os.chmod("old.txt", 0o640)
+    before = os.umask(0o027)
+    try:
+        for name in ("old.txt", "new.txt"):
+            assert called(["parse", "plan.json", "-o", name]).code == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(Path("old.txt").stat().st_mode) == 0o640
+    assert stat.S_IMODE(Path("new.txt").stat().st_mode) == 0o640
+    assert "add" in Path("old.txt").read_text()
+    assert not list(Path().glob(".*"))
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written() -> None:
+    Path("there").mkdir()
+    Path("there/real.txt").write_text("before")
+    os.symlink("there/real.txt", "link.txt")
+    os.symlink("there/made.txt", "dangling.txt")
+    for name in ("link.txt", "dangling.txt"):
+        assert called(["parse", "plan.json", "-o", name]).code == 0
+        assert Path(name).is_symlink()
+    assert Path("there/real.txt").read_text() == Path("there/made.txt").read_text() != "before"
+
+
+def test_drawings_into_a_folder_follow_no_link_in_it_and_replace_nothing_that_is_read() -> None:
+    Path("drawn").mkdir()
+    Path("secret").write_text("precious")
+    os.symlink("../secret", "drawn/a.txt")
+    Path("pred.jsonl").write_text(Path("better.jsonl").read_text().replace('"b"', '"../../escaped"'))
+    done = called(["render", "pred.jsonl", "-o", "drawn/"])
+    assert done.code == 0, done.err
+    assert Path("secret").read_text() == "precious"
+    assert not Path("drawn/a.txt").is_symlink()
+    assert sorted(one.name for one in Path("drawn").iterdir()) == ["a.txt", "c.txt", "escaped.txt"]
+    assert not list(Path().glob("../escaped*"))
+    Path("drawn/a.txt").write_text(Path("better.jsonl").read_text())
+    done = called(["render", "drawn/a.txt", "-o", "drawn/"])
+    assert done.code == 2
+    assert "a.txt is read by this command: name another folder" in done.err
+    assert Path("drawn/a.txt").read_text() == Path("better.jsonl").read_text()
+
+
+def shell(script: str, **how: object) -> subprocess.CompletedProcess[str]:
+    """A script of bash in which p is the command line; its code is that of the first that failed."""
+    start = f'set -o pipefail; p() {{ "{sys.executable}" -m planner_eval "$@"; }}; '
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(["bash", "-c", start + script], capture_output=True, text=True, env=env, **how)  # type: ignore[call-overload,no-any-return]
+
+
+def test_pipes_devices_and_what_is_open_already_are_written_as_they_are() -> None:
+    plain = shell("p parse plan.json").stdout
+    for script in (
+        "p parse plan.json -o /dev/stdout",
+        "p parse plan.json -o -",
+        "p parse plan.json -o >(cat) | cat",
+        "mkfifo pipe; cat pipe & p parse plan.json -o pipe; wait",
+        "echo first > both; p parse plan.json -o /dev/stdout >> both; grep -v first both",
+        "p parse plan.json -o /dev/fd/3 3>third; cat third",
+    ):
+        assert shell(script).stdout == plain, script
+    assert shell("p parse plan.json -o /dev/null").returncode == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+
+def test_a_full_disk_leaves_what_was_there() -> None:
+    Path("old.json").write_text("before")
+    done = shell("p parse wide.json -o old.json", preexec_fn=limited)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "planeval: old.json cannot be written: File too large\n"
+    assert Path("old.json").read_text() == "before"
+    assert not list(Path().glob(".*"))
+
+
+# ---------------------------------------------------------------- streams
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("p parse plan.json > /dev/full", 2, "standard output cannot be written: No space left on device"),
+        ("p --version > /dev/full", 2, "No space left on device"),
+        ("p --help > /dev/full", 2, "No space left on device"),
+        ("p parse plan.json -o /dev/full", 2, "/dev/full cannot be written: No space left on device"),
+        ("p parse plan.json >&-", 2, "standard output cannot be written: Bad file descriptor"),
+        ("p --version >&-", 2, "Bad file descriptor"),
+        ("p parse plan.json -o x.txt >&-", 0, ""),
+        ("p parse - <&-", 2, "standard input is closed"),
+        ("p parse plan.json <&- | grep -q add", 0, ""),
+        ("p data fetch mathqa --source $SAMPLES/mathqa <&-", 2, "the file was not kept"),
+        ("p parse nosuch 2>&-", 2, ""),
+        ("p nosuch 2>&-", 2, ""),
+        ("p diff sub.json plan.json 2>&- | grep -q different", 1, ""),
+        ("p parse nosuch 2>/dev/full", 2, ""),
+        ("p diff sub.json plan.json 2>/dev/full >x", 1, ""),
+        ("p parse plan.json <&- >&- 2>&-", 2, ""),
+        ("p execute chain.json --tools nestful <&- 2>&- | grep -q 10", 0, ""),
+        ("p diff sub.json plan.json 2>&1 | true", 1, ""),
+        ("p diff nosuch plan.json 2>&1 | true", 2, ""),
+        ("p diff plan.json plan.json | true", 0, ""),
+        ("p --help | true", 0, ""),
+        ("p --version | true", 0, ""),
+        ("p parse wide.json -o >(true)", 0, ""),
+    ],
+)
+def test_a_stream_that_is_full_or_closed_is_said_and_is_no_difference(
+    script: str, code: int, said: str
+) -> None:
+    done = shell(script.replace("$SAMPLES", str(SAMPLES)))
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert not re.search("Traceback|Exception|Error:", done.stderr)
+
+
+@pytest.mark.parametrize("command", CALLS)
+def test_a_reader_that_goes_changes_no_code(command: str) -> None:
+    wanted = shell(f"p {CALLS[command]}")
+    done = shell(f"p {CALLS[command]} | true")
+    assert done.returncode == wanted.returncode
+    assert done.stderr == wanted.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- what is read
+PLACES = [
+    "apply {} pred.jsonl", "apply patches.jsonl {}",
+    "catalog show {}", "catalog convert {} --to mcp",
+    "check {} --catalog tools.json", "check plan.json --catalog {}",
+    "compare {} better.jsonl --gold gold.jsonl", "compare pred.jsonl {} --gold gold.jsonl",
+    "compare pred.jsonl better.jsonl --gold {}",
+    "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",
+    "convert {} --to plan", "convert plan.json --to plan --catalog {}",
+    "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
+    "data show mathqa --source {}", "data check mathqa --source {}",
+    "dialects --wrappers {}",
+    "diff {} gold.jsonl", "diff pred.jsonl {}", "diff pred.jsonl gold.jsonl --policy {}",
+    "diff sub.json plan.json --format dot --theme {}", "diff sub.json plan.json --execute recorded:{}",
+    "execute {} --tools nestful --isolation inline", "execute plan.json --tools {}",
+    "execute plan.json --tools recorded:{}", "execute weather.txt --tools world:appbench --facts {}",
+    "execute plan.json --tools nestful --isolation inline --record {}",
+    "parse {}", "parse plan.json --catalog {}", "parse plan.json --wrappers {}",
+    "render {}", "render plan.json --theme {}",
+    "score {} gold.jsonl", "score pred.jsonl {}", "score pred.jsonl gold.jsonl --policy {}",
+    f"score {{}} {SAMPLES}/callnavi --benchmark callnavi",
+    f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
+    "selftest --policy {}",
+    "stats {}",
+]  # fmt: skip
+"""Each place in a call where a file is named that is read."""
+
+WITHOUT = {"doctor", "schema"}
+"""Commands that read no file."""
+
+KINDS = ("missing", "directory", "empty", "binary", "locked", "too long a name", "a link to itself")
+
+
+def named(kind: str, call: str) -> str:
+    """A file of that kind, called as the place wants it."""
+    suffix = (
+        ".toml"
+        if re.search("--(theme|policy|wrappers) {}$", call)
+        else ".py"
+        if "--tools {}" in call
+        else ".json"
+    )
+    name = f"{kind}{suffix}".replace(" ", "-")
+    if kind == "directory":
+        Path(name).mkdir()
+    elif kind == "empty":
+        Path(name).write_bytes(b"")
+    elif kind == "binary":
+        Path(name).write_bytes(bytes(range(256)) * 10)
+    elif kind == "locked":
+        Path(name).write_text("{}")
+        os.chmod(name, 0)
+    elif kind == "too long a name":
+        return "x" * 300 + suffix
+    elif kind == "a link to itself":
+        os.symlink(name, name)
+    return name
+
+
+UNREAD = ("data list", "data show")
+"""Commands that look at what is there, and open nothing."""
+
+
+def test_every_argument_and_option_that_names_a_file_to_read_has_a_place() -> None:
+    assert {call.partition(" {")[0].split()[0] for call in PLACES} == {n.split()[0] for n in ALL} - WITHOUT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", PLACES)
+def test_a_file_that_cannot_be_read_is_said(call: str, kind: str) -> None:
+    name = named(kind, call)
+    if kind == "missing" and "--record" in call:
+        return  # it is made
+    with not_root() if kind == "locked" else nullcontext():
+        done = called(shlex.split(call.format(name)))
+    assert "Traceback" not in done.err
+    if kind in ("empty", "directory"):
+        assert done.code < 4  # what an empty file comes to is each command's own
+        assert done.all.strip()
+    elif not call.startswith(UNREAD) or kind == "missing":
+        assert done.code == 2, done
+    if done.code == 2:
+        assert done.out == ""
+        assert name.rpartition(".")[0][:200] in done.err
