@@ -11,6 +11,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import WHOLE
+from planner_eval.cli.drawing import Look, drawing
 from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
@@ -40,6 +41,7 @@ def _picture(flag: str, help: str) -> Decorator:
 @_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
 @_picture("--tool-graph", "Draw which tools use the output of which into FILE.")
 @_picture("--app-graph", "Draw the same for apps.")
+@drawing
 @output
 def command(
     names: tuple[str, ...],
@@ -52,6 +54,7 @@ def command(
     shapes: str | None,
     tool_graph: str | None,
     app_graph: str | None,
+    look: Look,
     **fields: Any,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
@@ -64,21 +67,31 @@ def command(
     first; dataset:NAME is always the data set.
     """
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
-    pictures = Pictures({kind: file for kind, file in pictured.items() if file})
+    files = {kind: file for kind, file in pictured.items() if file}
     refuse_stdin_twice(*names)
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
-    refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])
+    drawn = files.keys() - {"plot"}
+    refuse_idle(
+        [
+            Applies(("only",), published and not each, "to data sets, and not with --each"),
+            Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
+            Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+        ]
+    )
+    pictures = Pictures(files, [source.title for source in sources], look)
     read = [_read(source, dialect, pictures) for source in sources]
     _say(sources, read)
+    good = any(stats is not None for rows in read for _, stats in rows)
+    scenes = pictures.scenes() if good else {}
     if each or (len(sources) == 1 and not sources[0].many):
         emit(each_table(sources, read, form), output)
     else:
         emit(_summary(sources, read, form, only), output)
-    pictures.write([source.title for source in sources], [_figures(rows) for rows in read])
+    if good:
+        pictures.write(scenes, [_figures(rows) for rows in read])
     unread = any(one.error for rows in read for one, _ in rows)
-    good = any(stats is not None for rows in read for _, stats in rows)
     return 0 if good and not unread else 1 if good else 3
 
 
@@ -87,7 +100,7 @@ def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple
     rows: list[tuple[Read, Stats | None]] = []
     for one in _counted(source.read(dialect), source):
         if one.plan is not None:
-            pictures.add(one.plan)
+            pictures.add(one.plan, source.title)
             rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
         elif one.error is not None:
             rows.append((one, None))
