@@ -15,7 +15,13 @@ from planner_eval.cli.drawing import Look, drawing
 from planner_eval.cli.options import Applies, Decorator, emit, note, output, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
-from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
+from planner_eval.cli.stats_tables import (
+    each_table,
+    paper_blocks,
+    summaries_json,
+    summary_blocks,
+    words_table,
+)
 
 if TYPE_CHECKING:
     from planner_eval.datasets.sources import Read, Source
@@ -36,6 +42,7 @@ def _picture(flag: str, help: str) -> Decorator:
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
+@click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
 @written("table", *WHOLE, help="How to write the figures.")
 @_picture("--plot", "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
 @_picture("--shapes", "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
@@ -48,6 +55,7 @@ def command(
     dialect: str | None,
     each: bool,
     only: str | None,
+    explain: bool,
     form: str,
     output: str | None,
     plot: str | None,
@@ -72,10 +80,12 @@ def command(
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
+    people = form in ("table", "md") and only != "tables"
     drawn = files.keys() - {"plot"}
     refuse_idle(
         [
             Applies(("only",), published and not each, "to data sets, and not with --each"),
+            Applies(("explain",), people, "to the structure of plans as --format table or md"),
             Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
             Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
         ]
@@ -85,10 +95,11 @@ def command(
     _say(sources, read)
     good = any(stats is not None for rows in read for _, stats in rows)
     scenes = pictures.scenes() if good else {}
-    if each or (len(sources) == 1 and not sources[0].many):
-        emit(each_table(sources, read, form), output)
-    else:
-        emit(_summary(sources, read, form, only), output)
+    rows = each or (len(sources) == 1 and not sources[0].many)
+    text = each_table(sources, read, form) if rows else _summary(sources, read, form, only)
+    if explain:
+        text += "\n\n" + words_table([one for found in read for one in found], form, summary=not rows)
+    emit(text, output)
     if good:
         pictures.write(scenes, [_figures(rows) for rows in read])
     unread = any(one.error for rows in read for one, _ in rows)
