@@ -54,7 +54,7 @@ PATTERNS = {
 """How calls hang together, by the form of what is counted; one call can be part of several."""
 
 SHAPE = (
-    "brackets are a call around the calls whose output it takes; () () are two apart, ×2 marks what two take"
+    "brackets are a call around the calls whose output it takes; () () are two apart, ×2 is one that two take"
 )
 
 
