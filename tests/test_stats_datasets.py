@@ -352,6 +352,18 @@ def test_shapes_have_a_panel_a_source(number: int, tmp_path: Path) -> None:
     assert max(box[3] for box in boxes[:4]) <= min((box[1] for box in boxes[4:]), default=0)
 
 
+def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> None:
+    none, some, file = tmp_path / "none.jsonl", tmp_path / "some.jsonl", tmp_path / "shapes.dot"
+    none.write_text('{"plan": []}\n{"plan": []}\n')
+    some.write_text('{"plan": []}\n{"plan": "f()"}\n')
+    done = planeval("stats", str(some), "--shapes", str(file))
+    assert "1 of 1 shapes, 1 of 2 plans; 1 without calls" in done.stderr
+    assert re.search(r"^no calls +1$", done.stdout, re.M)
+    done = planeval("stats", str(none), str(some), "--shapes", str(file))
+    assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
+    assert "none.jsonl: 0 of 0 shapes" in file.read_text()
+
+
 def test_an_app_graph_counts_apps_and_no_tools(tmp_path: Path) -> None:
     plans = tmp_path / "plans.txt"
     file = tmp_path / "apps.dot"

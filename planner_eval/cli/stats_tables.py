@@ -137,7 +137,7 @@ def _counts(
             totals[key] = totals.get(key, 0) + count
     ranked = sorted(totals, key=lambda key: (-totals[key], key))[:most]
     return [
-        {kind.replace("_", " ").removesuffix("s"): key}
+        {kind.replace("_", " ").removesuffix("s"): key or "no calls"}
         | {
             (source.title if len(sources) > 1 else "count"): getattr(summary, kind).get(key, 0)
             for source, summary in zip(sources, summaries, strict=True)

@@ -183,7 +183,10 @@ class Shapes:
             room: How many calls they may have together; the commonest is drawn in any case.
         """
         total = self.counts.total()
-        ranked = sorted(self.counts, key=lambda key: (-self.counts[key], len(key), key))
+        named = [
+            key for key in self.counts if self.examples[key]
+        ]  # no calls, no frame
+        ranked = sorted(named, key=lambda key: (-self.counts[key], len(key), key))
         boxes: list[Box] = []
         arrows: list[Arrow] = []
         plans = shown = 0
@@ -196,7 +199,9 @@ class Shapes:
             boxes += [Box(letter, "plain", letter, frame) for letter in letters]
             arrows += [Arrow(start + p, start + i, "plain") for i, found in enumerate(needed) for p in found]
             plans, shown = plans + self.counts[key], number
-        return boxes, arrows, f"{shown} of {len(self.counts):,} shapes, {plans:,} of {total:,} plans"
+        empty = sum(n for key, n in self.counts.items() if not self.examples[key])
+        said = f"{shown} of {len(named):,} shapes, {plans:,} of {total:,} plans"
+        return boxes, arrows, f"{said}; {empty:,} without calls" if empty else said
 
 
 def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
@@ -220,12 +225,15 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
         return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {said}", layout=_PACKED)
     every: list[Box] = []
     lines: list[Arrow] = []
+    notes: list[str] = []
     for title, shapes in sources.items():
         boxes, arrows, said = shapes.drawn(most // 2, MAX_BOXES // len(sources))
         lines += [replace(a, tail=a.tail + len(every), head=a.head + len(every)) for a in arrows]
-        every += [replace(box, panel=f"{shortened(visible(title), 40)}: {said}") for box in boxes]
+        panel = f"{shortened(visible(title), 40)}: {said}"
+        every += [replace(box, panel=panel) for box in boxes]
+        notes += [] if boxes else [panel]
     summary = f"the commonest shapes of {len(sources)} sources"
-    return Scene(tuple(every), tuple(lines), summary, layout=_PACKED)
+    return Scene(tuple(every), tuple(lines), summary, notes=tuple(notes), layout=_PACKED)
 
 
 def _letter(k: int) -> str:
