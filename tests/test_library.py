@@ -118,7 +118,7 @@ ALLOWED = {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
-        "records.rows", "scoring.compare", "scoring.report", "scoring.row_formats",
+        "plan.words", "records.rows", "scoring.compare", "scoring.report", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

@@ -183,9 +183,7 @@ class Shapes:
             room: How many calls they may have together; the commonest is drawn in any case.
         """
         total = self.counts.total()
-        named = [
-            key for key in self.counts if self.examples[key]
-        ]  # no calls, no frame
+        named = [key for key in self.counts if self.examples[key]]  # no calls, no frame
         ranked = sorted(named, key=lambda key: (-self.counts[key], len(key), key))
         boxes: list[Box] = []
         arrows: list[Arrow] = []
