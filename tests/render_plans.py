@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import xml.etree.ElementTree as ET
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +13,8 @@ from planner_eval.comparison.diff import Diff, diff
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from tests.conftest import ROOT
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 HOSTILE = [
     '<IMG SRC="/etc/passwd"/>',
@@ -70,3 +74,15 @@ def dense(calls: int, edges: int) -> Plan:
     pairs = [(a, b) for gap in range(1, calls) for a in range(calls - gap) for b in (a + gap,)][:edges]
     made = tuple(Call(f"c{i}", f"tool{i}") for i in range(calls))
     return Plan(made, tuple(Edge(a, b, f"x{a}", (), ("r",)) for a, b in sorted(pairs)))
+
+
+def outline(group: ET.Element) -> list[ET.Element]:
+    return [e for e in group.iter() if e.tag in (f"{SVG}path", f"{SVG}polygon") and e.get("stroke") != "none"]
+
+
+def bounds(group: ET.Element) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a box."""
+    numbers = []
+    for shape in outline(group):
+        numbers += [float(n) for n in re.findall(r"-?\d+\.?\d*", shape.get("d") or shape.get("points") or "")]
+    return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])

@@ -7,6 +7,7 @@ A console block holds commands after ``$ `` and what they print; a line ``…`` 
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import subprocess
@@ -111,3 +112,16 @@ def test_every_command_is_in_the_docs() -> None:
 
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [name for name in COMMANDS if f"planeval {name}" not in text] == []
+
+
+def test_the_readme_says_how_many_verdicts_of_the_official_code_are_at_hand() -> None:
+    files = (ROOT / "tests" / "cases" / "official").glob("*.json")
+    count = sum(len(json.loads(file.read_text(encoding="utf-8"))["records"]) for file in files)
+    assert f"each of {count} recorded verdicts" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_answers_of_the_first_example_are_as_the_api_client_writes_them() -> None:
+    completion = pytest.importorskip("openai.types.chat").ChatCompletion
+    for name in ("small", "large"):
+        for line in (ROOT / "docs" / "examples" / "openai" / f"{name}.jsonl").read_text().splitlines():
+            assert completion.model_validate_json(line).model_dump(exclude_unset=True) == json.loads(line)

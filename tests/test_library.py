@@ -121,8 +121,8 @@ ALLOWED = {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
-        "records.rows", "scoring.allowed", "scoring.compare", "scoring.compare_formats", "scoring.junit",
-        "scoring.report_formats", "scoring.row_formats",
+        "plan.words", "records.rows", "scoring.allowed", "scoring.compare", "scoring.compare_formats",
+        "scoring.junit", "scoring.report_formats", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

@@ -13,6 +13,7 @@ import pytest
 from planner_eval.comparison.diff import diff
 from planner_eval.dialects.read import parse
 from planner_eval.drawing import Drawable, render
+from planner_eval.drawing.graphs import Shapes, shapes_scene
 from planner_eval.drawing.runs import run_scene
 from planner_eval.execution.trace import CallTrace, Failure, Trace
 from planner_eval.plan.model import Call, Edge, Plan, Ref
@@ -77,6 +78,15 @@ def test_no_golden_drawing_is_left_over() -> None:
 IMAGES = ROOT / "docs" / "images"
 
 
+def shapes() -> Drawable:
+    """The commonest shapes of the demo's predictions and of its gold plans."""
+    found = {"pred.jsonl": Shapes(), "gold.jsonl": Shapes()}
+    for one in (one for name, one in demo().items() if "turned" not in name):
+        found["pred.jsonl"].add(one.pred)
+        found["gold.jsonl"].add(one.gold)
+    return shapes_scene(found)
+
+
 def images() -> dict[str, tuple[Drawable, str]]:
     """The pictures of the docs: what they show, and in which theme."""
     page = (ROOT / "docs" / "drawing.md").read_text(encoding="utf-8")
@@ -89,6 +99,7 @@ def images() -> dict[str, tuple[Drawable, str]]:
         "roles.svg": (diff(pred, gold), "default"),
         "plan.svg": (gold, "default"),
         "print.svg": (diff(pred, gold), "print"),
+        "shapes.svg": (shapes(), "default"),
     }
 
 

@@ -15,11 +15,10 @@ from planner_eval.drawing.overlay import DIFF_ROLES, diff_scene
 from planner_eval.drawing.scene import Scene
 from planner_eval.drawing.themes import names, theme
 from planner_eval.plan.model import Call, Plan
-from tests.render_plans import demo
+from tests.render_plans import SVG, bounds, demo, outline
 
 pytest.importorskip("pygraphviz")
 
-SVG = "{http://www.w3.org/2000/svg}"
 DIFFS = demo()
 Style = tuple[str, str, int]
 
@@ -33,18 +32,6 @@ def words(element: ET.Element) -> str:
 def groups(root: ET.Element, kind: str) -> dict[str, ET.Element]:
     """The groups of one class by the name of what they show."""
     return {g.findtext(f"{SVG}title", ""): g for g in root.iter(f"{SVG}g") if g.get("class") == kind}
-
-
-def outline(group: ET.Element) -> list[ET.Element]:
-    return [e for e in group.iter() if e.tag in (f"{SVG}path", f"{SVG}polygon") and e.get("stroke") != "none"]
-
-
-def bounds(group: ET.Element) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of a box."""
-    numbers = []
-    for shape in outline(group):
-        numbers += [float(n) for n in re.findall(r"-?\d+\.?\d*", shape.get("d") or shape.get("points") or "")]
-    return min(numbers[::2]), min(numbers[1::2]), max(numbers[::2]), max(numbers[1::2])
 
 
 def style(group: ET.Element) -> Style:

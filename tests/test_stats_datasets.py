@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from planner_eval.datasets.sources import short_names
 from tests.conftest import ROOT
+from tests.render_plans import bounds
 from tests.test_cli import planeval
 
 SAMPLES = str(ROOT / "data" / "samples")
@@ -302,8 +304,8 @@ def test_pictures_hold_what_was_counted_and_are_the_same_every_time(tmp_path: Pa
         "kinds of arguments",
     ):
         assert any(word in text for text in words), word
-    assert 'label="1. ×' in shapes
-    assert "commonest of" in shapes
+    assert '<TD ALIGN="LEFT">1. ×' in shapes
+    assert '<TD ALIGN="LEFT">gold.jsonl: 3 of 3 shapes, 13 of 13 plans</TD>' in shapes
     assert tools.count(" -> ") > 0
     assert "tools," in tools
     assert "apps," in apps
@@ -315,12 +317,96 @@ def test_a_tool_graph_counts_references(tmp_path: Path) -> None:
     file = tmp_path / "g.dot"
     assert planeval("stats", str(plan), "--tool-graph", str(file)).returncode == 0
     text = file.read_text()
-    assert 'label=" ×2 "' in text
+    assert '<TD ALIGN="LEFT">×2</TD>' in text
     assert 'tooltip="Maps.find to Maps.route: ×2"' in text
     assert 'tooltip="Maps.route to Ride.order: ×1"' in text
     assert planeval("stats", str(plan), "--app-graph", str(file)).returncode == 0
     assert 'tooltip="Maps to Ride: ×1"' in file.read_text()
     assert 'tooltip="Maps to Maps: ×2"' in file.read_text()
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_shapes_have_a_panel_a_source(number: int, tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    names = [tmp_path / f"model{k}.jsonl" for k in range(number)]
+    for k, name in enumerate(names):
+        name.write_text(
+            "".join(f"{json.dumps({'plan': text})}\n" for text in ("f()", "f(), g()")[: k % 2 + 1])
+        )
+    file = tmp_path / "shapes.svg"
+    done = planeval("stats", *map(str, names), "--shapes", str(file))
+    assert done.returncode == 0, done.stderr
+    root = ET.parse(file).getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    frames = [g for g in root.iter(f"{svg}g") if g.get("class") == "cluster"]
+    said = {g.findtext(f"{svg}text", ""): bounds(g) for g in frames}
+    panels = {name.name: box for name in names for text, box in said.items() if text.startswith(name.name)}
+    if number == 1:
+        assert panels == {}
+        return
+    assert list(panels) == [name.name for name in names]
+    assert len(frames) == sum(2 + k % 2 for k in range(number))
+    boxes = list(panels.values())
+    for row in (boxes[:4], boxes[4:]):  # four side by side, in their order
+        assert all(one[2] < other[0] for one, other in pairwise(row))
+    assert max(box[3] for box in boxes[:4]) <= min((box[1] for box in boxes[4:]), default=0)
+
+
+def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> None:
+    none, some, file = tmp_path / "none.jsonl", tmp_path / "some.jsonl", tmp_path / "shapes.dot"
+    none.write_text('{"plan": []}\n{"plan": []}\n')
+    some.write_text('{"plan": []}\n{"plan": "f()"}\n')
+    done = planeval("stats", str(some), "--shapes", str(file))
+    assert "1 of 1 shapes, 1 of 2 plans; 1 without calls" in done.stderr
+    assert re.search(r"^no calls +1$", done.stdout, re.M)
+    done = planeval("stats", str(none), str(some), "--shapes", str(file))
+    assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
+    assert "none.jsonl: 0 of 0 shapes" in file.read_text()
+
+
+def test_an_app_graph_counts_apps_and_no_tools(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.txt"
+    file = tmp_path / "apps.dot"
+    plans.write_text("Maps: [a = find(#x='1')]\nRide: [order(#way=a)]\nlone(#x='2')")
+    done = planeval("stats", str(plans), "--app-graph", str(file))
+    assert done.returncode == 0
+    assert "2 calls of 2 apps" in done.stderr
+    assert "calls that name no app, left out: 1" in done.stderr
+    assert "lone" not in file.read_text()
+    plans.write_text("a = find(#x='1')\norder(#way=a)")
+    file.unlink()
+    done = planeval("stats", str(plans), "--app-graph", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
+    assert not file.exists()
+
+
+def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Path) -> None:
+    lines = [f"hub = start(#x='{n}')\nstep{n % 100}(#y=hub)\nalone{n % 7}()" for n in range(150)]
+    plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
+    plans.write_text("".join(f"{json.dumps({'plan': line})}\n" for line in lines))
+    done = planeval("stats", str(plans), "--tool-graph", str(file))
+    said = "60 of 108 tools: those most connected; 41 pairs left out"
+    assert f"{said}; --force draws them all" in done.stderr
+    assert said in file.read_text()
+    assert file.read_text().count(" -> ") == 59
+    assert ">step49 ×2<" in file.read_text()  # called twice, as step50 and what follows are not
+    assert "step90" not in file.read_text()
+    done = planeval("stats", str(plans), "--tool-graph", str(file), "--force")
+    assert "left out" not in done.stderr
+    assert file.read_text().count(" -> ") == 100
+    assert "alone6" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    "words", [("--force", "--shapes"), ("--force", "--plot"), ("--theme=dark", "--plot")]
+)
+def test_options_of_drawings_are_refused_where_nothing_is_drawn(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = planeval("stats", DEMO, *words, str(tmp_path / "x.svg"))
+    assert done.returncode == 2
+    assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
 
 
 @pytest.mark.slow
@@ -332,6 +418,6 @@ def test_drawings_of_a_whole_data_set(reference: Path, tmp_path: Path) -> None:
     done = planeval("stats", "appbench", *flags)
     assert done.returncode == 0, done.stderr
     shapes = (tmp_path / "shapes.svg").read_text()
-    assert "the 12 commonest of 31 shapes: 767 of 801 plans" in shapes
+    assert "12 of 31 shapes, 767 of 801 plans" in shapes
     assert "801 plans: 1,922 calls of 25 tools, 2,381 references" in (tmp_path / "tool-graph.svg").read_text()
     assert "12 apps" in (tmp_path / "app-graph.svg").read_text()

@@ -37,7 +37,7 @@ class Look(NamedTuple):
 def drawing(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--theme``, ``--deadline`` and ``--force``, which the command takes as ``look``, a `Look`."""
     for option in (
-        click.option("--force", is_flag=True, help="Draw every call, however many there are."),
+        click.option("--force", is_flag=True, help="Draw every call or tool, however many there are."),
         click.option(
             "--deadline",
             metavar="SECONDS",

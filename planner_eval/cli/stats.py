@@ -10,10 +10,17 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, PICTURES, WHOLE
+from planner_eval.cli.drawing import Look, drawing
 from planner_eval.cli.options import Applies, emit, note, output, picture, reading, refuse_idle, written
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
-from planner_eval.cli.stats_tables import each_table, paper_blocks, summaries_json, summary_blocks
+from planner_eval.cli.stats_tables import (
+    each_table,
+    paper_blocks,
+    summaries_json,
+    summary_blocks,
+    words_table,
+)
 from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
@@ -31,23 +38,27 @@ if TYPE_CHECKING:
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
+@click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
 @written("text", *WHOLE, help="How to write the figures.")
 @picture("--plot", PICTURES, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
 @picture("--shapes", DRAWN, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …).")
 @picture("--tool-graph", DRAWN, "Draw which tools use the output of which into FILE.")
 @picture("--app-graph", DRAWN, "Draw the same for apps.")
+@drawing
 @output
 def command(
     names: tuple[str, ...],
     dialect: str | None,
     each: bool,
     only: str | None,
+    explain: bool,
     form: str,
     output: str | None,
     plot: str | None,
     shapes: str | None,
     tool_graph: str | None,
     app_graph: str | None,
+    look: Look,
     **fields: Any,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
@@ -60,21 +71,34 @@ def command(
     first; dataset:NAME is always the data set.
     """
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
-    pictures = Pictures({kind: file for kind, file in pictured.items() if file})
+    files = {kind: file for kind, file in pictured.items() if file}
     refuse_stdin_twice(*names)
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
-    refuse_idle([Applies(("only",), published and not each, "to data sets, and not with --each")])
+    people = form in ("text", "md") and only != "tables"
+    drawn = files.keys() - {"plot"}
+    refuse_idle(
+        [
+            Applies(("only",), published and not each, "to data sets, and not with --each"),
+            Applies(("explain",), people, "to the structure of plans as --format text or md"),
+            Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
+            Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+        ]
+    )
+    pictures = Pictures(files, [source.title for source in sources], look)
     read = [_read(source, dialect, pictures) for source in sources]
     _say(sources, read)
-    if each or (len(sources) == 1 and not sources[0].many):
-        emit(each_table(sources, read, form), output)
-    else:
-        emit(_summary(sources, read, form, only), output)
-    pictures.write([source.title for source in sources], [_figures(rows) for rows in read])
-    unread = any(one.error for rows in read for one, _ in rows)
     good = any(stats is not None for rows in read for _, stats in rows)
+    scenes = pictures.scenes() if good else {}
+    rows = each or (len(sources) == 1 and not sources[0].many)
+    text = each_table(sources, read, form) if rows else _summary(sources, read, form, only)
+    if explain:
+        text += "\n\n" + words_table([one for found in read for one in found], form, summary=not rows)
+    emit(text, output)
+    if good:
+        pictures.write(scenes, [_figures(rows) for rows in read])
+    unread = any(one.error for rows in read for one, _ in rows)
     return 0 if good and not unread else 1 if good else 3
 
 
@@ -83,7 +107,7 @@ def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple
     rows: list[tuple[Read, Stats | None]] = []
     for one in counting(source.read(dialect), len(source), f"plans of {source.title}"):
         if one.plan is not None:
-            pictures.add(one.plan)
+            pictures.add(one.plan, source.title)
             rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
         elif one.error is not None:
             rows.append((one, None))

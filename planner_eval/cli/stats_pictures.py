@@ -9,13 +9,13 @@ from planner_eval.base.formats import DRAWN, PICTURES, of_suffix
 from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
+    from planner_eval.cli.drawing import Look
     from planner_eval.drawing.graphs import Shapes, ToolGraph
     from planner_eval.drawing.plots import Panel
+    from planner_eval.drawing.scene import Scene
     from planner_eval.plan.model import Plan
     from planner_eval.plan.statistics import Stats
     from planner_eval.plan.summary import Summary
-
-_SECONDS = 60.0
 
 
 class Pictures:
@@ -23,32 +23,51 @@ class Pictures:
 
     Args:
         files: ``"plot"``, ``"shapes"``, ``"tool_graph"`` or ``"app_graph"`` → the file to write.
+        titles: The sources' names.
+        look: How the drawings look, and whether graphs show every tool.
     """
 
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self.files = files
+    def __init__(self, files: Mapping[str, str], titles: Sequence[str], look: Look) -> None:
+        self.files, self.titles, self.look = files, titles, look
         self.forms = {
             kind: of_suffix(file, PICTURES if kind == "plot" else DRAWN) or "svg"
             for kind, file in files.items()
         }
-        self.drawn: dict[str, Shapes | ToolGraph] = {}
+        self.shapes: dict[str, Shapes] = {}
+        self.graphs: dict[str, ToolGraph] = {}
         if files.keys() - {"plot"}:
             from planner_eval.drawing.graphs import Shapes, ToolGraph
 
-            made: dict[str, Shapes | ToolGraph]
-            made = {"shapes": Shapes(), "tool_graph": ToolGraph(), "app_graph": ToolGraph("app")}
-            self.drawn = {kind: empty for kind, empty in made.items() if kind in files}
+            self.shapes = {title: Shapes() for title in titles if "shapes" in files}
+            made = {"tool_graph": ToolGraph(), "app_graph": ToolGraph("app")}
+            self.graphs = {kind: empty for kind, empty in made.items() if kind in files}
 
-    def add(self, plan: Plan) -> None:
-        """Count one plan."""
-        for collected in self.drawn.values():
-            collected.add(plan)
+    def add(self, plan: Plan, title: str) -> None:
+        """Count one plan of a source."""
+        if self.shapes:
+            self.shapes[title].add(plan)
+        for graph in self.graphs.values():
+            graph.add(plan)
 
-    def write(self, titles: Sequence[str], figures: Sequence[Sequence[Stats]]) -> None:
+    def scenes(self) -> dict[str, Scene]:
+        """What is drawn of the plans that were added.
+
+        Raises:
+            InputError: there is nothing to draw: no plan names an app, or no plan has a call.
+        """
+        if not self.shapes and not self.graphs:
+            return {}
+        from planner_eval.drawing.graphs import FEW, shapes_scene
+
+        most = None if self.look.force else FEW
+        found = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
+        return {"shapes": shapes_scene(self.shapes), **found} if self.shapes else found
+
+    def write(self, scenes: Mapping[str, Scene], figures: Sequence[Sequence[Stats]]) -> None:
         """Write the files.
 
         Args:
-            titles: The sources' names.
+            scenes: What :meth:`scenes` gave.
             figures: The figures of each source's plans.
 
         Raises:
@@ -59,14 +78,18 @@ class Pictures:
                 from planner_eval.drawing.plots import plot
                 from planner_eval.plan.summary import summarise
 
-                summaries = dict(zip(titles, map(summarise, figures), strict=True))
+                summaries = dict(zip(self.titles, map(summarise, figures), strict=True))
                 emit(plot(panels(summaries), format=self.forms[kind]), file)
             else:
                 from planner_eval.drawing import render
 
-                scene = self.drawn[kind].scene()
-                emit(render(scene, format=self.forms[kind], deadline=_SECONDS, force=True), file)
-                note(f"{file}: {scene.summary}")
+                scene = scenes[kind]
+                look = self.look._replace(force=True)  # a graph is small enough already, or wanted whole
+                emit(render(scene, format=self.forms[kind], **look._asdict()), file)
+                graph = self.graphs.get(kind)
+                pruned = graph is not None and not graph.whole(scene)
+                hint = "; --force draws them all" if pruned else ""
+                note(f"{file}: {'; '.join([scene.summary, *scene.notes])}{hint}")
 
 
 def panels(summaries: Mapping[str, Summary]) -> list[Panel]:

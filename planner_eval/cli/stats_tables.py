@@ -137,13 +137,37 @@ def _counts(
             totals[key] = totals.get(key, 0) + count
     ranked = sorted(totals, key=lambda key: (-totals[key], key))[:most]
     return [
-        {kind.replace("_", " ").removesuffix("s"): key}
+        {kind.replace("_", " ").removesuffix("s"): key or "no calls"}
         | {
             (source.title if len(sources) > 1 else "count"): getattr(summary, kind).get(key, 0)
             for source, summary in zip(sources, summaries, strict=True)
         }
         for key in ranked
     ]
+
+
+def words_table(rows: Rows, form: str, *, summary: bool) -> str:
+    """What the words above mean, a sentence each.
+
+    Args:
+        rows: The records of all sources with their figures.
+        form: ``"table"`` or ``"md"``.
+        summary: Whether plans are summed up; else each has a row.
+    """
+    from planner_eval.plan.summary import FIGURES, summarise
+    from planner_eval.plan.words import explained
+
+    figures = [stats for _, stats in rows if stats is not None]
+    found = summarise(figures)
+    names = [name.replace("_", " ") for name in FIGURES]
+    if summary:
+        names = ["total", "plans", *["unread"] * (len(figures) < len(rows)), *names]
+    elif len(rows) == 1:
+        names += ["critical path", "fan in", "fan out"]
+    listed = summary or len(rows) == 1
+    kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
+    words = explained(names, kinds, patterns, shapes=bool(found.shapes))
+    return table([{"word": word, "meaning": said} for word, said in words.items()], form, width=200)
 
 
 def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:

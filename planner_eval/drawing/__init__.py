@@ -127,7 +127,8 @@ def _sized(thing: Drawable, force: bool) -> tuple[Scene, tuple[Diagnostic, ...]]
     if force or not scene.crowded:
         return scene, ()
     scene = condensed(scene)
-    return scene, (Diagnostic("render.condensed", scene.notes[-1], "warning"),)
+    said = f"{scene.notes[-1]}; --force draws them all"
+    return scene, (Diagnostic("render.condensed", said, "warning"),)
 
 
 def scene_of(thing: Drawable) -> Scene:

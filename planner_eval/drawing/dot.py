@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import graphviz
 
 from planner_eval.base.text import shortened
-from planner_eval.drawing.scene import WHOLE, ArgumentLine, Arrow, Box, Scene
+from planner_eval.drawing.scene import WHOLE, ArgumentLine, Arrow, Box, Scene, grouped
 from planner_eval.drawing.themes import Attributes, Role, Theme
+from planner_eval.drawing.widths import width
+from planner_eval.plan.adjacency import longest_chain
 
 MAX_CHARACTERS = 8_000
 MAX_BYTES = 16_000
@@ -40,23 +44,44 @@ def to_dot(scene: Scene, theme: Theme, *, dpi: int | None = None) -> str:
         graph.attr("graph", dpi=str(dpi))
     if scene.layout:
         graph.attr("graph", **dict(scene.layout))
-    apps: dict[str, list[int]] = {}
-    for position, box in enumerate(scene.boxes):
-        if box.app is None:
-            writer.box(graph, position, box)
-        else:
-            apps.setdefault(box.app, []).append(position)
-    for number, (app, members) in enumerate(apps.items()):
-        with graph.subgraph(name=f"cluster_{number}") as cluster:
-            cluster.attr("graph", label=fit(graphviz.escape(app)), **writer.cluster)
+    number = 0
+    for panel, apps in grouped(scene.boxes).items():
+        outer = graph
+        if panel:
+            outer = graphviz.Digraph(f"cluster_{number}", body=[])
+            outer.attr("graph", label=writer.title(panel), **writer.cluster)
+            number += 1
+        for app, members in apps.items():
+            inner = outer
+            if app is not None:
+                inner = graphviz.Digraph(f"cluster_{number}")
+                inner.attr("graph", label=writer.title(app), **writer.cluster)
+                number += 1
             for position in members:
-                writer.box(cluster, position, scene.boxes[position])
+                writer.box(inner, position, scene.boxes[position])
+            if inner is not outer:
+                outer.subgraph(inner)
+        if panel:
+            outer.body += [f"\tc{tail} -> c{head} [style=invis]\n" for tail, head in _stacked(scene, apps)]
+            graph.subgraph(outer)
     for arrow in scene.arrows:
         writer.arrow(graph, arrow, scene.boxes)
     caption = _caption(scene, theme)
     if caption:
         graph.attr("graph", label=caption)
     return str(graph.source)
+
+
+def _stacked(scene: Scene, apps: Mapping[str | None, Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """Unseen lines that put each frame of a panel below the one before: from its last box to the first."""
+    ends = []
+    for members in apps.values():
+        known = set(members)
+        inside = [(a.tail, a.head) for a in scene.arrows if a.tail in known and a.head in known]
+        needs = [[members.index(tail) for tail, head in inside if head == one != tail] for one in members]
+        chain = longest_chain(needs)
+        ends.append((members[chain[0]], members[chain[-1]]))
+    return ((one[1], other[0]) for one, other in pairwise(ends))
 
 
 def fit(text: str) -> str:
@@ -83,11 +108,6 @@ def _safe(attributes: Attributes) -> dict[str, str]:
     return {name: graphviz.nohtml(value) for name, value in attributes.items()}
 
 
-def _markup(text: str) -> str:
-    """Text inside an HTML-like label, where both kinds of escape count."""
-    return html.escape(graphviz.escape(text))
-
-
 class _Writer:
     """Writes boxes and arrows in one theme.
 
@@ -104,6 +124,8 @@ class _Writer:
         head.attr("edge", **_safe(line))
         self.head = tuple(head.body)
         self.cluster = _safe(theme.cluster)
+        self.sizes = {name: _size({**theme.box, **role.box}) for name, role in theme.roles.items()}
+        self.line_sizes = {name: _size({**theme.line, **role.line}) for name, role in theme.roles.items()}
         roles = theme.roles.items()
         self.boxes = {name: _look(role, {**theme.box, **role.box}, box) for name, role in roles}
         self.lines = {name: _look(role, {**theme.line, **role.line}, line) for name, role in roles}
@@ -112,44 +134,82 @@ class _Writer:
         label, tooltip = self.label(box), _quoted(_tooltip(box))
         graph.body.append(f"\tc{position} [label={label} tooltip={tooltip}{self.boxes[box.role]}]\n")
 
+    def title(self, text: str) -> str:
+        """The label of a frame."""
+        line = _Line(shortened(text, 2 * self.theme.width))
+        return f"<{_block([line], _size(self.theme.cluster))}>"
+
     def label(self, box: Box) -> str:
         """An HTML-like label: the title in bold, then a line an argument, as many as one string holds."""
         theme, sign = self.theme, self.theme.roles[box.role].sign
         count = f" ×{box.count:,}" if box.count > 1 else ""
-        lines = [f"<B>{_markup(shortened(f'{sign} {box.title}'.strip(), theme.width) + count)}</B>"]
+        lines = [_Line(shortened(f"{sign} {box.title}".strip(), theme.width) + count, bold=True)]
         if box.gold:
-            lines.append(_markup(shortened(f"gold: {box.gold}", theme.width)))
-        size = sum(len(line.encode()) for line in lines)
+            lines.append(_Line(shortened(f"gold: {box.gold}", theme.width)))
+        size = sum(len(line.markup().encode()) for line in lines)
         for at, row in enumerate(box.rows):
             more = self.row(row, box.role)
-            size += sum(len(line.encode()) + len(CELL) for line in more)
+            size += sum(len(line.markup().encode()) + len(CELL) for line in more)
             if size > MAX_CHARACTERS - 200:
-                left = f"… and {len(box.rows) - at:,} more arguments"
-                lines.append(_colored(left, theme.muted))
+                lines.append(_Line(f"… and {len(box.rows) - at:,} more arguments", theme.muted))
                 break
             lines += more
-        if len(lines) == 1:
-            return f"<{lines[0]}>"
-        cells = "".join(f'<TR><TD ALIGN="LEFT">{line}</TD></TR>' for line in lines)
-        return f'<<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">{cells}</TABLE>>'
+        return f"<{_block(lines, self.sizes[box.role])}>"
 
-    def row(self, row: ArgumentLine, box_role: str) -> list[str]:
+    def row(self, row: ArgumentLine, box_role: str) -> list[_Line]:
         role, owner = self.theme.roles[row.role], self.theme.roles[box_role]
         sign = f"{role.sign} " if role.sign and box_role not in WHOLE else ""
-        lines = [sign + shortened(row.text, self.theme.width)]
+        color = "" if role.text == owner.text else role.text
+        lines = [_Line(sign + shortened(row.text, self.theme.width), color)]
         if row.gold:
-            lines.append(f"    gold: {shortened(row.gold, self.theme.width)}")
-        same = role.text == owner.text
-        return [_markup(line) if same else _colored(line, role.text) for line in lines]
+            lines.append(_Line(f"    gold: {shortened(row.gold, self.theme.width)}", color))
+        return lines
 
     def arrow(self, graph: graphviz.Digraph, arrow: Arrow, boxes: Sequence[Box]) -> None:
         label = f"{self.theme.roles[arrow.role].sign} {arrow.label}".strip()
         said = ""
         if label:
-            said = f"label={_quoted(graphviz.escape(f' {shortened(label, self.theme.label_width)} '))} "
+            line = _Line(shortened(label, self.theme.label_width))
+            said = f"label=<{_block([line], self.line_sizes[arrow.role], padding=4)}> "
         ends = f"{boxes[arrow.tail].title} to {boxes[arrow.head].title}"
         said += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
         graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{said}{self.lines[arrow.role]}]\n")
+
+
+class _Line(NamedTuple):
+    """One line of a label; in the colour of the box where it has none of its own."""
+
+    text: str
+    color: str = ""
+    bold: bool = False
+
+    def markup(self) -> str:
+        """The line inside an HTML-like label, where both kinds of escape count."""
+        text = html.escape(graphviz.escape(self.text))
+        text = f'<FONT COLOR="{html.escape(self.color)}">{text}</FONT>' if self.color else text
+        return f"<B>{text}</B>" if self.bold else text
+
+    def room(self, size: float) -> int:
+        """The points that it takes in the widest font."""
+        return width(self.text, size, bold=self.bold)
+
+
+def _block(lines: Sequence[_Line], size: float, *, padding: int = 0) -> str:
+    """Lines below one another, with room for the widest font.
+
+    They begin at the left: a text whose middle is fixed by a narrow font would end outside.
+    """
+    room = max(line.room(size) for line in lines) + 2 * padding
+    cells = "".join(f'<TR><TD ALIGN="LEFT">{line.markup()}</TD></TR>' for line in lines)
+    return f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="{padding}" WIDTH="{room}">{cells}</TABLE>'
+
+
+def _size(attributes: Attributes) -> float:
+    """The size of a font in points; Graphviz's own where a theme says none that is a number."""
+    try:
+        return float(attributes.get("fontsize", ""))
+    except ValueError:
+        return 14.0
 
 
 @lru_cache(maxsize=16)
@@ -173,10 +233,6 @@ def _quoted(escaped: str) -> str:
     return '"' + escaped.replace('"', '\\"') + '"'
 
 
-def _colored(text: str, color: str) -> str:
-    return f'<FONT COLOR="{html.escape(color)}">{_markup(text)}</FONT>'
-
-
 def _tooltip(box: Box) -> str:
     lines = [f"{box.title}  ({box.id})" if box.id else box.title]
     if box.gold:
@@ -187,29 +243,34 @@ def _tooltip(box: Box) -> str:
 
 def _caption(scene: Scene, theme: Theme) -> str:
     """The legend, summary and notes below the drawing, as an HTML-like label."""
-    columns = len(scene.legend) + 1
-    said = [f"<B>{_colored(scene.summary, theme.text)}</B>"] if scene.summary else []
-    said += [_colored(note, theme.muted) for note in scene.notes]
-    rows = "".join(f'<TR><TD ALIGN="LEFT" COLSPAN="{columns}">{line}</TD></TR>' for line in said)
+    across, size = f'COLSPAN="{len(scene.legend) + 1}"', _size(theme.graph)
+    said = [_Line(scene.summary, theme.text, bold=True)] if scene.summary else []
+    said += [_Line(note, theme.muted) for note in scene.notes]
+    rows = "".join(f"<TR>{_cell(line, size, across)}</TR>" for line in said)
     rows += _legend(scene.legend, theme) if scene.legend else ""
     return f'<<TABLE BORDER="0" CELLSPACING="6" CELLPADDING="3">{rows}</TABLE>>' if rows else ""
 
 
 @lru_cache(maxsize=16)
 def _legend(names: tuple[str, ...], theme: Theme) -> str:
-    cells = "".join(_legend_cell(theme.roles[name]) for name in names)
-    return f'<TR><TD ALIGN="LEFT">{_colored("Legend", theme.muted)}</TD>{cells}</TR>'
+    cells = "".join(_legend_cell(theme.roles[name], _size(theme.graph)) for name in names)
+    return f"<TR>{_cell(_Line('Legend', theme.muted), _size(theme.graph))}{cells}</TR>"
 
 
-def _legend_cell(role: Role) -> str:
-    words = f"{role.sign} {role.word}".strip()
+def _cell(line: _Line, size: float, look: str = "") -> str:
+    """A cell of the caption, whose cells have three points around them and a border of three at most."""
+    return f'<TD ALIGN="LEFT" WIDTH="{line.room(size) + 12}" {look}>{line.markup()}</TD>'
+
+
+def _legend_cell(role: Role, size: float) -> str:
+    line = _Line(f"{role.sign} {role.word}".strip(), role.text)
     style = next((s for s in ("dashed", "dotted") if s in role.box.get("style", "")), "solid")
     border = max(1, round(float(role.box.get("penwidth", "1"))))
     look = (
         f'BORDER="{border}" STYLE="{style}" COLOR="{html.escape(role.box["color"])}" '
         f'BGCOLOR="{html.escape(role.box["fillcolor"])}"'
     )
-    cell = f"<TD {look}>{_colored(words, role.text)}</TD>"
+    cell = _cell(line, size, look)
     if role.box.get("peripheries", "1") == "1":
         return cell
     inner = f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="2"><TR>{cell}</TR></TABLE>'

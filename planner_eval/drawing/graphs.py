@@ -6,10 +6,13 @@ Both are scenes; :func:`planner_eval.drawing.render` draws them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from planner_eval.drawing.labels import name_text
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import shortened
+from planner_eval.drawing.labels import name_text, visible
 from planner_eval.drawing.scene import MAX_BOXES, Arrow, Box, Scene
 from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
@@ -19,6 +22,7 @@ NODES = ("tool", "app")
 _SIDEWAYS = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
 """Unconnected parts stand below one another, and labels have room."""
 
+Key: TypeAlias = tuple[str, str]
 FEW = 60
 _GRID = (("pack", "8"), ("packmode", "array_ut5"))
 _PACKED = (("pack", "12"), ("packmode", "array_ut4"))
@@ -30,16 +34,18 @@ class ToolGraph:
     """The tools, or apps, of many plans: how often each is called, and which uses which one's output.
 
     Args:
-        nodes: ``"tool"`` or ``"app"``; a call that names no app stands for its tool.
+        nodes: ``"tool"`` or ``"app"``.
         plans: How many plans were added.
+        unnamed: Of apps, how many calls name none; these are in no other count.
         calls: (app, name) → number of calls, in order of first appearance; for apps the name is "".
         references: (producer, consumer) → number of references.
     """
 
     nodes: str = "tool"
     plans: int = 0
-    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
-    references: Counter[tuple[tuple[str, str], tuple[str, str]]] = field(default_factory=Counter)
+    unnamed: int = 0
+    calls: Counter[Key] = field(default_factory=Counter)
+    references: Counter[tuple[Key, Key]] = field(default_factory=Counter)
 
     def add(self, plan: Plan) -> None:
         r"""Count one plan.
@@ -50,37 +56,61 @@ class ToolGraph:
         >>> dict(graph.references)
         {(('', 'f'), ('', 'g')): 2}
         """
-        keys = [self._key(call.app, call.name) for call in plan.calls]
+        keys = [self._key(call.app or "", call.name) for call in plan.calls]
         self.plans += 1
-        self.calls.update(keys)
-        self.references.update((keys[edge.producer], keys[edge.consumer]) for edge in plan.edges)
+        self.calls.update(key for key in keys if key is not None)
+        self.unnamed += keys.count(None)
+        for edge in plan.edges:
+            producer, consumer = keys[edge.producer], keys[edge.consumer]
+            if producer is not None and consumer is not None:
+                self.references[producer, consumer] += 1
 
-    def _key(self, app: str | None, name: str) -> tuple[str, str]:
-        return (app, "") if self.nodes == "app" and app else (app or "", name)
+    def _key(self, app: str, name: str) -> Key | None:
+        if self.nodes == "tool":
+            return (app, name)
+        return (app, "") if app else None
 
-    def scene(self, *, most: int = MAX_BOXES) -> Scene:
+    def scene(self, *, most: int | None = FEW) -> Scene:
         """The graph as a scene: a box a tool with its calls, an arrow a pair with its references.
 
         Args:
-            most: Draw so many boxes, and twice as many arrows, at the utmost: those that are used most.
-                What is left out is counted in the notes. Where no call uses another's output, only
-                the :data:`FEW` called most are drawn.
+            most: Draw so many boxes, and twice as many arrows, at the utmost: those most connected, or
+                called most where no call uses another's output. A note says what is left out; None
+                draws everything.
+
+        Raises:
+            InputError: there is nothing to draw.
         """
-        linked = {key for pair in self.references for key in pair}
-        ranked = sorted(self.calls, key=lambda key: (key not in linked, -self.calls[key], key))
-        kept = sorted(key for key in ranked[: most if linked else FEW] if key in linked or not linked)
-        place = {key: position for position, key in enumerate(kept)}
-        pairs = [(pair, n) for pair, n in self.references.items() if pair[0] in place and pair[1] in place]
-        arrows = sorted(pairs, key=lambda item: (-item[1], item[0]))[: 2 * most]
+        if not self.calls:
+            why = "no plan names an app" if self.nodes == "app" else "no plan has a call"
+            raise InputError(f"{why}: there is no graph of {self.nodes}s to draw")
+        kept, arrows = self._heaviest(most) if most is not None else (set(self.calls), dict(self.references))
+        place = {key: position for position, key in enumerate(sorted(kept))}
         drawn = tuple(
             Arrow(place[tail], place[head], "plain", f"×{n:,}", n)
-            for (tail, head), n in sorted(arrows, key=lambda item: (place[item[0][0]], place[item[0][1]]))
+            for (tail, head), n in sorted(arrows.items(), key=lambda item: item[0])
         )
-        boxes = tuple(self._box(key) for key in kept)
-        notes = self._notes(kept, arrows, linked)
-        return Scene(boxes, drawn, self._summary(), notes=notes, layout=_SIDEWAYS if linked else _GRID)
+        boxes = tuple(self._box(key) for key in place)
+        notes = self._notes(kept, arrows)
+        return Scene(boxes, drawn, self._summary(), notes=notes, layout=_SIDEWAYS if arrows else _GRID)
 
-    def _box(self, key: tuple[str, str]) -> Box:
+    def whole(self, scene: Scene) -> bool:
+        """Whether a scene of it leaves nothing out."""
+        return (len(scene.boxes), len(scene.arrows)) == (len(self.calls), len(self.references))
+
+    def _heaviest(self, most: int) -> tuple[set[Key], dict[tuple[Key, Key], int]]:
+        """The tools that are connected most, and the pairs of them with the most references."""
+        weight: Counter[Key] = Counter()
+        for (tail, head), n in self.references.items():
+            weight.update({key: n for key in (tail, head)})
+        linked = [key for key in self.calls if key in weight]
+        ranked = sorted(linked or self.calls, key=lambda key: (-weight[key], -self.calls[key], key))
+        kept = set(ranked[:most])
+        pairs = [item for item in self.references.items() if kept.issuperset(item[0])]
+        arrows = dict(sorted(pairs, key=lambda item: (-item[1], item[0]))[: 2 * most])
+        return {key for pair in arrows for key in pair} or kept, arrows
+
+    def _box(self, key: Key) -> Box:
         title = name_text(".".join(part for part in key if part))
         # No frame an app: frames pull tools of one app together that feed other apps, and arrows cross.
         return Box(title, "plain", title, count=self.calls[key])
@@ -92,32 +122,28 @@ class ToolGraph:
             f"{references:,} references between {len(self.references):,} pairs"
         )
 
-    def _notes(
-        self,
-        kept: Sequence[tuple[str, str]],
-        arrows: Sequence[object],
-        linked: set[tuple[str, str]],
-    ) -> tuple[str, ...]:
-        notes = []
-        lone = len(self.calls) - len(linked) if linked else 0
-        if lone:
-            notes.append(f"left out: {lone:,} {self.nodes}s that use no other's output and serve none")
-        rare = len(self.calls) - lone - len(kept)
-        if rare:
-            notes.append(f"left out: {rare:,} {self.nodes}s that are called least")
-        if len(arrows) < len(self.references):
-            few = len(self.references) - len(arrows)
-            notes.append(f"left out: the {few:,} rarest pairs, and those of {self.nodes}s left out")
+    def _notes(self, kept: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
+        notes = [f"calls that name no app, left out: {self.unnamed:,}"] if self.unnamed else []
+        if len(kept) < len(self.calls) or len(arrows) < len(self.references):
+            linked = {key for pair in self.references for key in pair}
+            why = "those most connected" if len(kept) < len(linked) else "those that are connected"
+            pairs = len(self.references) - len(arrows)
+            which = f"{len(kept):,} of {len(self.calls):,} {self.nodes}s"
+            said = f"{which}: {why if linked else 'those called most'}"
+            notes.append(f"{said}; {pairs:,} pairs left out" if pairs else said)
         return tuple(notes)
 
 
-def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int = MAX_BOXES) -> Scene:
+def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int | None = FEW) -> Scene:
     r"""How the tools, or the apps, of many plans feed one another.
 
     Args:
         plans: The plans, e.g. all gold plans of a data set.
         nodes: ``"tool"`` or ``"app"``.
         most: As for :meth:`ToolGraph.scene`.
+
+    Raises:
+        InputError: there is nothing to draw.
 
     >>> from planner_eval.dialects.read import parse
     >>> scene = tool_graph([parse("a = f(#x='1')\nb = g(#y=a)\nc = g(#y=a)")])
@@ -149,35 +175,63 @@ class Shapes:
         if key not in self.examples:
             self.examples[key] = producers(plan)
 
-    def scene(self, *, most: int = 12) -> Scene:
-        r"""The commonest shapes side by side, each in a frame with its count and share.
+    def drawn(self, most: int, room: int) -> tuple[list[Box], list[Arrow], str]:
+        """The commonest shapes, each in a frame, and in words how many of how many they are.
 
         Args:
-            most: How many shapes; fewer where they have more calls than one drawing holds.
-
-        >>> from planner_eval.dialects.read import parse
-        >>> shapes = Shapes()
-        >>> shapes.add(parse("a = f(#x='1')\nb = g(#y=a)"))
-        >>> [(box.title, box.app) for box in shapes.scene().boxes]
-        [('A', '1. ×1 (100.0 %)'), ('B', '1. ×1 (100.0 %)')]
+            most: How many shapes.
+            room: How many calls they may have together; the commonest is drawn in any case.
         """
         total = self.counts.total()
-        ranked = sorted(self.counts, key=lambda key: (-self.counts[key], len(key), key))
+        named = [key for key in self.counts if self.examples[key]]  # no calls, no frame
+        ranked = sorted(named, key=lambda key: (-self.counts[key], len(key), key))
         boxes: list[Box] = []
         arrows: list[Arrow] = []
-        drawn = 0
+        plans = shown = 0
         for number, key in enumerate(ranked[:most], 1):
             needed, start = self.examples[key], len(boxes)
-            if start + len(needed) > MAX_BOXES:
+            if start and start + len(needed) > room:
                 break
             frame = f"{number}. ×{self.counts[key]:,} ({100 * self.counts[key] / total:.1f} %)"
             letters = [_letter(k) for k in range(len(needed))]
             boxes += [Box(letter, "plain", letter, frame) for letter in letters]
             arrows += [Arrow(start + p, start + i, "plain") for i, found in enumerate(needed) for p in found]
-            drawn += self.counts[key]
-        shown = len({box.app for box in boxes})
-        summary = f"the {shown} commonest of {len(self.counts):,} shapes: {drawn:,} of {total:,} plans"
-        return Scene(tuple(boxes), tuple(arrows), summary, layout=_PACKED)
+            plans, shown = plans + self.counts[key], number
+        empty = sum(n for key, n in self.counts.items() if not self.examples[key])
+        said = f"{shown} of {len(named):,} shapes, {plans:,} of {total:,} plans"
+        return boxes, arrows, f"{said}; {empty:,} without calls" if empty else said
+
+
+def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
+    r"""The commonest shapes, each in a frame with its count and share; several sources in a panel each.
+
+    Args:
+        sources: Title → the shapes of its plans.
+        most: How many shapes of one source; of several half as many each, one below the other. Fewer
+            where they have more calls than one drawing holds.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> shapes = Shapes()
+    >>> shapes.add(parse("a = f(#x='1')\nb = g(#y=a)"))
+    >>> [(box.title, box.app) for box in shapes_scene({"mine": shapes}).boxes]
+    [('A', '1. ×1 (100.0 %)'), ('B', '1. ×1 (100.0 %)')]
+    >>> shapes_scene({"mine": shapes, "yours": shapes}).boxes[-1].panel
+    'yours: 1 of 1 shapes, 1 of 1 plans'
+    """
+    if len(sources) == 1:
+        boxes, arrows, said = next(iter(sources.values())).drawn(most, MAX_BOXES)
+        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {said}", layout=_PACKED)
+    every: list[Box] = []
+    lines: list[Arrow] = []
+    notes: list[str] = []
+    for title, shapes in sources.items():
+        boxes, arrows, said = shapes.drawn(most // 2, MAX_BOXES // len(sources))
+        lines += [replace(a, tail=a.tail + len(every), head=a.head + len(every)) for a in arrows]
+        panel = f"{shortened(visible(title), 40)}: {said}"
+        every += [replace(box, panel=panel) for box in boxes]
+        notes += [] if boxes else [panel]
+    summary = f"the commonest shapes of {len(sources)} sources"
+    return Scene(tuple(every), tuple(lines), summary, notes=tuple(notes), layout=_PACKED)
 
 
 def _letter(k: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planner_eval.base.text import shortened
-from planner_eval.drawing.scene import WHOLE, Arrow, Box, Scene, generations
+from planner_eval.drawing.scene import WHOLE, Arrow, Box, Scene, generations, grouped
 from planner_eval.drawing.themes import Role, Theme
 from planner_eval.plan.model import Diagnostic
 
@@ -40,16 +40,14 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
     """
     direction = dict(scene.layout).get("rankdir") or theme.graph.get("rankdir", "TB")
     lines = [f"flowchart {direction}", f"    {WIDE}"]
-    apps: dict[str, list[int]] = {}
-    for position, box in enumerate(scene.boxes):
-        if box.app is None:
-            lines.append(f"    {_node(position, box, theme)}")
-        else:
-            apps.setdefault(box.app, []).append(position)
-    for number, (app, members) in enumerate(apps.items()):
-        lines.append(f'    subgraph app{number}["{escaped(shortened(app, theme.width))}"]')
-        lines += [f"        {_node(position, scene.boxes[position], theme)}" for position in members]
-        lines += ["    end", f"    style app{number} {_cluster_style(theme)}"]
+    number = 0
+    for panel, apps in grouped(scene.boxes).items():
+        inside: list[str] = []
+        for app, members in apps.items():
+            nodes = [f"    {_node(position, scene.boxes[position], theme)}" for position in members]
+            inside += nodes if app is None else _frame(f"app{number}", app, nodes, theme)
+            number += app is not None
+        lines += _frame(f"panel{number}", panel, inside, theme) if panel else inside
     lines += [f"    {_link(arrow, theme)}" for arrow in scene.arrows]
     styles: dict[str, list[int]] = {}
     for number, arrow in enumerate(scene.arrows):
@@ -80,6 +78,12 @@ def escaped(text: str) -> str:
     '#60;b#62; = #34;50#37;#34;'
     """
     return _SPECIAL.sub(lambda m: m[0] if m[0] > "\x7f" else f"#{ord(m[0])};", text)
+
+
+def _frame(name: str, title: str, inside: list[str], theme: Theme) -> list[str]:
+    """A subgraph around what is inside."""
+    head = f'    subgraph {name}["{escaped(shortened(title, 2 * theme.width))}"]'
+    return [head, *(f"    {line}" for line in inside), "    end", f"    style {name} {_cluster_style(theme)}"]
 
 
 def _node(position: int, box: Box, theme: Theme) -> str:

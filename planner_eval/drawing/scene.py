@@ -46,6 +46,7 @@ class Box:
         rows: Its arguments.
         gold: The name gold gives it, where that differs.
         count: How many calls it stands for.
+        panel: The panel that the app's frame stands in, of a drawing of several sources.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Box:
     rows: tuple[ArgumentLine, ...] = ()
     gold: str = ""
     count: int = 1
+    panel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,18 @@ class Scene:
     def crowded(self) -> bool:
         """Whether the layout could take minutes: over 300 boxes, or arrows over twice the boxes + 100."""
         return len(self.boxes) > MAX_BOXES or len(self.arrows) > 2 * len(self.boxes) + 100
+
+
+def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
+    """Panel → app → positions of its boxes, in order of first appearance; those without an app first.
+
+    >>> grouped([Box("f", "plain", "f", "A"), Box("g", "plain", "g")])
+    {'': {None: [1], 'A': [0]}}
+    """
+    found: dict[str, dict[str | None, list[int]]] = {}
+    for position, box in enumerate(boxes):
+        found.setdefault(box.panel, {None: []}).setdefault(box.app, []).append(position)
+    return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in found.items()}
 
 
 def unique_titles(tools: Sequence[tuple[str | None, str]]) -> list[str]:

@@ -1,0 +1,92 @@
+"""What the words of structure figures mean, a sentence each: the one source of what commands and docs say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+FIGURES = {
+    "total": "the sum of a figure over all plans; mean, median and max are over plans, too",
+    "plans": "plans that were read",
+    "unread": "plans that could not be read; they are in no other figure",
+    "calls": "calls of tools",
+    "apps": "different apps that the calls name",
+    "tools": "different tools that are called; tools of one name in two apps are two",
+    "arguments": "arguments of all calls",
+    "references": "places in arguments that take another call's output, each counted",
+    "edges": "pairs of calls of which one takes the other's output, counted once however often it does",
+    "components": "groups of calls that hang together by references; a call that stands alone is one",
+    "depth": "calls of the longest chain in which each takes the output of the one before",
+    "width": "calls of the largest generation; those of one need only earlier ones, so they can run at once",
+    "max fan in": "the largest number of other calls whose output one call takes",
+    "max fan out": "the largest number of other calls that take one call's output",
+    "reused": "calls whose output more than one call takes",
+    "parallel scale": "AppBench's word for the number of components",
+    "sequential scale": "AppBench's word for the number of calls in the largest component",
+    "roots": "calls that take no other call's output",
+    "sinks": "calls whose output no other call takes",
+    "critical path": "the calls of the longest chain, by their ids; the earliest of several",
+    "fan in": "how many calls take the output of so many others: 0 ×2 is two calls that take none",
+    "fan out": "how many calls have so many others take their output",
+}
+"""The figures and their column, as reports spell them and in their order."""
+
+KINDS = {
+    "reference": "the whole argument is another call's output",
+    "ref in text": "a text that holds another call's output",
+    "ref in values": "a list or an object that holds another call's output",
+    "unresolved": "a reference that no call answers, alone or inside of a value",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number with a fraction",
+    "boolean": "true or false",
+    "null": "nothing: JSON's null",
+    "array": "a list without references",
+    "object": "an object without references",
+}
+"""What an argument holds; of the kinds that fit, the first."""
+
+PATTERNS = {
+    "A": "a call that stands alone",
+    "A→B": "a call that takes the output of one call, which serves no other",
+    "{A,B}→C": "a call that takes the output of several, one a letter",
+    "A→{B,C}": "a call whose output several take, one a letter",
+}
+"""How calls hang together, by the form of what is counted; one call can be part of several."""
+
+SHAPE = (
+    "brackets are a call around the calls whose output it takes; () () are two apart, ×2 is one that two take"
+)
+
+
+def form(pattern: str) -> str:
+    """The key of :data:`PATTERNS` that says what a pattern means.
+
+    >>> form("{A,B,C}→D"), form("A→{7 calls}"), form("A")
+    ('{A,B}→C', 'A→{B,C}', 'A')
+    """
+    if pattern in PATTERNS:
+        return pattern
+    return "{A,B}→C" if pattern.startswith("{") else "A→{B,C}"
+
+
+def explained(
+    figures: Iterable[str], kinds: Iterable[str], patterns: Iterable[str], *, shapes: bool
+) -> dict[str, str]:
+    """The words that a report shows, each with its sentence, in the order of the tables.
+
+    Args:
+        figures: The figures that are shown.
+        kinds: The kinds of arguments.
+        patterns: The patterns, however many letters they have.
+        shapes: Whether shapes are shown.
+
+    Raises:
+        KeyError: a word has no sentence.
+
+    >>> explained(["depth"], [], ["{A,B,C}→D"], shapes=False)["{A,B}→C"]
+    'a call that takes the output of several, one a letter'
+    """
+    words = {name: FIGURES[name] for name in figures} | {name: KINDS[name] for name in kinds}
+    forms = {form(pattern) for pattern in patterns}
+    words |= {name: said for name, said in PATTERNS.items() if name in forms}
+    return words | ({"(()())": SHAPE} if shapes else {})
