@@ -151,8 +151,8 @@ def apart(golds: int, preds: int) -> tuple[Plan, Plan]:
 
 def test_a_large_block_is_solved_once_and_proves_nothing() -> None:
     width = SETTLED // 100
-    assert align(*apart(100, width)).exact
-    assert not align(*apart(101, width)).exact
+    assert align(*apart(100, width)).proved
+    assert not align(*apart(101, width)).proved
 
 
 def test_ties_are_weighed_up_to_their_limit() -> None:
@@ -162,21 +162,21 @@ def test_ties_are_weighed_up_to_their_limit() -> None:
     for count in (TIES, TIES + 1):
         found = align(plan(count, 0), plan(count, 1))
         assert len(found.pairs) == count + 1
-        assert found.exact is (count <= TIES)
+        assert found.proved is (count <= TIES)
 
 
 def test_the_nearest_is_searched_for_up_to_the_most_calls() -> None:
     for count, exact in ((MOST, True), (MOST + 1, False)):
         gold = calls(*((f"f{at}", {}) for at in range(count)))
         pred = calls(*((f"f{at}", {}) for at in range(count - 1)))
-        assert edit_distance(pred, gold, timeout=20).exact is exact
+        assert edit_distance(pred, gold, timeout=20).proved is exact
         assert edit_distance(pred, gold, timeout=20).value == 1
 
 
 def test_without_time_the_distance_is_that_of_the_known_pairing() -> None:
     pred, gold = (calls(("f", {"a": one}), ("g", {"x": Ref(0)})) for one in (1, 2))
     found = edit_distance(pred, gold, timeout=0)
-    assert (found.value, found.exact) == (1, False)
+    assert (found.value, found.proved) == (1, False)
 
 
 def test_of_gold_plans_that_are_equally_near_the_first_is_taken() -> None:

@@ -59,9 +59,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "dialects.templates",
     ),
     "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
-    "few ask for these: types, guessed edges, the grammar, writing and its check; 1 to 4 ms each": (
+    "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
         "dialects.inferred",
         "dialects.plan",
+        "dialects.prompts",
         "dialects.python_write",
         "dialects.reference",
         "dialects.types",

@@ -129,6 +129,9 @@ ALLOWED = {
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},
+    "which files are read, so that none is written onto": {"records.several"},
+    "whose patch it is": {"records.patches"},
+    "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},
     "rules for what no plan has, once all pairs were compared": {"verbs.evaluating"},
 }  # fmt: skip
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""

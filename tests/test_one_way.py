@@ -174,7 +174,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
     ("argv", "choice"),
     [
         (("check",), "[text|json|jsonl|csv|md]"),
-        (("parse",), "[text|json]"),
+        (("parse",), "[text|json|jsonl]"),
         (("selftest",), "[text|json|jsonl|csv|md]"),
         (("compare",), "[text|json|jsonl|csv|md|junit]"),
         (("stats",), "[text|json|csv|md]"),
@@ -195,7 +195,7 @@ def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -
 
 def test_nobody_else_lists_formats() -> None:
     lists = r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"'
-    assert sources(lists) == {"base/formats.py", "base/tables.py"}
+    assert sources(lists) == {"base/formats.py", "base/tables.py", "cli/parse.py"}
 
 
 # ---------------------------------------------------------------- a record's way
@@ -240,7 +240,6 @@ UNLIKE = {
     "click's own": ("cli/__init__.resolve_command",),
     "pairs of a key or a place with what is there, as of dict.items()": (
         "base/jsontext.pairs_of",
-        "cli/render.unread",
         "comparison/explain.fields",
         "comparison/explain.walk",
         "dialects/cut.left_open",

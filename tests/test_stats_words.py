@@ -51,7 +51,7 @@ def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:
 def test_programs_get_no_sentences(words: tuple[str, ...]) -> None:
     done = planeval("stats", str(DEMO / "gold.jsonl"), "--explain", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--explain applies only to the structure of plans as --format table or md" in done.stderr
+    assert "--explain applies only to the structure of plans as --format text or md" in done.stderr
 
 
 def test_every_figure_and_kind_has_a_sentence() -> None:

@@ -31,7 +31,8 @@ from planner_eval.plan.model import Call, Plan, Ref, Template
 from planner_eval.plan.statistics import stats
 from planner_eval.plan.structure import critical_path, topological_generations
 from planner_eval.plan.summary import summarise
-from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Rule, Terms
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.policy.rule import Rule
 from tests.build import edges
 from tests.conftest import ROOT
 from tests.plant import KINDS, in_order, topological
@@ -176,18 +177,18 @@ def said(seed: int) -> dict[str, Any]:
         "policy": policy,
         "pred": text(pred),
         "gold": text(gold),
-        "verdicts": [[one.same, one.exact, one.mapping] for one in verdicts],
+        "verdicts": [[one.same, one.proved, one.mapping] for one in verdicts],
         "edits": [[e.code, e.message, e.cause] for e in found.edits],
         "first": found.first and found.first.position,
         "pairs": [matching.alignment.pairs, matching.alignment.missing, matching.alignment.extra],
-        "exact": found.exact,
+        "proved": found.proved,
         "misplaced": matching.misplaced,
         "waived": sorted(matching.waived),
         "nearest": [nearest.number, len(nearest.diff.edits)],
         "structure": structure_lines(found, whole=seed % 2 == 0),
         "data": structure_data(found, whole=seed % 2 == 1),
         "figures": figures if seed % 4 == 1 else None,
-        "distance": distance and [distance.value, distance.exact],
+        "distance": distance and [distance.value, distance.proved],
         "digests": [digest(gold)[:8], digest(gold, values=False)[:8]],
         "order": [topological_generations(pred), critical_path(pred)],
         "summary": asdict(summarise([stats(gold), stats(pred)])) if seed % 8 == 0 else None,
@@ -212,7 +213,7 @@ def test_a_proof_is_no_matter_of_the_budget() -> None:
         whole = compare(pred, gold)
         for budget in BUDGETS:
             verdict = compare(pred, gold, budget=budget)
-            assert verdict.same is whole.same or not verdict.exact, seed
+            assert verdict.same is whole.same or not verdict.proved, seed
             if verdict.mapping is not None:
                 order = sorted(range(len(pred.calls)), key=verdict.mapping.__getitem__)
                 assert not [
@@ -226,5 +227,5 @@ def test_undoing_the_edits_gives_gold() -> None:
     for seed in SEEDS:
         pred, gold, _, _ = pair(seed)
         found = explain(align.match(pred, gold))
-        if found.exact and not any(edit.code == "order.broken" for edit in found.edits):
+        if found.proved and not any(edit.code == "order.broken" for edit in found.edits):
             assert same(apply_patch(pred, make_patch(found)), gold), seed

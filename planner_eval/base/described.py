@@ -138,7 +138,14 @@ class _Problem(NamedTuple):
         return len(self.path) + (0 if vague else 0.5)
 
 
-def explained(error: ValidationError, data: Any, mapping: str = "a table") -> tuple[Steps, str]:
+class Explained(NamedTuple):
+    """An error of what somebody wrote: the way to its place, and what is wrong there, in words."""
+
+    place: Steps
+    words: str
+
+
+def explained(error: ValidationError, data: Any, mapping: str = "a table") -> Explained:
     """The place of the first error; and where it is, what was found and what was expected, in words.
 
     The words are to follow a file's name.
@@ -154,7 +161,7 @@ def explained(error: ValidationError, data: Any, mapping: str = "a table") -> tu
     furthest = max(group, key=lambda each: each.telling)
     equal = [each for each in group if (each.path, each.telling) == (furthest.path, furthest.telling)]
     unknown = (furthest.context["key"],) if furthest.type == "unknown_key" else ()
-    return (*furthest.path, *unknown), _sentence(equal, mapping)
+    return Explained((*furthest.path, *unknown), _sentence(equal, mapping))
 
 
 def _problem(error: Any, data: Any) -> _Problem:

@@ -99,7 +99,6 @@ def command(
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
-            Applies(("details",), False, "to planeval score"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
             Applies(

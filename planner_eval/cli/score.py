@@ -66,6 +66,7 @@ OWN = (
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
 @seed_option
 @benchmark_options
+@click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @written(*WRITTEN)
 @output
 def command(
@@ -80,6 +81,7 @@ def command(
     only: str | None,
     seed: int,
     published: Published,
+    details: bool,
     form: str,
     output: str | None,
 ) -> int:
@@ -106,7 +108,8 @@ def command(
     limits = [threshold(text) for text in fail_under]
     if named:
         refuse_stdin_twice(pred, gold)
-        return score_benchmark(pred, gold, how, published, limits, form, output, failures=only is not None)
+        asked = published._replace(details=details)
+        return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
     from planner_eval.metrics import METRICS
     from planner_eval.scoring.report_formats import left_out, write_report
 

@@ -32,25 +32,25 @@ class Published(NamedTuple):
         benchmark: Its name; None where the figures are our own.
         official: Only as the published code computes it, or only as the paper defines it; None for both.
         settings: Its own options, each as ``NAME=VALUE``.
-        details: Show the paper's further tables as well.
         tools: What answers are run with.
         isolation: Where these tools run.
         judge: The model that judges.
         judge_url: Its server.
         judge_cache: The file that keeps every exchange with it.
         replay: Answer for the judge from that file alone.
+        details: Show the paper's further tables as well.
     """
 
     benchmark: str | None
     official: bool | None
     settings: tuple[str, ...]
-    details: bool
     tools: str | None
     isolation: str | None
     judge: str | None
     judge_url: str | None
     judge_cache: str | None
     replay: bool
+    details: bool = False
 
 
 def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,9 +75,6 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="With --benchmark: one of its own options, e.g. task=routing.",
             ),
             click.option(
-                "--details", is_flag=True, help="With --benchmark: the paper's further tables as well."
-            ),
-            click.option(
                 "--tools", metavar="SPEC", help="With --benchmark nestful: run answers, e.g. nestful."
             ),
             click.option("--isolation", metavar="LEVEL", help="With --tools: strict, process or inline."),
@@ -93,7 +90,8 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
     ):
         command = option(command)
-    return bundled("published", Published, Published._fields)(command)
+    fields = [name for name in Published._fields if name != "details"]
+    return bundled("published", Published, fields)(command)
 
 
 def score_benchmark(

@@ -28,6 +28,10 @@ class Pictures:
     """
 
     def __init__(self, files: Mapping[str, str], titles: Sequence[str], look: Look) -> None:
+        if files.keys() - {"plot"}:
+            from planner_eval.drawing.themes import theme
+
+            theme(look.theme)  # one that there is not is told before the work
         self.files, self.titles, self.look = files, titles, look
         self.forms = {
             kind: of_suffix(file, PICTURES if kind == "plot" else DRAWN) or "svg"

@@ -151,7 +151,7 @@ def words_table(rows: Rows, form: str, *, summary: bool) -> str:
 
     Args:
         rows: The records of all sources with their figures.
-        form: ``"table"`` or ``"md"``.
+        form: ``"text"`` or ``"md"``.
         summary: Whether plans are summed up; else each has a row.
     """
     from planner_eval.plan.summary import FIGURES, summarise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from planner_eval.base.errors import AnswerError
 from planner_eval.dialects.beside import blank
@@ -30,7 +31,14 @@ _NAME = re.compile(r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSIS
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
 
 
-def answered(source: str) -> tuple[str, list[Diagnostic]]:
+class Answered(NamedTuple):
+    """A text of which only the assistant's turns are left, and notes on the others."""
+
+    text: str
+    notes: list[Diagnostic]
+
+
+def answered(source: str) -> Answered:
     r"""A text that begins with its prompt, with all turns but the assistant's as white space, and a note.
 
     Raises:
@@ -39,11 +47,11 @@ def answered(source: str) -> tuple[str, list[Diagnostic]]:
     >>> answered("User: f(a=1)?\nAssistant: f(a=2)")[0].split()
     ['f(a=2)']
     >>> answered("f(a=1)")
-    ('f(a=1)', [])
+    Answered(text='f(a=1)', notes=[])
     """
     header = _TOKEN if _TOKENS.match(source) else _NAME if _NAMES.match(source) else None
     if header is None:
-        return source, []
+        return Answered(source, [])
     parts, at, who = [], 0, "user"
     others: list[str] = []
     answers = False
@@ -62,4 +70,4 @@ def answered(source: str) -> tuple[str, list[Diagnostic]]:
         raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
     start = len(text) - len(text.lstrip())
     note = Diagnostic("find.turn", "the prompt before the answer was ignored", "info", None, None, (0, start))
-    return text, [note]
+    return Answered(text, [note])

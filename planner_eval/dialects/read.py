@@ -14,7 +14,6 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.messages import calls_among
-from planner_eval.dialects.prompts import answered
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
 from planner_eval.dialects.whole import read_whole
@@ -265,6 +264,8 @@ def _mere_words(text: str, dialect: str, limits: Limits) -> bool:
 
 def _named(dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
+    from planner_eval.dialects.prompts import answered
+
     said, notes = answered(source)
     try:
         raw = _reader(dialect, source, located=located)(said, limits)

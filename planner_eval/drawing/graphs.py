@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import shortened
@@ -156,6 +156,14 @@ def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int | None =
     return graph.scene(most=most)
 
 
+class Frames(NamedTuple):
+    """Shapes as they are drawn, each in a frame, and in words how many of how many they are."""
+
+    boxes: list[Box]
+    arrows: list[Arrow]
+    said: str
+
+
 @dataclass(slots=True)
 class Shapes:
     """The shapes of many plans, each with the first plan that has it.
@@ -175,7 +183,7 @@ class Shapes:
         if key not in self.examples:
             self.examples[key] = producers(plan)
 
-    def drawn(self, most: int, room: int) -> tuple[list[Box], list[Arrow], str]:
+    def drawn(self, most: int, room: int) -> Frames:
         """The commonest shapes, each in a frame, and in words how many of how many they are.
 
         Args:
@@ -199,7 +207,7 @@ class Shapes:
             plans, shown = plans + self.counts[key], number
         empty = sum(n for key, n in self.counts.items() if not self.examples[key])
         said = f"{shown} of {len(named):,} shapes, {plans:,} of {total:,} plans"
-        return boxes, arrows, f"{said}; {empty:,} without calls" if empty else said
+        return Frames(boxes, arrows, f"{said}; {empty:,} without calls" if empty else said)
 
 
 def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:

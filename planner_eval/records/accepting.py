@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 
@@ -42,7 +42,14 @@ def lists_values(records: Iterable[Mapping[str, Any]], field: str) -> bool:
     return any(values) and all(isinstance(value, list) for value in values)
 
 
-def spelled(value: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+class Spelled(NamedTuple):
+    """Calls with one right value each, and what else is right, as fields of a gold record."""
+
+    calls: list[dict[str, Any]]
+    fields: dict[str, Any]
+
+
+def spelled(value: Any) -> Spelled:
     """The calls with one right value each, and what else is right, as the fields of a gold record.
 
     Raises:
@@ -68,7 +75,7 @@ def spelled(value: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             if "" in values:
                 omittable.setdefault(f"c{number}", []).append(key)
         calls.append({"name": name, "arguments": chosen})
-    return calls, {"accepted": accepted, "omittable": omittable}
+    return Spelled(calls, {"accepted": accepted, "omittable": omittable})
 
 
 def _every(values: list[Any], where: str) -> list[Any]:
