@@ -107,9 +107,9 @@ def test_bad_input_gives_a_message_and_no_traceback(tmp_path: Path) -> None:
     for argv, code in (
         ((tmp_path / "nowhere",), 2),
         ((tmp_path / "none",), 2),
-        ((broken,), 1),
+        ((broken,), 3),
         ((binary,), 2),
-        ((empty,), 1),
+        ((empty,), 3),
         ((GOLD, "--format", "gif"), 2),
         ((GOLD, "--theme", "loud"), 2),
         ((GOLD, "--deadline", "0"), 2),
@@ -132,7 +132,7 @@ def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "dense.json"
     file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": calls}))
     done = planeval(file, "--format", "svg", "--deadline", "0.5", "--force", "-o", tmp_path / "x.svg")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "no layout within the deadline of 0.5 s" in done.stderr.decode()
     assert not (tmp_path / "x.svg").exists()
 

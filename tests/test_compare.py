@@ -86,7 +86,7 @@ def test_a_small_difference_is_not_sure(tmp_path: Path) -> None:
     )
     first = done.stdout.splitlines()[0]
     assert first == (
-        "no difference between 3 and 5 is sure: n = 6, exact 0.83 against 0.50, "
+        "no difference between 5 and 3 is sure: n = 6, exact 0.83 against 0.50, "
         "p = 1 after Holm's correction over 2 figures"
     )
 

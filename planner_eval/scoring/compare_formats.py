@@ -115,7 +115,7 @@ def _made(found: Comparison) -> list[str]:
     family = found.contrasts[0].family
     if not family:
         return [found.contrasts[0].signature]
-    what = "figures" if len(found.contrasts) == 1 else "figures of all systems"
+    what = ("figure" if family == 1 else "figures") + " of all systems" * (len(found.contrasts) > 1)
     groups = ", in a breakdown over all of its" if found.contrasts[0].breakdown else ""
     said = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
     return [said, found.contrasts[0].signature]

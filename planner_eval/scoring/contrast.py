@@ -148,7 +148,7 @@ def _verdict(found: Contrast) -> str:
         return (
             f"{second} is{_others(rest, '')[1:]} than {first}; in {main.name} no difference is sure: {said}"
         )
-    return f"no difference between {first} and {second} is sure: n = {found.n}, {main.name} {said}"
+    return f"no difference between {second} and {first} is sure: n = {found.n}, {main.name} {said}"
 
 
 def values_text(line: Line) -> str:
