@@ -67,14 +67,14 @@ def parquet(records: list[dict[str, Any]]) -> bytes:
 
 
 WRITTEN: dict[str, tuple[str, Callable[[list[dict[str, str]]], bytes]]] = {
-    "gz": ("p.jsonl.gz", lambda found: gzip.compress(lines(found))),
+    "gz": ("p.jsonl.gz", lambda found: gzip.compress(lines(found), mtime=0)),
     "bz2": ("p.jsonl.bz2", lambda found: bz2.compress(lines(found))),
     "xz": ("p.jsonl.xz", lambda found: lzma.compress(lines(found))),
     "zst": ("p.jsonl.zst", lambda found: zstd(lines(found))),
     "parquet": ("p.parquet", parquet),
     "csv": ("p.csv", lambda found: separated(found, ",")),
     "tsv": ("p.tsv", lambda found: separated(found, "\t")),
-    "stdin": ("-", lambda found: gzip.compress(lines(found))),
+    "stdin": ("-", lambda found: gzip.compress(lines(found), mtime=0)),
 }
 CONTAINERS = (*WRITTEN, "directory", "glob")
 
@@ -157,19 +157,19 @@ def test_packed_files_are_known_by_their_bytes_and_may_be_written_in_pieces(
 
 def test_the_name_inside_counts(tmp_path: Path) -> None:
     for name, plans in (("p.txt.gz", 1), ("p.jsonl.gz", 16)):  # most lines are broken: a text, or records
-        (tmp_path / name).write_bytes(gzip.compress(lines(PREDS[:2]) + b"{\n" * 14))
+        (tmp_path / name).write_bytes(gzip.compress(lines(PREDS[:2]) + b"{\n" * 14, mtime=0))
         assert len(pe.read(str(tmp_path / name)).records) == plans, name
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (gzip.compress(lines(PREDS))[:400], "the gzip data is cut off or damaged"),
+        (gzip.compress(lines(PREDS), mtime=0)[:400], "the gzip data is cut off or damaged"),
         (bz2.compress(lines(PREDS))[:400], "the bzip2 data is cut off or damaged"),
         (lzma.compress(lines(PREDS))[:400], "the xz data is cut off or damaged"),
-        (gzip.compress(b"[]" * 50_000_000), "unpack to more than 500 times as many"),
+        (gzip.compress(b"[]" * 50_000_000, mtime=0), "unpack to more than 500 times as many"),
         (bz2.compress(b"a" * 100_000_000), "unpack to more than 500 times as many"),
-        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "is no file of plans but a PNG image"),
+        (gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is no file of plans but a PNG image"),
     ],
 )
 def test_what_does_not_unpack_is_one_message_in_little_memory(tmp_path: Path, data: bytes, said: str) -> None:
@@ -599,7 +599,7 @@ def test_a_benchmark_tells_them_too(tmp_path: Path) -> None:
     answers = (
         (ROOT / "data" / "samples" / "answers" / "nestful.jsonl").read_text(encoding="utf-8").splitlines()
     )
-    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress("\n".join([*answers, answers[0]]).encode()))
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress("\n".join([*answers, answers[0]]).encode(), mtime=0))
     gold = str(ROOT / "data" / "samples" / "nestful")
     done = planeval("score", str(tmp_path / "p.jsonl.gz"), gold, "--benchmark", "nestful")
     assert "is given twice: " in done.stderr
