@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
+from tests.test_cli import planeval
 
 NAMES = (
     "app_hit_f1",
@@ -240,6 +243,52 @@ def test_table_2_of_records_of_our_own() -> None:
     assert cells["Avg. arguments"].value == 1.0
     assert cells["# Samples"].n == 1
     assert cells["# Samples"].agrees is False
+
+
+RENAMED = (
+    answer_of(TWO)
+    .replace("shop, town = ", "s, place = ")
+    .replace("#shop=shop, #town=town", "#shop=s, #town=place")
+)
+
+
+def test_labels_that_a_plan_chose_are_free() -> None:
+    report = score(RENAMED, gold_of(TWO))
+    assert (report.value("complete_match"), report.value("depend_argu_hit_f1")) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("#town=place", "#town=s"),  # the other output
+        ("s, place = ", "place, s = "),
+        ("s, place = ", "place = "),  # which output it means cannot be told
+        ("s, place = ", "s, place, more = "),
+        ("s, place = ", "town, shop = "),  # names that the API defines are its outputs, wherever they stand
+    ],
+)
+def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str) -> None:
+    assert score(RENAMED.replace(old, new), gold_of(TWO)).value("complete_match") == 0.0
+
+
+def test_names_that_the_api_defines_are_fields_in_any_order() -> None:
+    answer = answer_of(TWO).replace("shop, town = ", "town, shop = ")
+    assert score(answer, gold_of(TWO)).value("complete_match") == 1.0
+    assert score(answer.replace("#town=town", "#town=shop"), gold_of(TWO)).value("complete_match") == 0.0
+
+
+def test_the_command_line_takes_a_plans_own_labels(tmp_path: Path) -> None:
+    (tmp_path / "test_mm.json").write_text(
+        json.dumps(
+            [{"input": "?", "output": gold_of(TWO) | {"result_arguments": [], "user_aware_arguments": {}}}]
+        )
+    )
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": "mm-0", "prediction": RENAMED}))
+    done = planeval(
+        "score", str(answers), str(tmp_path / "test_mm.json"), "--benchmark", "appbench", "--corrected"
+    )
+    assert re.search(r"complete_match +1 +1/1", done.stdout), done.stderr
 
 
 # ---------------------------------------------------------------- the released data

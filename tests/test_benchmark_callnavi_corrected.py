@@ -241,7 +241,9 @@ def test_the_command_line_reads_a_quoted_name_and_a_null(tmp_path: Path) -> None
     def shown(prediction: str, *options: str) -> str:
         answers.write_text(json.dumps({"id": "hr01", "prediction": prediction}))
         gold = str(ROOT / "data/samples/callnavi")
-        return planeval("score", str(answers), gold, "--benchmark", "callnavi", "--corrected", *options).stdout
+        return planeval(
+            "score", str(answers), gold, "--benchmark", "callnavi", "--corrected", *options
+        ).stdout
 
     for route in ("'countHours'", "countHours"):
         assert re.search(r"overall +0\.3333 +1/3", shown(route, "--set", "task=routing"))

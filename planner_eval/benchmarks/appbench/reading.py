@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
@@ -144,15 +146,46 @@ def without_late_references(plan: Plan) -> Plan:
     """
     if all(edge.producer < edge.consumer for edge in plan.edges):
         return plan
-    calls = tuple(
-        replace(call, arguments=tuple((key, map_leaves(partial(_early, at), v)) for key, v in call.arguments))
-        for at, call in enumerate(plan.calls)
-    )
-    return replace(plan, calls=calls, edges=tuple(e for e in plan.edges if e.producer < e.consumer))
+    return with_leaves(plan, _early)
 
 
 def _early(position: int, leaf: Value) -> Value:
     if isinstance(leaf, Ref) and leaf.call >= position:
         name, *path = map(str, leaf.path)
         return Unresolved(name, tuple(path))
+    return leaf
+
+
+def with_outputs(plan: Plan, gold: Plan) -> Plan:
+    r"""The plan with outputs for the labels that it chose.
+
+    A returned name that the API defines is that output, wherever it stands. Any other is a label: where
+    a call names as many outputs as the API has, in their order, it means the one in its place.
+
+    Args:
+        plan: What the answer says.
+        gold: Its calls name every output of their APIs in order.
+
+    >>> gold = parse("street, town = find()\nbook(#town=town)")
+    >>> with_outputs(parse("a, b = find()\nbook(#town=b)"), gold).calls[1].arguments
+    (('town', Ref(call=0, path=('town',))),)
+    """
+    outputs = {call.name: call.returns for call in gold.calls}
+    for call in gold.calls:
+        if outputs.get(call.name) != call.returns:  # gold's calls of one API differ: no order can be told
+            outputs.pop(call.name, None)
+    chosen = [_labels(call.returns, outputs.get(call.name, ())) for call in plan.calls]
+    return with_leaves(plan, partial(_output, chosen)) if any(chosen) else plan
+
+
+def _labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
+    """The outputs that the labels among returned names stand for."""
+    if len(returns) != len(outputs):
+        return {}
+    return {label: name for label, name in zip(returns, outputs, strict=True) if label not in outputs}
+
+
+def _output(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> Value:
+    if isinstance(leaf, Ref) and leaf.path and leaf.path[0] in chosen[leaf.call]:
+        return Ref(leaf.call, (chosen[leaf.call][str(leaf.path[0])], *leaf.path[1:]))
     return leaf
