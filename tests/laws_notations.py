@@ -34,7 +34,7 @@ class Notation:
         figures: The figures of a row that go from 0 to 1, the more the better.
         calls: A sample's gold, call by call.
         write: The answer that makes these calls.
-        functions: The functions that a sample's gold calls.
+        functions: The functions that a sample's gold calls, and its answer where answers are run.
         relabelled: The answer with other labels; None where it has none.
         reordered: The answer in another order; None where there is no other.
     """
@@ -217,7 +217,7 @@ def _turns(sample: Sample) -> list[Any]:
 
 
 def _conversation(sample: Sample, calls: list[Any], *, chat: str = "") -> str:
-    """Calls of one turn as one message, then the final text; `chat` begins their ids in a chat endpoint's form."""
+    """Calls of one turn as one message, then the final text; `chat` begins ids as endpoints have them."""
     messages: list[dict[str, Any]] = []
     for _, found in groupby(calls, key=itemgetter(0)):
         mine = [call for _, call in found]
@@ -273,8 +273,17 @@ def _other_arguments(sample: Sample, said: list[Any], random: Random) -> str | N
 
 NOTATIONS: Mapping[str, Notation] = {
     "appbench": Notation(
-        ("app_hit_f1", "api_hit_f1", "argu_hit_f1", "complete_match", "depend_argu_hit_f1")
-        + ("non_depend_argu_hit_f1", "app.em", "api.em", "succ", "argu.em"),
+        (
+            *(
+                f"{name}_f1"
+                for name in ("app_hit", "api_hit", "argu_hit", "depend_argu_hit", "non_depend_argu_hit")
+            ),
+            "complete_match",
+            "app.em",
+            "api.em",
+            "succ",
+            "argu.em",
+        ),
         _lines,
         lambda _, lines: "\n".join(lines),
         lambda sample: (
@@ -288,7 +297,9 @@ NOTATIONS: Mapping[str, Notation] = {
         ("partial", "full", "win", "f1_intent", "f1_slot"),
         _labelled,
         _json,
-        lambda sample: frozenset(call["name"] for call in sample.gold),
+        lambda sample: frozenset(
+            [call["name"] for call in sample.gold] + [str(sample.extra.get("gold_answer"))]
+        ),
         _other_labels,
         _other_calls,
     ),

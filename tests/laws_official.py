@@ -4,13 +4,55 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from tests.conftest import reference_folder
+from tests.laws_notations import sources
+
+STYLES: Mapping[str, Callable[[str], str]] = {
+    "steps": lambda text: _each(text, lambda n, line: f"Step {n}, use {line}"),
+    "bullets": lambda text: _each(text, lambda n, line: f"- {line}"),
+    "numbers": lambda text: _each(text, lambda n, line: f"{n}. {line}"),
+    "bold": lambda text: _each(text, lambda n, line: re.sub(r"^(\w+):", r"**\1**:", line)),
+    "code": lambda text: _each(text, lambda n, line: f"`{line}`"),
+    "fenced": lambda text: f"Here is the plan: [see below]\n```\n{text}\n```\nNote: [done]",
+    "one line": lambda text: text.replace("\n", " "),
+    "semicolons": lambda text: text.replace("\n", "; "),
+    "no quotes": lambda text: text.replace("'", ""),
+    "double quotes": lambda text: text.replace("'", '"'),
+    "no marks": lambda text: text.replace("#", ""),
+    "no brackets": lambda text: re.sub(r"(?m)^(\w+): \[(.*)\]$", r"\1: \2", text),
+    "no app": lambda text: re.sub(r"(?m)^\w+: ", "", text),
+    "app alone": lambda text: re.sub(r"(?m)^(\w+): ", r"\1:\n", text),
+    "app in the name": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2\1_", text),
+    "dotted": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2\1.", text),
+    "capitals": str.upper,
+    "no outputs": lambda text: re.sub(r"(?m)\[.*?= (?=\w+\()", "[", text),
+    "spread": lambda text: text.replace(", #", ",\n    #"),
+    "tight": lambda text: text.replace(", #", ",#"),
+    "spaced": lambda text: text.replace("=", " = ").replace("(", "( ").replace(")", " )"),
+    "blank before brackets": lambda text: re.sub(r"(\w)\(#", r"\1 (#", text),
+    "cut": lambda text: text[: len(text) * 3 // 4],
+    "no closing bracket": lambda text: text.replace(")]", ")"),
+    "no last parenthesis": lambda text: text.replace(")]", "]"),
+    "curly quotes": lambda text: re.sub(r"'([^']*)'", "\u2018\\1\u2019", text),
+    "commented": lambda text: _each(text, lambda n, line: f"{line}  # call {n}: [ok]"),
+    "arrows": lambda text: _each(text, lambda n, line: f"{line} -> next"),
+    "answer": lambda text: f"Answer: [{text}]",
+    "JSON": lambda text: json.dumps(text.split("\n")),
+}
+"""Ways in which a model may write a right answer."""
+
+
+def _each(text: str, change: Callable[[int, str], str]) -> str:
+    return "\n".join(change(n, line) for n, line in enumerate(text.split("\n"), 1))
+
 
 DEFECTS: Mapping[str, Callable[[str, str, Mapping[str, Any]], bool]] = {}
 
@@ -21,7 +63,12 @@ def defect(figure: str, text: str, gold: Mapping[str, Any]) -> str | None:
 
 
 def answers() -> Iterator[tuple[Sample, str]]:
-    """Perturbed gold with and without our own samples."""
+    """Gold in every style, answers to our own samples, and perturbed gold."""
+    for source in sources("appbench", reference_folder()):
+        for sample in source.samples:
+            right = BENCHMARKS["appbench"].gold_text(sample) or ""
+            for style, change in STYLES.items():
+                yield replace(sample, id=f"{sample.id} {style}"), change(right)
     at = folder("data") / "samples"
     samples = {one.id: one for one in BENCHMARKS["appbench"].read(at / "appbench")}
     for line in (at / "answers" / "appbench.jsonl").read_text("utf-8").splitlines():

@@ -188,6 +188,31 @@ def test_lines_with_other_marks_are_mended_and_counted(old: str, new: str) -> No
     assert counted == ("town = " not in old)
 
 
+@pytest.mark.parametrize(
+    ("end", "right", "arguments"),
+    [
+        ("#town=town", 1.0, 4),  # only the marks are missing
+        ("#town=town]", 1.0, 4),
+        ("#shop=shop, #to", 0.0, 3),
+        ("#town", 0.0, 3),
+        ("#shop=", 0.0, 2),
+        ("orderbook(", 0.0, 2),
+    ],
+)
+def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: float, arguments: int) -> None:
+    text = answer_of(TWO)
+    report = score(text[: text.rindex(end.rstrip("]"))] + end, gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert report.value("complete_match") == right
+    assert report.figure("argu_hit_f1").numerator == 2 * arguments
+    assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
+
+
+def test_a_json_list_of_lines_is_those_lines() -> None:
+    report = score(json.dumps(answer_of(TWO).split("\n")), gold_of(TWO))
+    assert report.value("complete_match") == 1.0
+
+
 def test_a_call_without_its_app_is_an_api_without_app() -> None:
     report = score(answer_of(TWO).replace("Shops: ", ""), gold_of(TWO))
     assert report.value("api_hit_f1") == 1.0
@@ -196,7 +221,7 @@ def test_a_call_without_its_app_is_an_api_without_app() -> None:
 
 
 def test_a_line_that_cannot_be_read_is_a_wrong_call() -> None:
-    report = score(answer_of(TWO) + "\nOrders: [x = orderbook(#shop='never closed]", gold_of(TWO))
+    report = score(answer_of(TWO) + "\nOrders: [x = orderbook(#shop='own' #town)]", gold_of(TWO))
     assert report.value("complete_match") == 0.0
     assert report.value("api_hit_f1") == 4 / 5
     (row,) = report.rows

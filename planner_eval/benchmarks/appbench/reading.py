@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import loads
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.read import parse
@@ -34,7 +36,7 @@ class Reading:
     Args:
         plan: The calls that could be read.
         unread: Lines that hold a call which cannot be read; each counts as a wrong call.
-        mended: Lines that could be read only with other marks, see :func:`mend`.
+        mended: Lines that could be read only with other marks, see :func:`mend`, or that end inside a call.
         error: Why nothing at all could be read, a diagnostic code.
     """
 
@@ -47,13 +49,14 @@ class Reading:
 def read_prediction(text: str) -> Reading:
     r"""Read an answer in AppBench's notation: as a whole, else line by line.
 
-    Prose, fences, bullets and numbering around the lines are passed over. A line is mended only where it
-    cannot be read as it stands; a call that cannot be read is counted as a wrong one.
+    Prose, fences, bullets and numbering around the lines are passed over, and a JSON list of lines is those
+    lines. A line is mended only where it cannot be read as it stands; a call that cannot be read is counted
+    as a wrong one.
 
     Args:
         text: The whole answer.
 
-    >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nRents: [ride(#a=']")
+    >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nRents: [r = ride(#a='x' #b)]")
     >>> [call.tool for call in found.plan.calls], found.unread
     (['Movies.Movies_buy'], 1)
     """
@@ -63,13 +66,13 @@ def read_prediction(text: str) -> Reading:
         code = problem.code
     kept = []
     unread = mended = 0
-    for line in text.splitlines():
+    for line in _lines(text):
         bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         if not _CALL.search(bare):
             continue
         if _reads(bare, patient=unread < _PATIENCE):
             kept.append(bare)
-        elif _reads(changed := mend(bare), patient=False):
+        elif changed := next((one for one in _mended(bare) if _reads(one, patient=False)), None):
             kept.append(changed)
             mended += 1
         else:
@@ -78,6 +81,36 @@ def read_prediction(text: str) -> Reading:
         return Reading(parse("\n".join(kept), dialect="appbench"), unread, mended)
     except ParseError:
         return Reading(Plan(), unread, error=code)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of an answer, or the texts of a JSON list of lines."""
+    if text.lstrip().startswith("["):
+        try:
+            values = loads(text, DEFAULT_LIMITS)
+        except ParseError:
+            return text.splitlines()
+        if (
+            len(values) == 1
+            and isinstance(values[0], list)
+            and all(isinstance(one, str) for one in values[0])
+        ):
+            return "\n".join(values[0]).splitlines()
+    return text.splitlines()
+
+
+def _mended(line: str) -> Iterator[str]:
+    """The line with the notation's marks; where it ends inside its call, with what can be read of that."""
+    yield mend(line)
+    head = line.rstrip().rstrip("]")
+    if "[" not in head:
+        return
+    if head.endswith(")"):
+        yield mend(f"{head}]")
+        return
+    for end in (len(head), max(head.rfind(","), 0)):
+        yield mend(f"{head[:end]})]")
+    yield f"{head[: head.find('(')]}()]"
 
 
 def mend(line: str) -> str:
