@@ -21,7 +21,7 @@ from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
-from planner_eval.plan.model import Plan, Ref, references
+from planner_eval.plan.model import Plan
 
 Change = Callable[[Sample, list[Any], Random], "str | None"]
 
@@ -102,35 +102,16 @@ def _shuffled(random: Random, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {key: fields[key] for key in random.sample(list(fields), len(fields))}
 
 
-def _other_order(random: Random, count: int, after: Mapping[int, set[int]]) -> list[int] | None:
-    """Another order of so many calls in which each stands after those that it has to; None without one."""
+def _other_order(random: Random, plan: Plan) -> list[int] | None:
+    """Another order of a plan's calls, each after those that it refers to; None where there is none."""
+    needs = [{e.producer for e in plan.edges if e.consumer == at != e.producer} for at in range(len(plan))]
     order: list[int] = []
-    while len(order) < count:
-        free = [at for at in range(count) if at not in order and after.get(at, set()) <= set(order)]
+    while len(order) < len(plan):
+        free = [at for at in range(len(plan)) if at not in order and needs[at] <= set(order)]
+        if not free:
+            return None  # calls in a circle
         order.append(random.choice(free))
     return order if order != sorted(order) else None
-
-
-def _must_follow(binds: Sequence[set[str]], uses: Sequence[set[str]]) -> dict[int, set[int]]:
-    """Which calls stand before which: one that binds a name before and after those that use or bind it."""
-    used = set().union(*uses)
-    return {
-        last: {
-            first
-            for first in range(last)
-            if binds[first] & (uses[last] | (binds[last] & used)) or uses[first] & binds[last]
-        }
-        for last in range(len(binds))
-    }
-
-
-def _used(plan: Plan, name: Callable[[Ref], str]) -> list[set[str]]:
-    """The names that each call of a plan uses."""
-    found = []
-    for call in plan.calls:
-        leaves = [leaf for _, value in call.arguments for _, leaf in references(value)]
-        found.append({name(leaf) if isinstance(leaf, Ref) else leaf.name for leaf in leaves})
-    return found
 
 
 # ---------------------------------------------------------------- AppBench: lines
@@ -157,9 +138,7 @@ def _other_outputs(sample: Sample, lines: list[str], random: Random) -> str | No
 
 
 def _other_lines(sample: Sample, lines: list[str], random: Random) -> str | None:
-    plan = parse(sample.gold, dialect="appbench")
-    uses = _used(plan, lambda ref: str(ref.path[0]))
-    order = _other_order(random, len(lines), _must_follow([set(call.returns) for call in plan.calls], uses))
+    order = _other_order(random, parse(sample.gold, dialect="appbench"))
     return "\n".join(lines[at] for at in order) if order else None
 
 
@@ -187,14 +166,9 @@ def _other_labels(sample: Sample, calls: list[Any], random: Random) -> str | Non
 
 
 def _other_calls(sample: Sample, calls: list[Any], random: Random) -> str | None:
-    plan = parse(calls, dialect="nestful")
-    labels = [call.get("label", "").strip("$") for call in calls]
-    uses = _used(plan, lambda ref: labels[ref.call])
-    order = _other_order(random, len(calls), _must_follow([{label} for label in labels], uses))
-    order = order or list(range(len(calls)))
-    return _json(
-        sample, [{**calls[at], "arguments": _shuffled(random, calls[at]["arguments"])} for at in order]
-    )
+    order = _other_order(random, parse(calls, dialect="nestful")) or range(len(calls))
+    turned = [{**calls[at], "arguments": _shuffled(random, calls[at]["arguments"])} for at in order]
+    return _json(sample, turned)
 
 
 # ---------------------------------------------------------------- CallNavi: names and parameters

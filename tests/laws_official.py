@@ -45,6 +45,17 @@ STYLES: Mapping[str, Callable[[str], str]] = {
     "commented": lambda text: _each(text, lambda n, line: f"{line}  # call {n}: [ok]"),
     "arrows": lambda text: _each(text, lambda n, line: f"{line} -> next"),
     "answer": lambda text: f"Answer: [{text}]",
+    "another prefix": lambda text: re.sub(r"(?m)^(\w+): (.*?= )", r"\1: \2zz_", text),
+    "words for calls": lambda text: re.sub(r"(?m)^(\w+): \[.*\]$", r"\1: [call its API]", text),
+    "said twice": lambda text: f"{text}\n{text}",
+    "a call without its app": lambda text: text.partition(": ")[2],
+    "a space in the app": lambda text: re.sub(r"(?m)^(\w)(\w+): ", r"\1 \2: ", text),
+    "letters lost": lambda text: re.sub(r"(?<=[^a-z])[a-z](?=[a-z]{6})", "", text),
+    "commas lost": lambda text: text.replace(",", ""),
+    "brackets doubled": lambda text: text.replace("[", "[[").replace("]", "]]"),
+    "a reason behind": lambda text: _each(text, lambda n, line: f"{line} (because: the user asked [{n}])"),
+    "a reason before": lambda text: _each(text, lambda n, line: f"First I need {n}: {line}"),
+    "one part missing": lambda text: re.sub(r"[=(]", "", text, count=3),
     "JSON": lambda text: json.dumps(text.split("\n")),
 }
 """Ways in which a model may write a right answer."""
@@ -54,10 +65,32 @@ def _each(text: str, change: Callable[[int, str], str]) -> str:
     return "\n".join(change(n, line) for n, line in enumerate(text.split("\n"), 1))
 
 
-DEFECTS: Mapping[str, Callable[[str, str, Mapping[str, Any]], bool]] = {}
+Gold = Mapping[str, Any]
+Defect = Callable[[str, str, Gold], bool]
 
 
-def defect(figure: str, text: str, gold: Mapping[str, Any]) -> str | None:
+def _prefix_ignored(figure: str, text: str, gold: Gold) -> bool:
+    """Of a called name only what stands behind its underscore counts, so another API's name does too."""
+    names = {line.partition(" = ")[2].partition("(")[0] for line in gold["api_results"]}
+    apps = {app.lower() for app in gold["used_app"]}
+    called = [name.partition("_") for name in re.findall(r"(\w+_\w+)\(", text.lower())]
+    return figure == "api_hit_f1" and any(last in names and first not in apps for first, _, last in called)
+
+
+def _app_without_call(figure: str, text: str, gold: Gold) -> bool:
+    """A line that names an app before a colon and brackets counts, though it calls nothing."""
+    lines = [line for line in text.splitlines() if re.match(r"\w+:.*\[.*\]", line)]
+    return figure == "app_hit_f1" and any(not re.search(r"\w\(", line) for line in lines)
+
+
+DEFECTS: Mapping[str, Defect] = {
+    "the prefix of a called name is ignored": _prefix_ignored,
+    "an app without a call counts": _app_without_call,
+}
+"""Where the published code finds more right names than there are; at most eight."""
+
+
+def defect(figure: str, text: str, gold: Gold) -> str | None:
     """The defect of the published code that raises a figure of this answer; None where none is known."""
     return next((name for name, shows in DEFECTS.items() if shows(figure, text, gold)), None)
 

@@ -208,6 +208,21 @@ def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: floa
     assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", #kind", " #kind"),
+        ("[shop, town", "[[shop, town"),
+        ("'Oslo'", "'Os'lo'"),
+        ("shop, town", "shop town"),
+    ],
+)
+def test_a_line_of_which_only_the_names_can_be_read_is_a_call_without_arguments(old: str, new: str) -> None:
+    report = score(answer_of(TWO).replace(old, new, 1), gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert report.value("complete_match") == 0.0
+
+
 def test_a_json_list_of_lines_is_those_lines() -> None:
     report = score(json.dumps(answer_of(TWO).split("\n")), gold_of(TWO))
     assert report.value("complete_match") == 1.0
@@ -221,7 +236,7 @@ def test_a_call_without_its_app_is_an_api_without_app() -> None:
 
 
 def test_a_line_that_cannot_be_read_is_a_wrong_call() -> None:
-    report = score(answer_of(TWO) + "\nOrders: [x = orderbook(#shop='own' #town)]", gold_of(TWO))
+    report = score(answer_of(TWO) + "\nx = orderbook(#shop='own' #town)", gold_of(TWO))
     assert report.value("complete_match") == 0.0
     assert report.value("api_hit_f1") == 4 / 5
     (row,) = report.rows

@@ -18,6 +18,7 @@ from planner_eval.plan.walk import map_leaves
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
 _CALL = re.compile(r"\w\(")
+_NAMES = re.compile(r"\s*(\w++)\s*+:\s*+\[[^(=]*+=\s*+([^\W\d][\w.]*+)\(")
 _BRACKETS = re.compile(r"\s*\[(.*)\]\s*")
 _DOUBLE = re.compile(r'=(\s*)"([^"]*+)"(?=\s*[,)])')
 _NO_HASH = re.compile(r"(?<=[(,])(\s*)(?=\w+\s*=)")
@@ -36,7 +37,8 @@ class Reading:
     Args:
         plan: The calls that could be read.
         unread: Lines that hold a call which cannot be read; each counts as a wrong call.
-        mended: Lines that could be read only with other marks, see :func:`mend`, or that end inside a call.
+        mended: Lines that could be read only with other marks, see :func:`mend`, that end inside a call, or
+            of which only the names of app and API can be read.
         error: Why nothing at all could be read, a diagnostic code.
     """
 
@@ -50,20 +52,24 @@ def read_prediction(text: str) -> Reading:
     r"""Read an answer in AppBench's notation: as a whole, else line by line.
 
     Prose, fences, bullets and numbering around the lines are passed over, and a JSON list of lines is those
-    lines. A line is mended only where it cannot be read as it stands; a call that cannot be read is counted
-    as a wrong one.
+    lines. A line is mended only where it cannot be read as it stands; where its call cannot be read, but the
+    names of app and API can, it is a call without arguments, and else a wrong one.
 
     Args:
         text: The whole answer.
 
-    >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nRents: [r = ride(#a='x' #b)]")
+    >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nr = ride(#a='x' #b)")
     >>> [call.tool for call in found.plan.calls], found.unread
     (['Movies.Movies_buy'], 1)
     """
+    code = None
     try:
-        return Reading(parse(text, dialect="appbench"))
+        plan = parse(text, dialect="appbench")
     except ParseError as problem:
         code = problem.code
+    else:  # a line that it took for prose may be a call for all that
+        if len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
+            return Reading(plan)
     kept = []
     unread = mended = 0
     for line in _lines(text):
@@ -100,17 +106,16 @@ def _lines(text: str) -> list[str]:
 
 
 def _mended(line: str) -> Iterator[str]:
-    """The line with the notation's marks; where it ends inside its call, with what can be read of that."""
+    """The line with the notation's marks, with its call's end, or with the names of app and API alone."""
     yield mend(line)
     head = line.rstrip().rstrip("]")
-    if "[" not in head:
-        return
-    if head.endswith(")"):
+    if "[" in head and head.endswith(")"):
         yield mend(f"{head}]")
-        return
-    for end in (len(head), max(head.rfind(","), 0)):
-        yield mend(f"{head[:end]})]")
-    yield f"{head[: head.find('(')]}()]"
+    elif "[" in head:
+        for end in (len(head), max(head.rfind(","), 0)):
+            yield mend(f"{head[:end]})]")
+    if named := _NAMES.match(line):
+        yield f"{named[1]}: [{named[2]}()]"
 
 
 def mend(line: str) -> str:
