@@ -1,4 +1,4 @@
-"""The table of laws: on our own samples always, on all open data in long runs; and it notices a broken law."""
+"""The table of laws: on our own samples, on all open data in long runs; and it notices a broken law."""
 
 from __future__ import annotations
 
