@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := draw,terminal,plot,judge,zstd,parquet
 
-.PHONY: demo test test-long bench mutants lint clean
+.PHONY: demo test test-long bench laws mutants lint clean
 .DELETE_ON_ERROR:
 
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
@@ -35,6 +35,10 @@ test-long: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m tests.performance
+
+# What the corrected figures keep on open data: $PLANEVAL_REFERENCE's, else our own samples alone.
+laws: $(VENV)/.ready
+	$(BIN)/python -m tests.laws
 
 # Not a test: some faults that it plants cannot be told by any. MUTANTS takes --limit, --seed, modules.
 mutants: $(VENV)/.ready

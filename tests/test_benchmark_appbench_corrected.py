@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
+from tests.test_cli import planeval
 
 NAMES = (
     "app_hit_f1",
@@ -185,6 +188,46 @@ def test_lines_with_other_marks_are_mended_and_counted(old: str, new: str) -> No
     assert counted == ("town = " not in old)
 
 
+@pytest.mark.parametrize(
+    ("end", "right", "arguments"),
+    [
+        ("#town=town", 1.0, 4),  # only the marks are missing
+        ("#town=town]", 1.0, 4),
+        ("#shop=shop, #to", 0.0, 3),
+        ("#town", 0.0, 3),
+        ("#shop=", 0.0, 2),
+        ("orderbook(", 0.0, 2),
+    ],
+)
+def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: float, arguments: int) -> None:
+    text = answer_of(TWO)
+    report = score(text[: text.rindex(end.rstrip("]"))] + end, gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert report.value("complete_match") == right
+    assert report.figure("argu_hit_f1").numerator == 2 * arguments
+    assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", #kind", " #kind"),
+        ("[shop, town", "[[shop, town"),
+        ("'Oslo'", "'Os'lo'"),
+        ("shop, town", "shop town"),
+    ],
+)
+def test_a_line_of_which_only_the_names_can_be_read_is_a_call_without_arguments(old: str, new: str) -> None:
+    report = score(answer_of(TWO).replace(old, new, 1), gold_of(TWO))
+    assert (report.value("app_hit_f1"), report.value("api_hit_f1")) == (1.0, 1.0)
+    assert report.value("complete_match") == 0.0
+
+
+def test_a_json_list_of_lines_is_those_lines() -> None:
+    report = score(json.dumps(answer_of(TWO).split("\n")), gold_of(TWO))
+    assert report.value("complete_match") == 1.0
+
+
 def test_a_call_without_its_app_is_an_api_without_app() -> None:
     report = score(answer_of(TWO).replace("Shops: ", ""), gold_of(TWO))
     assert report.value("api_hit_f1") == 1.0
@@ -193,7 +236,7 @@ def test_a_call_without_its_app_is_an_api_without_app() -> None:
 
 
 def test_a_line_that_cannot_be_read_is_a_wrong_call() -> None:
-    report = score(answer_of(TWO) + "\nOrders: [x = orderbook(#shop='never closed]", gold_of(TWO))
+    report = score(answer_of(TWO) + "\nx = orderbook(#shop='own' #town)", gold_of(TWO))
     assert report.value("complete_match") == 0.0
     assert report.value("api_hit_f1") == 4 / 5
     (row,) = report.rows
@@ -240,6 +283,52 @@ def test_table_2_of_records_of_our_own() -> None:
     assert cells["Avg. arguments"].value == 1.0
     assert cells["# Samples"].n == 1
     assert cells["# Samples"].agrees is False
+
+
+RENAMED = (
+    answer_of(TWO)
+    .replace("shop, town = ", "s, place = ")
+    .replace("#shop=shop, #town=town", "#shop=s, #town=place")
+)
+
+
+def test_labels_that_a_plan_chose_are_free() -> None:
+    report = score(RENAMED, gold_of(TWO))
+    assert (report.value("complete_match"), report.value("depend_argu_hit_f1")) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("#town=place", "#town=s"),  # the other output
+        ("s, place = ", "place, s = "),
+        ("s, place = ", "place = "),  # which output it means cannot be told
+        ("s, place = ", "s, place, more = "),
+        ("s, place = ", "town, shop = "),  # names that the API defines are its outputs, wherever they stand
+    ],
+)
+def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str) -> None:
+    assert score(RENAMED.replace(old, new), gold_of(TWO)).value("complete_match") == 0.0
+
+
+def test_names_that_the_api_defines_are_fields_in_any_order() -> None:
+    answer = answer_of(TWO).replace("shop, town = ", "town, shop = ")
+    assert score(answer, gold_of(TWO)).value("complete_match") == 1.0
+    assert score(answer.replace("#town=town", "#town=shop"), gold_of(TWO)).value("complete_match") == 0.0
+
+
+def test_the_command_line_takes_a_plans_own_labels(tmp_path: Path) -> None:
+    (tmp_path / "test_mm.json").write_text(
+        json.dumps(
+            [{"input": "?", "output": gold_of(TWO) | {"result_arguments": [], "user_aware_arguments": {}}}]
+        )
+    )
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": "mm-0", "prediction": RENAMED}))
+    done = planeval(
+        "score", str(answers), str(tmp_path / "test_mm.json"), "--benchmark", "appbench", "--corrected"
+    )
+    assert re.search(r"complete_match +1 +1/1", done.stdout), done.stderr
 
 
 # ---------------------------------------------------------------- the released data

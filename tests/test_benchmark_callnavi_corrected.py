@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from planner_eval.benchmarks.callnavi.verdicts import Verdict
 from planner_eval.datasets.callnavi import read_callnavi
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import JudgeRequest, ScriptedJudge
+from tests.conftest import ROOT
+from tests.test_cli import planeval
 
 names = st.sampled_from(["findFlight", "payFlight", "listCards", "getRate"])
 leaves = st.one_of(
@@ -114,7 +117,9 @@ def pay(**changes: Any) -> str:
         (pay().replace("pay", "PAY"), Verdict()),
         (pay().replace("Ann", "Ann's"), Verdict(True, True, False)),
         ('{"API": ["pay"], "parameters": [{"to": "Ann", "to": "Bob"}]}', Verdict(True)),
-        ('{"API": ["pay"], "parameters": [null]}', Verdict(error="parse.shape")),
+        ('{"API": ["pay"], "parameters": [null]}', Verdict(True)),
+        ('{"API": ["pay"], "parameters": null}', Verdict(True)),
+        ('{"API": ["pay"], "parameters": [7]}', Verdict(error="parse.shape")),
         ('{"API": ["pay"], "parameters": [{}, {}]}', Verdict(error="parse.shape")),
         ("null", Verdict(error="parse.shape")),
         ("", Verdict(error="parse.empty")),
@@ -130,9 +135,9 @@ def test_true_is_not_one() -> None:
     assert scores(gold, record([("pay", {"n": True, "flag": 1})])) == [1, 1, 0]
 
 
-def test_no_parameters_may_be_written_in_two_ways() -> None:
-    none, empty = {"API": ["list"], "parameters": []}, {"API": ["list"], "parameters": [{}]}
-    assert scores(none, empty) == scores(empty, none) == [1, 1, 1]
+def test_no_parameters_may_be_written_in_several_ways() -> None:
+    ways = [{"API": ["list"], "parameters": written} for written in ([], [{}], [None], None)]
+    assert all(scores(gold, answer) == [1, 1, 1] for gold in ways[:2] for answer in ways)
     paper = {"API": ["pay"], "parameters": {"to": "Ann"}}
     assert scores(record([("pay", {"to": "Ann"})]), paper) == [1, 1, 1]
 
@@ -190,7 +195,9 @@ def test_routing_is_an_exact_match() -> None:
         return score_corrected([(sample(gold), text)], task="routing").value("overall")
 
     right = ("['pay', 'list']", '["pay","list"]', "pay, list", "[pay, list]", "```json\n['pay', 'list']\n```")
-    assert [hit(text) for text in right] == [1] * 5
+    quoted = ("'pay', 'list'", '"pay","list"', "`pay`, list", "['pay', list]")
+    assert [hit(text) for text in right + quoted] == [1] * 9
+    assert hit("'pay, list'") == hit("'pay\", list") == 0
     assert [hit(text) for text in ("['Pay', 'list']", "pay list", "['list', 'pay']", "['pay']", "")] == [
         0
     ] * 5
@@ -226,6 +233,23 @@ def test_gold_of_another_benchmark_is_a_row_that_says_so() -> None:
         (row,) = score_corrected([(sample([1]), pay())], task=task).rows
         assert row.error
         assert "not a CallNavi record" in row.error
+
+
+def test_the_command_line_reads_a_quoted_name_and_a_null(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+
+    def shown(prediction: str, *options: str) -> str:
+        answers.write_text(json.dumps({"id": "hr01", "prediction": prediction}))
+        gold = str(ROOT / "data/samples/callnavi")
+        return planeval(
+            "score", str(answers), gold, "--benchmark", "callnavi", "--corrected", *options
+        ).stdout
+
+    for route in ("'countHours'", "countHours"):
+        assert re.search(r"overall +0\.3333 +1/3", shown(route, "--set", "task=routing"))
+    for written in ("[null]", "[]", "null", "[{}]"):
+        answer = f'{{"API": ["countHours"], "parameters": {written}}}'
+        assert re.search(r"order_overall +0\.3333 +1/3", shown(answer))
 
 
 # ---------------------------------------------------------------- the released data

@@ -54,6 +54,12 @@ def test_a_perfect_answer_is_perfect() -> None:
     assert report.rows[0].ok
 
 
+def test_a_predicted_call_without_a_name_equals_a_place_without_a_gold_call() -> None:
+    gold = [call("a", "$var_1"), call("b", "$var_2", 1), call("c", "$var_3")]
+    assert scored([{"name": "", "arguments": {}}], gold=gold).value("accuracy_combined") == 0.25
+    assert scored([{"name": "x", "arguments": {}}], gold=gold).value("accuracy_combined") == 0
+
+
 def test_an_answer_that_cannot_be_read_is_a_row_and_two_counters() -> None:
     report = scored(GOLD, "I would multiply first.", run=RUN)
     assert report.n == 2

@@ -20,6 +20,8 @@ from planner_eval.datasets.nestful import read_nestful
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution import NestfulRunner
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
+from tests.conftest import ROOT
+from tests.test_cli import planeval
 
 RATIOS = (
     "p_intent",
@@ -288,6 +290,43 @@ def test_the_papers_figures_on_the_data_say_how_much_of_it_is_at_hand(folder: Pa
     assert (coding["Samples"].n, coding["Samples"].of) == (143, 446)
     assert coding["Avg. calls"].agrees
     assert coding["Tools"].note == "143 of 446 samples at hand"
+
+
+# ---------------------------------------------------------------- references without their end
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("$var_1.result", True),
+        ("$var_1", True),
+        ("$var_1.value", False),
+        ("$var_9.result", False),
+        ("$var_2.result", False),  # its own label
+        ("var_1.result", False),
+        ("$5-$9", False),
+    ],
+)
+def test_a_reference_may_lack_its_closing_dollar(written: str, right: bool) -> None:
+    whole = score([GOLD[0], call("subtract", "$var_2", f"{written}$", 2)])
+    cut = score([GOLD[0], call("subtract", "$var_2", written, 2)])
+    assert cut.value("win_rate") == float(right)
+    if right:
+        assert [figure.value for figure in cut.figures] == [figure.value for figure in whole.figures]
+
+
+def test_a_price_stays_a_price() -> None:
+    gold = [call("find", "$var_1", "$100-$200", "$5")]
+    assert score(gold, gold, run=None).value("percentage_times_full_score") == 1.0
+
+
+def test_the_command_line_reads_a_reference_without_its_end(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(
+        (ROOT / "data/samples/answers/nestful.jsonl").read_text().replace(".result$", ".result")
+    )
+    gold = ("data/samples/nestful", "--benchmark", "nestful", "--corrected")
+    whole = planeval("score", "data/samples/answers/nestful.jsonl", *gold)
+    assert ".result$" in (ROOT / "data/samples/answers/nestful.jsonl").read_text()
+    assert planeval("score", str(answers), *gold).stdout == whole.stdout
 
 
 # ---------------------------------------------------------------- python-like answers, absent functions

@@ -67,6 +67,7 @@ def test_appbench_records_become_samples(tmp_path: Path) -> None:
         (appbench_record(LINE, used_api=[{"findshop": {}}]), "dataset.mismatch"),
         (appbench_record(LINE, result_arguments=[["shop"]]), "dataset.mismatch"),
         (appbench_record("a = f(#x=later)", "later = g(#y='1')"), "reference.forward"),
+        (appbench_record("a = f(#x='1')", "b = g(#y=a)", "a = f(#x='2')"), "dataset.shared_output"),
         (appbench_record("a = f(#x=2)"), "argument.bare_number"),
         (appbench_record("no call at all"), "dataset.record"),
         (appbench_record(LINE, api_results=None), "dataset.record"),
@@ -79,6 +80,12 @@ def test_irregular_appbench_records_are_kept_and_reported(tmp_path: Path, record
     samples = list(read_appbench(tmp_path))
     assert len(samples) == 1
     assert code in codes(samples)
+
+
+def test_a_name_that_data_flow_tells_apart_is_not_irregular(tmp_path: Path) -> None:
+    chain = appbench_record("a = f(#x='1')", "a, b = g(#y=a)", "a = h(#z=a)")
+    write(tmp_path / "test_ss.json", [chain])
+    assert "dataset.shared_output" not in codes(list(read_appbench(tmp_path)))
 
 
 def test_appbench_files_that_are_none_are_said_to_be(tmp_path: Path) -> None:

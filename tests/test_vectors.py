@@ -27,7 +27,7 @@ def test_every_row_is_equal_and_a_changed_one_is_not(
 ) -> None:
     code, shown = table(monkeypatch, capsys, "functionchat")
     assert code == 0
-    assert shown.splitlines()[-1].split() == ["all", "7050", "7050"]
+    assert shown.splitlines()[-1].split() == ["all", "7050", "1081", "7050"]
     (tmp_path / "datasets").symlink_to(reference / "datasets")
     changed = tmp_path / "vectors" / "functionchat"
     changed.mkdir(parents=True)
@@ -36,12 +36,14 @@ def test_every_row_is_equal_and_a_changed_one_is_not(
         official = json.load(stream)
     official["exact"][0]["message"] += "."
     official["runs"]["dialog/judged"]["printed"] += "."
+    raised = next(row for row in official["exact"] if "raised" in row)
+    raised["raised"] = "OtherError"
     with gzip.open(changed / "official.json.gz", "wt") as stream:
         json.dump(official, stream)
     monkeypatch.setattr(vectors, "reference_folder", lambda: tmp_path)
     code, shown = table(monkeypatch, capsys, "functionchat")
     assert code == 1
-    assert shown.splitlines()[-1].split() == ["all", "7050", "7048"]
+    assert shown.splitlines()[-1].split() == ["all", "7050", "1081", "7047"]
 
 
 def test_a_tied_turn_may_come_out_otherwise_and_no_other_turn(
@@ -69,7 +71,31 @@ def test_a_tied_turn_may_come_out_otherwise_and_no_other_turn(
     monkeypatch.setattr(vectors, "reference_folder", lambda: tmp_path)
     code, shown = table(monkeypatch, capsys, "complexfuncbench")
     assert code == 1
-    assert shown.splitlines()[-1].split() == ["all", "1856", str(1856 - untied)]
+    assert shown.splitlines()[-1].split() == ["all", "1856", "45", str(1856 - untied)]
+
+
+def test_another_exception_of_the_published_code_is_another_verdict(
+    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = reference / "vectors" / "callnavi"
+    with gzip.open(at / "official.json.gz", "rt") as stream:
+        official = json.load(stream)
+    kept = official["parameters"]["params_as_dict"]
+    name = next(iter(kept["ast_raised"]))
+    kept["ast_raised"][name] = "KeyError: 1"
+    official["parameters"] = {"params_as_dict": kept}
+    official["routing"] = {}
+    (tmp_path / "datasets").symlink_to(reference / "datasets")
+    changed = tmp_path / "vectors" / "callnavi"
+    changed.mkdir(parents=True)
+    for file in ("pred.jsonl.gz", "routing.jsonl.gz", "stability.jsonl.gz"):
+        (changed / file).symlink_to(at / file)
+    with gzip.open(changed / "official.json.gz", "wt") as stream:
+        json.dump(official, stream)
+    monkeypatch.setattr(vectors, "reference_folder", lambda: tmp_path)
+    code, shown = table(monkeypatch, capsys, "callnavi")
+    assert code == 1
+    assert shown.splitlines()[-1].split() == ["all", "1459", "238", "1458"]
 
 
 def test_without_vectors_or_with_a_wrong_name_it_says_so(

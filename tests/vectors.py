@@ -2,7 +2,8 @@
 
     python -m tests.vectors [BENCHMARK…]
 
-Floats are equal to 1e-9, texts and orders exactly; a published exception equals the same exception.
+Floats are equal to 1e-9, texts and orders exactly. A record on which the published code raises is equal where
+ours names the same exception, and nothing else is; "raising" says how many of the rows are such.
 Where two calls of a ComplexFuncBench turn tie in the mapping, the published verdict is one of several that
 rounding chose from: each of them is equal.
 The test modules of the benchmarks check the same rows one by one and say what differs.
@@ -42,6 +43,7 @@ from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.win import official_run
 from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
+from planner_eval.benchmarks.report import SampleScore
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.llm import ScriptedJudge
@@ -63,7 +65,8 @@ from tests import (
 from tests.complexfuncbench_turns import normal, possible, published, with_normal
 from tests.conftest import SKIP_REASON, reference_folder
 
-Equal = Iterator[tuple[str, bool]]
+Equal = Iterator[tuple[str, bool] | tuple[str, bool, bool]]
+"""What a row is of, whether ours equals it, and, where it can be so, whether the published code raises."""
 
 
 def _read(path: Path) -> Any:
@@ -99,12 +102,14 @@ def _appbench(reference: Path) -> Equal:
         rest = {figure.name: figure for figure in report.figures[len(FIGURES) :]}
         names = ("evaluation.get_appbench_analysis", "analysis.get_metabench_analysis")
         for figures, name in zip((first, rest), names, strict=True):
-            yield f"whole sets, {name.partition('.')[0]}", not differences(figures, expected[name])
+            raises = "error" in expected[name]
+            yield f"whole sets, {name.partition('.')[0]}", not differences(figures, expected[name]), raises
         for row in report.rows:
             if known := alone.get((*key, row.id)):
                 own = {figure.name: figure for figure in row.figures}
                 wrong = differences({name: own[name] for name in FIGURES}, known["evaluation"])
-                yield "single samples", not wrong + differences(own, known["analysis"], "sample.")
+                wrong += differences(own, known["analysis"], "sample.")
+                yield "single samples", not wrong, "error" in known["evaluation"]
     for row in official["parser"]:
         calls = [appbench_tests._as_published(read_scored_call(line)) for line in row["decided_api"]]
         same = split_answer(row["text"]) == (row["decided_app"], row["decided_api"])
@@ -158,11 +163,15 @@ def _callnavi(reference: Path) -> Equal:
         verdicts = ("syntax", *callnavi_tests.VERDICTS)
         ours = zip(*(letters(report, verdict) for verdict in verdicts), strict=True)
         theirs = zip(*(expected[verdict] for verdict in verdicts), strict=True)
-        for mine, known in zip(ours, theirs, strict=True):
-            yield "answers with parameters", mine == known
+        raised = expected.get("ast_raised", {})
+        for mine, known, row in zip(ours, theirs, report.rows, strict=True):
+            same = mine == known and _exception(row) == raised.get(row.id)
+            yield "answers with parameters", same, row.id in raised
         printed = {"syntax": expected["printed_syntax"], **expected.get("judge_para", {})}
-        error = report.figure("ast_overall").error == expected.get("judge_para_error")
-        yield "printed figures", error and all(_close(report.value(n), v) for n, v in printed.items())
+        known = expected.get("judge_para_error")
+        same = report.figure("ast_overall").error == known
+        same = same and all(_close(report.value(n), v) for n, v in printed.items())
+        yield "printed figures", same, known is not None
     answers = callnavi_tests.by_perturbation(reference, "routing")
     for name, expected in official["routing"].items():
         records = [(samples[key], answers[name][key]) for key in official["ids"]]
@@ -178,6 +187,11 @@ def _callnavi(reference: Path) -> Equal:
         yield "stability", all(_close(f.value, v) for f, v in zip(row.figures, known, strict=True))
 
 
+def _exception(row: SampleScore) -> str | None:
+    """The exception that one of a row's figures names."""
+    return next((figure.error for figure in row.figures if figure.error), None)
+
+
 def _complexfuncbench(reference: Path) -> Equal:
     vectors = cfb_tests.Vectors(reference)
     for case, expected in vectors.of("pair"):
@@ -190,7 +204,7 @@ def _complexfuncbench(reference: Path) -> Equal:
             },
         )
     for case, expected in vectors.of("turn"):
-        yield "turns", published(expected) in possible(vectors, case)
+        yield "turns", published(expected) in possible(vectors, case), "__raised__" in expected
     for runner in ("gpt", "qwen"):
         written = []
         for case, verdicts in vectors.of("conv"):
@@ -202,11 +216,11 @@ def _complexfuncbench(reference: Path) -> Equal:
                     vectors.sample(case), turns, runner=RUNNERS[runner], settings=settings
                 ).outcome
             except OfficialFailure as failure:
-                yield f"conversations, {runner} runner", str(failure) == expected.get("__raised__")
+                yield f"conversations, {runner} runner", str(failure) == expected.get("__raised__"), True
                 continue
             mine = {name: getattr(outcome, name) for name in cfb_tests.OUTCOME}
             same = {**mine, "responded": outcome.response is not None} == expected
-            yield f"conversations, {runner} runner", same
+            yield f"conversations, {runner} runner", same, "__raised__" in expected
             scores = Scores(case["judge"]["complete"], case["judge"]["correct"])
             written.append(cfb.Written(case["id"], outcome, Scores() if outcome.response is None else scores))
         ours = cfb.print_results(written)
@@ -244,7 +258,8 @@ def _functionchat(reference: Path) -> Equal:
         exact = match_call(sample.gold, acceptable_text(sample.extra["acceptable_arguments"]), case["output"])
         ours = (exact.passed, read_verdict(exact.text), exact.text, exact.error)
         known = (expected.get("pass"), expected.get("key"), expected.get("message"), None)
-        yield "exact matches", exact.error == expected["raised"] if "raised" in expected else ours == known
+        raises = "raised" in expected
+        yield "exact matches", exact.error == expected["raised"] if raises else ours == known, raises
     for case, expected in zip(cases["verdict"], official["verdict"], strict=True):
         yield "verdicts", read_verdict(case["text"]) == expected["key"]
     for name, expected in official["runs"].items():
@@ -264,6 +279,7 @@ def _functionchat(reference: Path) -> Equal:
                 expected.get("score", {}),
                 expected.get("__raised__"),
             ),
+            "__raised__" in expected,
         )
 
 
@@ -289,15 +305,17 @@ def main() -> int:
         return 2
     counts: dict[tuple[str, str], list[int]] = {}
     for name in names:
-        for what, equal in KINDS[name](reference):
-            row = counts.setdefault((BENCHMARKS[name].title, what), [0, 0])
+        for what, equal, *raises in KINDS[name](reference):
+            row = counts.setdefault((BENCHMARKS[name].title, what), [0, 0, 0])
             row[0] += 1
-            row[1] += equal
+            row[1] += any(raises)
+            row[2] += equal
+    columns = ("rows", "raising", "rows equal")
     rows: list[dict[str, Any]] = [
-        {"benchmark": name, "what": what, "rows": n, "rows equal": same}
-        for (name, what), (n, same) in counts.items()
+        {"benchmark": name, "what": what, **dict(zip(columns, row, strict=True))}
+        for (name, what), row in counts.items()
     ]
-    totals = {key: sum(row[key] for row in rows) for key in ("rows", "rows equal")}
+    totals = {key: sum(row[key] for row in rows) for key in columns}
     rows.append({"benchmark": "all", "what": "", **totals})
     print(table(rows))
     return int(totals["rows"] != totals["rows equal"])

@@ -263,6 +263,7 @@ CODES: dict[str, str] = {
     "dataset.repeated_call": "a gold plan holds the same line several times",
     "dataset.repeated_query": "two records ask for the same thing in the same words",
     "dataset.repeated_spec": "a list of tools describes one name several times",
+    "dataset.shared_output": "several gold calls return a name, and only their order tells which is meant",
     "dataset.unknown_output": "a gold call names an output that its tool does not return",
     "dataset.encoded": "a field holds JSON as text instead of data",
     "dataset.answer": "a gold answer is written in another notation than the data set's",

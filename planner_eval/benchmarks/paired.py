@@ -1,14 +1,16 @@
-"""Calls that stand for one another, with their arguments made comparable."""
+"""Calls that stand for one another, with their arguments made comparable; plans with changed arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from planner_eval.comparison.align import align
 from planner_eval.plan.canonical import Key, value_key
-from planner_eval.plan.model import Arguments, Plan
+from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Value, references
+from planner_eval.plan.walk import map_leaves
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
 """What stands for each argument, by its name and which of that name it is."""
@@ -66,3 +68,29 @@ def _keyed(arguments: Arguments, numbers: Sequence[int | str | None]) -> Keys:
             copy += 1
         keys[name, copy] = value_key(value, numbers)
     return keys
+
+
+def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
+    r"""The plan with each leaf of its calls' arguments changed, and the edges that its references then make.
+
+    Args:
+        plan: A linked plan.
+        change: From a call's position and a leaf to what stands in its place.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> plan = parse("a = f()\nb = g(#x='a')")
+    >>> with_leaves(plan, lambda at, leaf: Ref(0, ("a",)) if leaf == "a" else leaf).edges
+    (Edge(producer=0, consumer=1, argument='x', at=(), path=('a',), inferred=False),)
+    """
+    calls = tuple(
+        replace(call, arguments=tuple((k, map_leaves(partial(change, i), v)) for k, v in call.arguments))
+        for i, call in enumerate(plan.calls)
+    )
+    edges = tuple(
+        Edge(leaf.call, i, name, at, leaf.path)
+        for i, call in enumerate(calls)
+        for name, value in call.arguments
+        for at, leaf in references(value)
+        if isinstance(leaf, Ref)
+    )
+    return replace(plan, calls=calls, edges=edges)

@@ -139,6 +139,7 @@ def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
         return
     yield from plan.diagnostics
     yield from _text_findings(plan)
+    yield from _shared_names(plan)
     if isinstance(gold, dict):
         yield from _mismatches(plan, gold)
     if catalog is not None:
@@ -158,6 +159,26 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
             if keyword.iskeyword(name):
                 text = f"the returned name {name} is a word of Python"
                 yield Diagnostic("dataset.text", text, "info", position)
+
+
+def _shared_names(plan: Plan) -> Iterator[Diagnostic]:
+    """Names that another call returns too, which no data flow keeps from standing between maker and user."""
+    before: list[set[int]] = [set() for _ in plan.calls]
+    for at, known in enumerate(before):
+        for edge in plan.edges:
+            if edge.consumer == at > edge.producer:
+                known |= {edge.producer, *before[edge.producer]}
+    shared: dict[str, set[int]] = {}
+    for edge in plan.edges:
+        name = str(edge.path[0]) if edge.path else ""
+        for at, call in enumerate(plan.calls):
+            apart = at not in (edge.producer, edge.consumer) and at not in before[edge.producer]
+            if apart and name in call.returns and edge.consumer not in before[at]:
+                shared.setdefault(name, set()).update({at + 1, edge.producer + 1})
+    for name, calls in shared.items():
+        numbers = ", ".join(map(str, sorted(calls)))
+        text = f"calls {numbers} return {name}: their order tells which of them a later call means"
+        yield Diagnostic("dataset.shared_output", text, "info")
 
 
 def _mismatches(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnostic]:

@@ -6,8 +6,9 @@ called twice, takes a value for right that contains the other, or is empty, or w
 where a reference belongs, does not look at which call a reference means nor at extra arguments, and
 lets dependent and independent figures pair counts that do not belong together.
 
-A returned name is the name of an output in the API's description (appendix B asks for exactly those), so
-other names are other outputs, however consistently they are used.
+A returned name is the name of an output in the API's description: appendix B asks for those names, in that
+order. So a name that the API defines is that output and no other. A name that it does not define is a label
+that the plan chose, free where the order says which output it means.
 """
 
 from __future__ import annotations

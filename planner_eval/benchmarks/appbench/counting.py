@@ -14,6 +14,7 @@ from planner_eval.benchmarks.appbench.reading import (
     Reading,
     comparable,
     read_prediction,
+    with_outputs,
     without_late_references,
 )
 from planner_eval.benchmarks.paired import Match, matches
@@ -143,7 +144,7 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         reading: What could be read of the answer.
         gold: The gold plan, made :func:`comparable`.
     """
-    pred = comparable(reading.plan)
+    pred = with_outputs(comparable(reading.plan), gold)
     if all(edge.producer < edge.consumer for edge in gold.edges):
         pred = without_late_references(pred)
     apps, gold_apps = _named(call.app for call in pred.calls), _named(call.app for call in gold.calls)

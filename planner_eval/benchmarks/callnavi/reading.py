@@ -22,6 +22,7 @@ from planner_eval.plan.model import Arguments, Call, Plan
 
 MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
+_QUOTES = ("'", '"', "`")
 _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
@@ -137,8 +138,8 @@ def _literal(text: str) -> Any:
 def plan_of(value: Any) -> Plan:
     """The plan of a decoded answer: CallNavi's own object, or calls in any structure that is known.
 
-    A missing parameter object means no parameters, a single object may stand without its list, as in the
-    paper's appendix A, and each call may be an object of its own.
+    A missing parameter object, or null in its place, means no parameters; a single object may stand without
+    its list, as in the paper's appendix A, and each call may be an object of its own.
 
     Args:
         value: ``{"API": [name, …], "parameters": [{key: value}, …]}``, or other data.
@@ -153,11 +154,13 @@ def plan_of(value: Any) -> Plan:
         value = {"API": [c["API"] for c in value], "parameters": [c.get("parameters", {}) for c in value]}
     if not isinstance(value, dict) or "API" not in value:
         return parse(value) if isinstance(value, (dict, list)) else _refuse("no object")
-    names, entries = value["API"], value.get("parameters", [])
+    names, entries = value["API"], value.get("parameters")
     if isinstance(names, str):
         names = [names]
-    if isinstance(entries, dict):
+    if entries is None or isinstance(entries, dict):
         entries = [entries]
+    if isinstance(entries, list):
+        entries = [{} if entry is None else entry for entry in entries]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         _refuse("API is no list of names")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -173,6 +176,11 @@ def _arguments(entry: dict[str, Any]) -> Arguments:
     return tuple(entry.pairs if isinstance(entry, Repeated) else entry.items())
 
 
+def _unquoted(name: str) -> str:
+    """A name without the pair of quotes around it."""
+    return name[1:-1] if name[:1] in _QUOTES and name[:1] == name[-1:] else name
+
+
 def _refuse(reason: str) -> Any:
     raise ParseError(reason, code="parse.shape")
 
@@ -180,9 +188,9 @@ def _refuse(reason: str) -> Any:
 def read_route(text: str) -> list[str] | None:
     """The API names of an answer that names APIs only; None where it names none.
 
-    A list in JSON or as a Python literal, fenced or not, or names with commas between them.
+    A list in JSON or as a Python literal, fenced or not, or names with commas between them, quoted or not.
 
-    >>> read_route("['pay', 'list']"), read_route("pay, list"), read_route("I would call pay.")
+    >>> read_route("['pay', 'list']"), read_route("pay, 'list'"), read_route("I would call pay.")
     (['pay', 'list'], ['pay', 'list'], None)
     """
     fenced = _FENCE.search(text)
@@ -195,5 +203,5 @@ def read_route(text: str) -> list[str] | None:
         names = value.get("API") if isinstance(value, dict) else value
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             return names
-    names = [name.strip() for name in body.removeprefix("[").removesuffix("]").split(",")]
+    names = [_unquoted(name.strip()) for name in body.removeprefix("[").removesuffix("]").split(",")]
     return names if all(name.isidentifier() for name in names) else None

@@ -9,10 +9,12 @@ from typing import Any
 
 from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
+from planner_eval.dialects.nestful import to_reference
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.types import convert
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, RawRef, Ref, Value
 
 _BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
 """A reference without quotes, as an argument's whole value."""
@@ -46,7 +48,7 @@ def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
     'parse.syntax'
     """
     try:
-        return Reading(without_answer(parse(text, dialect="nestful")))
+        return Reading(_closed(without_answer(parse(text, dialect="nestful"))))
     except ParseError as problem:
         code = problem.code
     decoded = read_answer(text, model).raw
@@ -56,7 +58,7 @@ def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
         except ParseError:
             continue
         if plan.calls:
-            return Reading(plan)
+            return Reading(_closed(plan))
     return Reading(Plan(), code)
 
 
@@ -106,6 +108,23 @@ def _types(tools: Any) -> dict[tuple[str, str], tuple[str, ...]]:
         for parameter in tool.parameters
         if "string" not in parameter.type.kinds
     }
+
+
+def _closed(plan: Plan) -> Plan:
+    """The plan with references for texts such as ``$var_1.result``: the label of an earlier call and no end.
+
+    The published scorer adds the ``$`` to any text that begins with one, prices too. Here the label decides,
+    for a text that begins with one can mean nothing else.
+    """
+    places = {call.id: at for at, call in enumerate(plan.calls)}
+
+    def change(at: int, leaf: Value) -> Value:
+        found = to_reference(f"{leaf}$") if isinstance(leaf, str) and leaf.startswith("$") else None
+        if not isinstance(found, RawRef) or places.get(found.name, at) >= at:
+            return leaf
+        return Ref(places[found.name], found.path)
+
+    return with_leaves(plan, change)
 
 
 def without_answer(plan: Plan) -> Plan:
