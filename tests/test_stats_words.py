@@ -51,7 +51,7 @@ def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:
 def test_programs_get_no_sentences(words: tuple[str, ...]) -> None:
     done = planeval("stats", str(DEMO / "gold.jsonl"), "--explain", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--explain applies only to the structure of plans as --format table or md" in done.stderr
+    assert "--explain applies only to the structure of plans as --format text or md" in done.stderr
 
 
 def test_every_figure_and_kind_has_a_sentence() -> None:
@@ -70,3 +70,14 @@ def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
     found = PLACE.search(page)
     assert found is not None
     assert found[0] == made
+
+
+def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:
+    circle = '{"name": "f", "label": "$a", "arguments": {"x": "$b.r$"}}, ' + (
+        '{"name": "g", "label": "$b", "arguments": {"x": "$a.r$"}}'
+    )
+    alone = '{"name": "h", "label": "$c", "arguments": {"x": 1}}'
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text("".join(f'{{"plan": [{calls}]}}\n' for calls in (circle, f"{circle}, {alone}", alone)))
+    rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
+    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) ()", "()"]
