@@ -42,7 +42,7 @@ SIGNATURES = {
     "appbench.json": [
         "Rates.getrate(base: string, day: date, kind?: one of 'cash', 'card', 'wire', amount?: integer)"
         " -> rate, note",
-        "Post.send(amount: number, at: time)",
+        "Post.send(amount: number, at: time) -> nothing",
     ],
     "nestful_v1.json": [
         "Rates.Get(base: string, limit?: number = 10, sort?: one of 'up', 'down') -> rate, place",

@@ -293,3 +293,63 @@ def test_a_win_rate_says_which_functions_were_not_there(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "functions that are not there, see nestful:FOLDER (halve)" in done.stdout
     assert "not there" not in planeval(*argv).stdout
+
+
+ONE = '[{"name": "f", "arguments": {"a": 1}}]'
+LOUD = "def f(a):\n    open('ran', 'w').close()\n    return a\n"
+
+
+def test_many_plans_are_no_drawing_and_are_not_run_for_it(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(LOUD.replace("'ran'", repr(str(tmp_path / "ran"))))
+    (tmp_path / "plans.jsonl").write_text(f'{{"id": "a", "plan": {ONE}}}\n{{"id": "b", "plan": {ONE}}}\n')
+    argv = (str(tmp_path / "plans.jsonl"), "--tools", str(tmp_path / "tools.py"), "--isolation", "inline")
+    done = planeval("execute", *argv, "--format", "dot")
+    assert done.returncode == 2
+    assert "plans.jsonl holds 2 plans, and one drawing holds one: name a record with --id" in done.stderr
+    assert not (tmp_path / "ran").exists()
+    assert "digraph" in planeval("execute", *argv, "--format", "dot", "--id", "b").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("[1]", "found [1]"),
+        ('{"answer": 1}', "there is no 'tool'"),
+        ('{"tool": "f", "arguments": {}}', "there is no 'value'"),
+        ('{"tool": "f", "arguments": [], "value": 1}', "arguments are an object, found []"),
+        ('{"tool": "f", "arguments": {}, "error": "x"}', 'an error is [kind, message], found "x"'),
+    ],
+)
+def test_records_that_are_none_are_said_in_words(tmp_path: Path, line: str, found: str) -> None:
+    (tmp_path / "record.jsonl").write_text(line + "\n")
+    done = execute(ONE, "--tools", f"recorded:{tmp_path / 'record.jsonl'}")
+    assert done.returncode == 2
+    assert f"record.jsonl, line 1: no recorded call: {found}; expected an object with tool" in done.stderr
+    assert "Error:" not in done.stderr
+
+
+def test_a_file_that_is_no_python_is_no_module(tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text("{}")
+    done = execute(ONE, "--tools", str(tmp_path / "answers.json"))
+    assert done.returncode == 2
+    assert "answers.json is no file of Python" in done.stderr
+    assert "'recorded:" in done.stderr
+
+
+@pytest.mark.parametrize("level", ["process", "inline"])
+def test_a_run_that_ends_after_its_calls_says_so(tmp_path: Path, level: str) -> None:
+    code = "class T:\n    def f(self, a): return a\n    def state(self): raise ValueError('x')\n"
+    (tmp_path / "tools.py").write_text(code)
+    argv = ("--tools", f"{tmp_path / 'tools.py'}:T", "--state", "--isolation", level)
+    for trace in ((), ("--trace",)):
+        done = execute(ONE, *argv, *trace)
+        assert done.returncode == 1
+        assert "worker-died" in done.stdout
+        assert "Traceback" not in done.stderr
+
+
+def test_a_state_that_nobody_tells_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def f(a):\n    return a\n")
+    done = execute(ONE, "--tools", str(tmp_path / "tools.py"), "--state", "--isolation", "process")
+    assert done.returncode == 0
+    assert "tools.py says nothing of a state" in done.stderr

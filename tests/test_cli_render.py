@@ -133,7 +133,7 @@ def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:
     file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": calls}))
     done = planeval(file, "--format", "svg", "--deadline", "0.5", "--force", "-o", tmp_path / "x.svg")
     assert done.returncode == 3
-    assert "no layout within the deadline of 0.5 s" in done.stderr.decode()
+    assert "no layout within the deadline of 0.5 s; a longer --deadline may help" in done.stderr.decode()
     assert not (tmp_path / "x.svg").exists()
 
 
@@ -235,3 +235,17 @@ def test_ids_that_make_one_file_name_are_told_and_a_link_is_not_followed(tmp_pat
         assert not (folder / "a_b.dot").is_symlink()
         (folder / "a_b.dot").unlink()
         (folder / "a_b.dot").symlink_to(precious)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--deadline", "3"), "--deadline applies only to --format svg, png, pdf"),
+        (("--format", "dot", "--deadline", "3"), "--deadline applies only to --format svg, png, pdf"),
+        (("--force",), "--force applies only to --format svg, png, pdf, dot, mermaid; text lists all calls"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(argv: tuple[str, ...], said: str) -> None:
+    done = planeval("-", *argv, stdin=b'[{"name": "f", "arguments": {}}]')
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.decode().split())

@@ -452,7 +452,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
         ("nowhere.py", "nowhere.py: no such file"),
         ("no_such_module_here", "there is no module 'no_such_module_here'"),
         ("nestful:/no/such/folder", "no such folder"),
-        ("recorded:/no/such/file", "cannot be read"),
+        ("recorded:/no/such/file", "no such file"),
         ("os:no_such_name", "os:no_such_name: there is no 'no_such_name'"),
     ],
 )

@@ -40,7 +40,7 @@ def test_the_deadline_is_kept_and_the_batch_goes_on() -> None:
     found = list(draw_many([GOOD, SLOW, GOOD, SLOW, GOOD], "svg", deadline=0.5))
     took = time.monotonic() - start
     assert [bool(one.data) for one in found] == [True, False, True, False, True]
-    assert found[1].error == "no layout within the deadline of 0.5 s"
+    assert found[1].error.startswith("no layout within the deadline of 0.5 s; ")
     assert took < 6
 
 
@@ -168,7 +168,7 @@ def test_the_program_dot_draws_where_only_it_exists(tmp_path: Path, monkeypatch:
     assert [one.data for one in found] == [b"-Tpng 18\n", b"", b"", b"-Tpng 18\n"]
     assert found[0].diagnostics[0].message == "Warning: odd"
     assert found[1].error == "Graphviz: Error: syntax error"
-    assert found[2].error == "no layout within the deadline of 0.5 s"
+    assert found[2].error.startswith("no layout within the deadline of 0.5 s; ")
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot is not installed")

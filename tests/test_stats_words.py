@@ -70,3 +70,14 @@ def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
     found = PLACE.search(page)
     assert found is not None
     assert found[0] == made
+
+
+def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:
+    circle = '{"name": "f", "label": "$a", "arguments": {"x": "$b.r$"}}, ' + (
+        '{"name": "g", "label": "$b", "arguments": {"x": "$a.r$"}}'
+    )
+    alone = '{"name": "h", "label": "$c", "arguments": {"x": 1}}'
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text("".join(f'{{"plan": [{calls}]}}\n' for calls in (circle, f"{circle}, {alone}", alone)))
+    rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
+    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) ()", "()"]

@@ -47,6 +47,17 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "dependency"), counted(2000, "dependency"), counted(0, "tool")
+    ('1 dependency', '2,000 dependencies', '0 tools')
+    """
+    if count != 1:
+        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun}"
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that one which is not known comes closest to; None where none is close.
 

@@ -61,6 +61,8 @@ class Type:
     def at(self, path: Path) -> Type | None:
         """The type of the part at `path`; None when there can be no such part.
 
+        A notation may write a position as text: ``$var_1.0.id$`` is the first item's id.
+
         >>> Type(("object",), fields=(Parameter("id", Type(("integer",))),), open=False).at(("id",)).kinds
         ('integer',)
         """
@@ -72,7 +74,7 @@ class Type:
         step, rest = path[0], path[1:]
         if not self.kinds:
             return ANY
-        if type(step) is int:
+        if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
             if "array" not in self.kinds:
                 return None
             return (self.items or ANY).at(rest)
@@ -149,8 +151,9 @@ class Tool:
     def returned(self) -> str:
         """What it returns, for people: its outputs' names, else the type; "" where that is not said."""
         outputs = ", ".join(each.name for each in self.returns.fields)
-        silent = self.returns == ANY or self.returns.kinds == ("object",)
-        return outputs or ("" if silent else str(self.returns))
+        if not outputs and self.returns.kinds == ("object",):
+            return "" if self.returns.open else "nothing"
+        return outputs or ("" if self.returns == ANY else str(self.returns))
 
     def output(self, path: Path) -> Type | None:
         """The type of what a reference's path means; None when there can be no such output.

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.base.registry import service
-from planner_eval.catalogs.catalog import Catalog
+from planner_eval.base.text import counted
+from planner_eval.catalogs.catalog import ANY, Catalog
 
 Reader: TypeAlias = Callable[[Any, str], Catalog]
 
@@ -44,7 +45,10 @@ def from_data(data: Any, format: str | None = None, *, name: str = "catalog") ->
         return from_functions(functions, name)
     chosen = format or detect(data)
     if chosen is None:
-        raise CatalogError(f"{name}: this is no catalog that planeval knows; formats: {', '.join(FORMATS)}")
+        raise CatalogError(
+            f"{name}: this is no catalog that planeval knows: found {_outline(data)}; "
+            f"formats: {', '.join(FORMATS)}"
+        )
     try:
         catalog = _reader(chosen)(data, name)
     except CatalogError as error:
@@ -82,6 +86,27 @@ def to_data(catalog: Catalog, format: str = "planeval") -> Any:
     return write_tools(catalog, format)
 
 
+def losses(catalog: Catalog, format: str) -> list[str]:
+    """What of a catalog a format cannot hold, each in a few words with the number of tools.
+
+    >>> losses(as_catalog([{"name": "now", "returns": {"type": "string"}}]), "openai")
+    ['what 1 tool returns']
+    """
+    if format == "planeval":
+        return []
+    told = [tool.returns != ANY or tool.returns_schema is not None for tool in catalog.tools].count(True)
+    acting = [tool.action is not None for tool in catalog.tools].count(True)
+    found = [f"what {counted(told, 'tool')} return{'s' * (told == 1)}"] if told else []
+    if acting:
+        found.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
+    found = [] if format == "mcp" else found
+    if catalog.text_values or catalog.holes or catalog.reports_all:
+        found.append(
+            "how plans of this catalog are to be read (values as text, placeholders, unused results)"
+        )
+    return found
+
+
 def detect(data: Any) -> str | None:
     """The format whose shape `data` has, or None.
 
@@ -102,6 +127,16 @@ def detect(data: Any) -> str | None:
     if "title" in first and "name" not in first:
         return "jsonschema"
     return "openai" if "name" in first or "function" in first else None
+
+
+def _outline(data: Any) -> str:
+    """What data is at first sight, for people."""
+    if isinstance(data, Mapping):
+        keys = ", ".join(repr(str(key)) for key in list(data)[:4]) + (", …" if len(data) > 4 else "")
+        return f"an object of {keys:.120}" if data else "an empty object"
+    if isinstance(data, list) and data:
+        return f"a list whose first item is {_outline(data[0])}"
+    return f"{data!r:.60}"
 
 
 _MARKS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -37,13 +37,12 @@ def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = 
     if not isinstance(schema, Mapping):
         raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
     if len(seen) > _DEPTH:
-        raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} references deep")
+        raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} levels deep")
     root = schema if root is None else root
     if "$ref" in schema:
         return _referred(schema, root, seen)
     if schema.get("allOf"):
         return type_of(_merged(schema, root), root, seen=(*seen, "allOf"))
-    variants = schema.get("anyOf") or schema.get("oneOf") or ()
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
     items = schema.get("items")
@@ -55,24 +54,26 @@ def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = 
         minimum=low,
         maximum=high,
         exclusive=exclusive,
-        length=(schema.get("minLength"), schema.get("maxLength")),
-        size=(schema.get("minItems"), schema.get("maxItems")),
-        items=type_of(items, root, seen=seen) if isinstance(items, Mapping) else None,
+        length=(_count(schema, "minLength"), _count(schema, "maxLength")),
+        size=(_count(schema, "minItems"), _count(schema, "maxItems")),
+        items=type_of(items, root, seen=(*seen, "items")) if isinstance(items, Mapping) else None,
         fields=fields,
         open=is_open(schema),
-        any_of=tuple(type_of(each, root, seen=seen) for each in variants),
+        any_of=tuple(type_of(each, root, seen=(*seen, "anyOf")) for each in _variants(schema)),
     )
 
 
 def fields_of(
     schema: Schema, root: Schema | None = None, *, seen: tuple[str, ...] = ()
 ) -> tuple[Parameter, ...]:
-    """The properties of an object's schema, as parameters or fields."""
+    """The properties of an object's schema, as parameters or fields.
+
+    A name that is required and not described is a field of any type.
+    """
     properties = schema.get("properties") or {}
     if not isinstance(properties, Mapping):
         raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
-    required = schema.get("required")
-    needed = set(required) if isinstance(required, list) else set()
+    needed = _required(schema)
     fields = []
     for name, each in properties.items():
         inner = each if isinstance(each, Mapping) else {}
@@ -80,14 +81,14 @@ def fields_of(
         fields.append(
             Parameter(
                 str(name),
-                type_of(each, schema if root is None else root, seen=seen),
+                type_of(each, schema if root is None else root, seen=(*seen, "properties")),
                 required=needs,
                 description=str(inner.get("description") or ""),
                 default=inner.get("default"),
                 has_default="default" in inner,
             )
         )
-    return tuple(fields)
+    return (*fields, *(Parameter(name) for name in needed if name not in properties))
 
 
 def is_open(schema: Schema) -> bool:
@@ -188,8 +189,10 @@ def _merged(schema: Schema, root: Schema, depth: int = 0) -> dict[str, Any]:
 
 
 def _kinds(schema: Schema) -> tuple[str, ...]:
-    kinds = schema.get("type")
-    names = [kinds] if isinstance(kinds, str) else list(kinds or ())
+    kinds = schema.get("type") or ()
+    if not isinstance(kinds, (str, list, tuple)):
+        raise CatalogError(f"type must be a name or a list of names, found {kinds!r:.60}")
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
     for name in names:
         if name not in KINDS:
             raise CatalogError(f"unknown type {name!r:.60}; JSON Schema knows {', '.join(KINDS)}")
@@ -198,6 +201,30 @@ def _kinds(schema: Schema) -> tuple[str, ...]:
     if not names and "properties" in schema:
         names = ["object"]
     return tuple(dict.fromkeys(names))
+
+
+def _required(schema: Schema) -> dict[str, None]:
+    """The names under ``required``, in order; draft 3 has it at each property, as true or false."""
+    names = schema.get("required")
+    if names is None or isinstance(names, bool):
+        return {}
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise CatalogError(f"required must be a list of names, found {names!r:.60}")
+    return dict.fromkeys(names)
+
+
+def _variants(schema: Schema) -> list[Any]:
+    variants = schema.get("anyOf") or schema.get("oneOf") or []
+    if not isinstance(variants, list):
+        raise CatalogError(f"anyOf and oneOf must be lists of schemas, found {variants!r:.60}")
+    return variants
+
+
+def _count(schema: Schema, key: str) -> int | None:
+    number = schema.get(key)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
+        raise CatalogError(f"{key} must be a number, found {number!r:.60}")
+    return None if number is None else int(number)
 
 
 def _enum(schema: Schema) -> tuple[Any, ...] | None:

@@ -18,6 +18,20 @@ from planner_eval.catalogs.schema import fields_of, is_open, object_schema, sche
 OWN = "planeval-catalog/1"
 """The value of ``format`` in catalogs that planeval writes itself."""
 
+_GIVES = ("arguments", "args", "kwargs", "input", "tool_input", "action_input")
+"""Where calls have the values of their arguments."""
+_DESCRIBES = frozenset(
+    ("parameters", "inputSchema", "input_schema", "returns", "outputSchema", "output_schema", "description")
+)
+"""Keys of tools that calls have not; a call's ``parameters`` are no schema."""
+_KEYWORDS = frozenset(
+    (
+        *("type", "properties", "required", "additionalProperties", "patternProperties", "$ref", "allOf"),
+        *("anyOf", "oneOf", "not", "$schema", "$defs", "definitions", "title", "description"),
+    )
+)
+"""Keywords of which the JSON Schema of an object has at least one."""
+
 
 class _Hints(BaseModel):
     model_config = ConfigDict(extra="ignore")
@@ -134,6 +148,8 @@ def write_tools(catalog: Catalog, format: str) -> Any:
 def _tool(entry: Any, number: int) -> Tool:
     if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
         entry = entry["function"]
+    if isinstance(entry, Mapping):
+        _refuse_no_tool(entry, number)
     try:
         read = _Entry.model_validate(entry)
     except ValidationError as error:
@@ -161,19 +177,41 @@ def _tool(entry: Any, number: int) -> Tool:
     )
 
 
+def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
+    """Refuse what has a name and is no tool: a call, which would stand for a tool without arguments."""
+    found = f"entry {number}, {entry.get('name')!r:.60},"
+    if not _DESCRIBES & entry.keys():
+        if given := [key for key in _GIVES if key in entry]:
+            raise CatalogError(
+                f"{found} is a call, not a tool: it has {given[0]!r} and no parameters; "
+                "a catalog says which arguments a tool takes, this seems to be a plan"
+            )
+        if "type" not in entry and (others := [key for key in entry if key not in ("name", "strict")]):
+            raise CatalogError(
+                f"{found} is no tool: expected a description or parameters beside the name, "
+                f"found {', '.join(map(repr, others)):.80}"
+            )
+
+
 def _built(
     name: str, app: str | None, description: str, schema: dict[str, Any] | None, *, root: Any = None
 ) -> Tool:
     """A tool whose parameters a JSON Schema describes; an object without properties takes none."""
     if not schema:
         return Tool(name, app, description)
+    if not _KEYWORDS & schema.keys():
+        raise CatalogError(
+            f'expected the JSON Schema of an object, as in {{"type": "object", "properties": {{…}}}}, '
+            f"found an object of {', '.join(map(repr, schema)):.80}"
+        )
     kind = type_of(schema, root)
-    inner = fields_of(schema, root) if "$ref" not in schema and "allOf" not in schema else kind.fields
-    extra = (
-        is_open(schema)
-        if "additionalProperties" in schema
-        else not kind.fields and "properties" not in schema
-    )
+    if kind.kinds and "object" not in kind.kinds:
+        raise CatalogError(f'arguments are an object, so expected "type": "object", found {str(kind)!r:.60}')
+    elsewhere = "$ref" in schema or "allOf" in schema
+    inner = kind.fields if elsewhere else fields_of(schema, root)
+    extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
+    if elsewhere and "additionalProperties" not in schema:
+        extra = kind.open
     return Tool(name, app, description, inner, open=extra, schema=schema)
 
 

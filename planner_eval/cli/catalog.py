@@ -12,7 +12,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, printable
-from planner_eval.cli.options import emit, output, outputs, written
+from planner_eval.cli.options import emit, note, output, outputs, written
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
@@ -53,6 +53,8 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
         emit(printable("\n\n".join(_full(tool) for tool in tools)), output)
     else:
         emit(printable("\n".join(tool.signature() for tool in tools)), output)
+    if not tools:
+        note(f"{catalog.name} lists no tools")
     return 0
 
 
@@ -69,9 +71,12 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
 @outputs("json")
 def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
     """Write a catalog in another format, as JSON."""
-    from planner_eval.catalogs.formats import to_data
+    from planner_eval.catalogs.formats import losses, to_data
 
-    data = to_data(pe.read_catalog(file, catalog_format), target)
+    catalog = pe.read_catalog(file, catalog_format)
+    data = to_data(catalog, target)
+    for lost in losses(catalog, target):
+        note(f"{target} has no place for {lost}: left out; --to planeval keeps it")
     emit(json.dumps(data, ensure_ascii=False, indent=1), output)
     return 0
 
@@ -98,6 +103,6 @@ def _full(tool: Tool) -> str:
             marks += [f"default {json.dumps(each.default, ensure_ascii=False)}"] if each.has_default else []
             described = f"  {each.description}" if each.description else ""
             lines.append(f"    {each.name} ({', '.join(marks)}){described}")
-    if tool.open:
-        lines.append("    and arguments that are not listed")
+        if title == "takes" and tool.open:
+            lines.append("    and arguments that are not listed")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.base.formats import RECORDS
 from planner_eval.base.tables import table
-from planner_eval.base.text import did_you_mean, printable
+from planner_eval.base.text import counted, did_you_mean, printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.terminal import counting
@@ -84,6 +84,8 @@ def command(
     results, and apps without permission.
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
+    from planner_eval.catalogs.unchecked import unchecked
+
     catalog = pe.read_catalog(catalogs, catalog_format)
     sources = read_plans(plans, **fields)
     how = {"dialect": dialect, "compute": compute}
@@ -100,11 +102,19 @@ def command(
         rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
     if rows or form != "text" or output is not None:
         emit(_written(rows, form), output)
+    if left := unchecked(catalog):
+        note(f"not looked at in {catalog.name}: {_told(left)}")
     if form == "text":
         note(_summary(rows, read, unread, catalog))
     if not read:
         return 3
     return 1 if rows else 0
+
+
+def _told(left: dict[str, list[str]]) -> str:
+    return ", ".join(
+        f"{keyword} ({', '.join(tools[:3])}{', …' * (len(tools) > 3)})" for keyword, tools in left.items()
+    )
 
 
 def _name(record: Record, *, several: bool) -> str:
@@ -183,7 +193,7 @@ def _summary(rows: list[dict[str, Any]], read: int, unread: int, catalog: Catalo
     found = (
         ", ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items()) or "nothing found"
     )
-    plans = "1 plan" if read == 1 else f"{read:,} plans"
-    return f"{plans} checked against {len(catalog):,} tools: {found}" + (
+    plans = counted(read, "plan")
+    return f"{plans} checked against {counted(len(catalog), 'tool')}: {found}" + (
         f"; {unread} unreadable" if unread else ""
     )

@@ -129,6 +129,11 @@ def command(
     records = source.records
     if wanted:
         records = tuple(chosen(records, wanted, lambda record: record.id, source.name))
+    many = source.many and len(wanted) != 1
+    if form in DRAWN and len(records) > 1:
+        raise InputError(
+            f"{source.name} holds {len(records):,} plans, and one drawing holds one: name a record with --id"
+        )
     from planner_eval.execution import Options
 
     found = pe.execute(
@@ -143,11 +148,14 @@ def command(
     )
     ran: list[Ran] = []
     interrupted = _gather(found, ran, len(records))
-    many = source.many and len(wanted) != 1
     if ran and form in DRAWN:
-        emit(_drawn(ran[0], form, look, output, many=many), output)
+        emit(_drawn(ran[0], form, look, output), output)
     elif ran:
         emit(_written(ran, form, many=many, trace=trace), output)
+    if state and not any(t is None or t.ended or t.state is not None for t in (one.trace for one in ran)):
+        note(
+            f"--state: {spec} says nothing of a state; worlds do, and objects and classes with a method state"
+        )
     code = _code(ran)
     return 130 if interrupted else code
 
@@ -200,12 +208,10 @@ def _code(ran: list[Ran]) -> int:
 
 
 # ---------------------------------------------------------------- writing
-def _drawn(one: Ran, form: str, look: Look, output: str | None, *, many: bool) -> bytes:
+def _drawn(one: Ran, form: str, look: Look, output: str | None) -> bytes:
     """The plan of one record with what became of each call."""
     from planner_eval.drawing.runs import run_scene
 
-    if many:
-        raise InputError("one drawing holds one plan: name a record with --id")
     if one.plan is None or one.trace is None:
         raise InputError(f"there is nothing to draw: {one.error}")
     return draw_one(run_scene(one.plan, one.trace), form, look, output)
@@ -255,7 +261,7 @@ def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[
             printed=one_line(call.printed.rstrip("\n"), 100),
         )
         for call in trace.calls
-    ]
+    ] + _ending(record, trace, arguments="–", ms=None)
 
 
 def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
@@ -268,7 +274,13 @@ def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict
     elif trace.calls and trace.calls[-1].status == "ok":
         last = trace.calls[-1]
         rows.append(_row(record, last.id, last.tool, last.status, _shown(last.value)))
-    return rows or [_row(record, "–", "–", "ok", "no calls")]
+    return rows + _ending(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
+
+
+def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
+    """Why a run was cut short where no call of it says so."""
+    told = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
+    return [] if told else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
 
 
 def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DRAWN
+from planner_eval.base.formats import DRAWN, PICTURES
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
-from planner_eval.cli.options import emit, note, outputs, reading, written
+from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.terminal import colorful, counting
 
@@ -54,6 +54,12 @@ def command(
     pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
     could be drawn.
     """
+    refuse_idle(
+        [
+            Applies(("deadline",), form in PICTURES, f"to --format {', '.join(PICTURES)}"),
+            Applies(("force",), form in DRAWN, f"to --format {', '.join(DRAWN)}; text lists all calls"),
+        ]
+    )
     refuse_stdin_twice(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)

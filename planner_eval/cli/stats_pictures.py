@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import DRAWN, PICTURES, of_suffix
 from planner_eval.cli.options import emit, note
 
@@ -89,7 +90,11 @@ class Pictures:
 
                 scene = scenes[kind]
                 look = self.look._replace(force=True)  # a graph is small enough already, or wanted whole
-                emit(render(scene, format=self.forms[kind], **look._asdict()), file)
+                try:
+                    drawn = render(scene, format=self.forms[kind], **look._asdict())
+                except RenderError as error:
+                    raise RenderError(f"{file}: {error}") from error
+                emit(drawn, file)
                 graph = self.graphs.get(kind)
                 pruned = graph is not None and not graph.whole(scene)
                 hint = "; --force draws them all" if pruned else ""

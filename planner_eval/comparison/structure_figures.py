@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from planner_eval.base.text import counted
 from planner_eval.plan.adjacency import BLOCK, leaders, levels, needed, producers
 
 if TYPE_CHECKING:
@@ -67,13 +68,6 @@ class StructureFigures(NamedTuple):
         elif self.added:
             said.append(f"{counted(self.added, 'dependency')} added")
         return "; ".join(said)
-
-
-def counted(count: int, noun: str) -> str:
-    """A count with its noun: ``1 dependency``, ``2 dependencies``."""
-    if count != 1:
-        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count} {noun}"
 
 
 class Structures:

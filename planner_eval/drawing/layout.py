@@ -184,7 +184,7 @@ class Child:
             answer = self.answers.get(timeout=self.deadline)
         except Empty:
             answer = None
-            reason = f"no layout within the deadline of {self.deadline:g} s"
+            reason = _late(self.deadline)
         else:
             reason = "Graphviz ended without an answer"
         self.sent.popleft()
@@ -243,7 +243,7 @@ class Program:
                 self.command, input=source, capture_output=True, timeout=self.deadline, check=False
             )
         except subprocess.TimeoutExpired:
-            return Drawing(error=f"no layout within the deadline of {self.deadline:g} s")
+            return Drawing(error=_late(self.deadline))
         if done.returncode or not done.stdout:
             said = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
             return Drawing(error=f"Graphviz: {said}")
@@ -251,6 +251,11 @@ class Program:
 
     def close(self) -> None:
         """Nothing runs any more."""
+
+
+def _late(deadline: float) -> str:
+    more = "a longer --deadline may help, and the formats dot and mermaid need no layout"
+    return f"no layout within the deadline of {deadline:g} s; {more}"
 
 
 def complaints(said: bytes) -> tuple[Diagnostic, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.jsonfile import read_json_lines
+from planner_eval.base.text import shown
 from planner_eval.execution.load import argument_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
@@ -26,8 +27,12 @@ def read_record(path: Path) -> list[dict[str, Any]]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExecutionError(f"{path}: cannot be read: {error}") from error
+    except FileNotFoundError:
+        raise ExecutionError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ExecutionError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ExecutionError(f"{path}: not UTF-8 text (byte {error.start})") from error
     entries = []
     for line in read_json_lines(text):
         if line.error is not None:
@@ -38,22 +43,27 @@ def read_record(path: Path) -> list[dict[str, Any]]:
 
 def _entry(raw: Any, place: str) -> dict[str, Any]:
     wanted = "expected an object with tool, arguments and value (or error)"
+    if not isinstance(raw, dict):
+        raise ExecutionError(f"{place}: no recorded call: found {shown(raw, 60)}; {wanted}")
+    lacking = [key for key in ("tool", "arguments") if key not in raw]
+    if lacking or not {"value", "error"} & raw.keys():
+        raise ExecutionError(f"{place}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {wanted}")
     try:
         entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
         if "error" in raw:
+            if not isinstance(raw["error"], list) or len(raw["error"]) != 2:
+                raise TypeError(f"an error is [kind, message], found {shown(raw['error'], 60)}")
             kind, message = raw["error"]
             return {**entry, "error": [str(kind), str(message)]}
         return {**entry, "value": decode(raw["value"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ExecutionError(
-            f"{place}: no recorded call: {type(error).__name__}: {error}; {wanted}"
-        ) from error
+        raise ExecutionError(f"{place}: no recorded call: {error}; {wanted}") from error
 
 
 def _arguments(raw: Any) -> dict[str, Any]:
     arguments = decode(raw)
     if not isinstance(arguments, dict):
-        raise TypeError("arguments are no object")
+        raise TypeError(f"arguments are an object, found {shown(raw, 60)}")
     return arguments
 
 

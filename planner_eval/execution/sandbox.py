@@ -200,8 +200,14 @@ class Sandbox:
                 raise ExecutionError(str(error)) from error
         with self._printed as printed:
             core.run(program, self._tools, rows.append, printed, inline=True)
-        state = load.state_of(self._tools) if program.manner.state else None
-        return Reply(tuple(rows), None, state, time.perf_counter() - started)
+        state, ended = None, None
+        try:
+            state = load.state_of(self._tools) if program.manner.state else None
+        except (Exception, SystemExit) as error:
+            ended = Failure(
+                "worker-died", f"asked for the tools' state: {type(error).__name__}: {error}"[:500]
+            )
+        return Reply(tuple(rows), ended, state, time.perf_counter() - started)
 
     def _load(self) -> Any:
         """The tools, in this process; what they print while they are loaded is no call's."""

@@ -240,6 +240,11 @@ def _module(name: str, module: str, attribute: str) -> ToolSource:
     places = [os.getcwd(), *filter(None, sys.path)]
     spec = PathFinder.find_spec(top, places) if top.isidentifier() else None
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
+        if Path(name).exists():
+            raise ExecutionError(
+                f"{name} is no file of Python, whose functions would be the tools; answers recorded earlier "
+                f"are given as 'recorded:{name}', a world as 'world:{name}'"
+            )
         raise ExecutionError(
             f"{name}: there is no module {top!r} here or on Python's path; tools are given as 'nestful', "
             "'nestful:FOLDER', 'world:NAME', 'recorded:FILE', 'tools.py' or 'package.module:attribute'"

@@ -15,8 +15,8 @@ FIGURES = {
     "references": "places in arguments that take another call's output, each counted",
     "edges": "pairs of calls of which one takes the other's output, counted once however often it does",
     "components": "groups of calls that hang together by references; a call that stands alone is one",
-    "depth": "calls of the longest chain in which each takes the output of the one before",
-    "width": "calls of the largest generation; those of one need only earlier ones, so they can run at once",
+    "depth": "calls of the longest chain, each taking the output of the one before; a circle is one link",
+    "width": "calls of the largest generation: they need only earlier ones and, circles aside, run at once",
     "max fan in": "the largest number of other calls whose output one call takes",
     "max fan out": "the largest number of other calls that take one call's output",
     "reused": "calls whose output more than one call takes",
@@ -54,7 +54,7 @@ PATTERNS = {
 """How calls hang together, by the form of what is counted; one call can be part of several."""
 
 SHAPE = (
-    "brackets are a call around the calls whose output it takes; () () are two apart, ×2 is one that two take"
+    "brackets are a call around those whose output it takes; () () are apart, ×2 serves two, * ends a circle"
 )
 
 

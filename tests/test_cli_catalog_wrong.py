@@ -1,0 +1,150 @@
+"""Catalogs that are none, or ask for what no check looks at: refused or told, never taken in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_cli import planeval
+
+PLAN = '[{"name": "search", "label": "$a", "arguments": {"city": "Rome"}}]'
+
+
+def _catalog(folder: Path, content: Any) -> str:
+    file = folder / "tools.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(file)
+
+
+def _tool(parameters: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAN,
+        [{"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"city": "Rome"}'}}],
+        [{"type": "tool_use", "id": "t", "name": "search", "input": {"city": "Rome"}}],
+        [{"name": "search", "app": "Hotels", "args": {"city": "Rome"}}],
+        {"name": "search", "arguments": {"city": "Rome"}},
+    ],
+)
+def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
+    file = _catalog(tmp_path, content)
+    for command in (["catalog", "show", file], ["check", "-", "--catalog", file]):
+        done = planeval(*command, text=PLAN)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "tools.json: entry 0, 'search', is a call, not a tool: it has" in done.stderr
+        assert "this seems to be a plan" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is no tool: expected a description or parameters"),
+        ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
+        ([{"functionDeclarations": []}], "found a list whose first item is an object of 'functionDecl"),
+        ({}, "found an empty object"),
+        (_tool({"city": {"type": "string"}}), "tool 0 'search': expected the JSON Schema of an object"),
+        (_tool({"type": "array"}), 'arguments are an object, so expected "type": "object", found \'array\''),
+        (
+            _tool({"type": "object", "properties": {"city": {"type": "string"}}, "required": "city"}),
+            "required must be a list of names, found 'city'",
+        ),
+        (_tool({"properties": {"city": {"minLength": "3"}}}), "minLength must be a number, found '3'"),
+        (_tool({"properties": {"city": {"type": 3}}}), "type must be a name or a list of names, found 3"),
+        (_tool({"properties": {"city": {"anyOf": 3}}}), "anyOf and oneOf must be lists of schemas, found 3"),
+        (
+            '[{"name": "search", "parameters": {"properties": {"city": '
+            + '{"type": "array", "items": ' * 300
+            + "{}"
+            + "}" * 300
+            + "}}}]",
+            "a JSON Schema is nested more than 64 levels deep",
+        ),
+    ],
+)
+def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:
+    file = _catalog(tmp_path, content)
+    for command in (["catalog", "show", file], ["check", "-", "--catalog", file]):
+        done = planeval(*command, text=PLAN)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_is_required_and_not_described_is_missed(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city", "stars"]}
+    file = _catalog(tmp_path, _tool(schema))
+    assert planeval("catalog", "show", file).stdout == "search(city: string, stars)\n"
+    done = planeval("check", "-", "--catalog", file, text=PLAN)
+    assert done.returncode == 1
+    assert "search needs the argument 'stars' [check.missing_argument]" in done.stdout
+    assert done.stderr == "1 plan checked against 1 tool: 1 error\n"
+
+
+def test_what_no_check_looks_at_is_said(tmp_path: Path) -> None:
+    city = {"type": "string", "pattern": "^[a-z]+$"}
+    nested = {"type": "array", "items": {"type": "integer", "multipleOf": 5}}
+    schema = {"type": "object", "properties": {"city": city, "sizes": nested}}
+    done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema)), text=PLAN)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines() == [
+        "not looked at in tools.json: pattern (search), multipleOf (search)",
+        "1 plan checked against 1 tool: nothing found",
+    ]
+
+
+def test_positions_in_lists_are_outputs(tmp_path: Path) -> None:
+    found = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}
+    tools = {
+        "tools": [
+            {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": found},
+            {"name": "use", "inputSchema": {"type": "object", "properties": {"x": {"type": "integer"}}}},
+        ]
+    }
+    plan = (
+        '[{{"name": "search", "label": "$a", "arguments": {{}}}},'
+        ' {{"name": "use", "arguments": {{"x": "$a.{}$"}}}}]'
+    )
+    file = _catalog(tmp_path, tools)
+    good = planeval("check", "-", "--catalog", file, text=plan.format("0.id"))
+    assert (good.returncode, good.stdout) == (0, "")
+    bad = planeval("check", "-", "--catalog", file, text=plan.format("0.name"))
+    assert bad.returncode == 1
+    assert "has no output '0.name'" in bad.stdout
+
+
+def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    tools = [{"name": "log", "inputSchema": {"type": "object"}, "outputSchema": nothing}]
+    file = _catalog(tmp_path, {"tools": tools})
+    assert planeval("catalog", "show", file, "--tool", "log").stdout.splitlines() == [
+        "log",
+        "  takes: nothing that is declared",
+        "    and arguments that are not listed",
+        "  returns: nothing",
+    ]
+    assert planeval("catalog", "show", file).stdout == "log(…) -> nothing\n"
+
+
+def test_converting_says_what_a_format_cannot_hold(tmp_path: Path) -> None:
+    tool = {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": {"type": "string"}}
+    file = _catalog(tmp_path, {"tools": [{**tool, "annotations": {"readOnlyHint": True}}]})
+    done = planeval("catalog", "convert", file, "--to", "openai")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "openai has no place for what 1 tool returns: left out; --to planeval keeps it",
+        "openai has no place for whether 1 tool changes something: left out; --to planeval keeps it",
+    ]
+    for whole in ("mcp", "planeval"):
+        assert planeval("catalog", "convert", file, "--to", whole).stderr == ""
+
+
+def test_a_catalog_without_tools_says_so(tmp_path: Path) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, []))
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
