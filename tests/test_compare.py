@@ -382,3 +382,25 @@ def test_systems_are_compared_under_a_benchmark(name: str, tmp_path: Path) -> No
     assert max(map(len, "\n\n".join(same.stdout.split("\n\n")[1:-1]).splitlines())) <= WIDE
     for idle in (["--metric", "exact"], ["--details"], ["--by", "calls"], ["--policy", "strict"]):
         assert planeval(*argv, *idle).returncode == 2
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_answers_left_out_are_no_gain_under_a_benchmark(name: str, tmp_path: Path) -> None:
+    whole = SAMPLES / "answers" / f"{name}.jsonl"
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
+    argv = ("compare", str(whole), str(kept), "--gold", str(SAMPLES / name), "--benchmark", name)
+    for figure, values in json.loads(planeval(*argv, "--format", "json").stdout)["figures"].items():
+        assert values["second"] <= values["first"], figure
+
+
+def test_a_lazy_system_is_worse_under_the_official_appbench(tmp_path: Path) -> None:
+    whole, golds = SAMPLES / "answers" / "appbench.jsonl", SAMPLES / "appbench"
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
+    argv = ("compare", str(whole), str(kept), "--gold", str(golds), "--benchmark", "appbench", "--official")
+    done = planeval(*argv, "--fail-if-worse", "complete_match")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        1,
+        "complete_match of kept is 0.50 against 0.75 of appbench, difference -0.2500, expected none lower",
+    )
