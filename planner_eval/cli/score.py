@@ -60,7 +60,8 @@ OWN = (
     "--fail-under",
     multiple=True,
     metavar="METRIC=X",
-    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
+    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less is "
+    "better.",
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
