@@ -551,3 +551,45 @@ def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
     )
     rows = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"]
     assert rows[0]["choices"] is True
+
+
+def test_a_key_that_is_called_like_a_figure_keeps_its_column(files: tuple[str, str], tmp_path: Path) -> None:
+    """`--by calls` beside the figure `calls`, and a field `n` beside the number of samples."""
+    heads = planeval("score", *files, "--by", "calls").stdout.split("\n\n")[1].splitlines()
+    assert heads[0].split()[:3] == ["calls", "(key)", "n"]
+    assert heads[0].split().count("calls") == 2
+    golds = tmp_path / "named.jsonl"
+    golds.write_text(
+        "".join(json.dumps({"id": str(at), "gold": "f()", "n": name}) + "\n" for at, name in enumerate("xyy"))
+    )
+    shown = planeval(
+        "score", str(golds), str(golds), "--text-field", "gold", "--by", "n", "--metric", "exact"
+    )
+    assert [line.split() for line in shown.stdout.split("\n\n")[1].splitlines()] == [
+        ["n", "(key)", "n", "exact"], ["x", "1", "1"], ["y", "2", "1"],
+    ]  # fmt: skip
+
+
+def test_breakdowns_and_failures_are_written_or_refused(files: tuple[str, str]) -> None:
+    shown = planeval("score", *files, "--by", "calls", "--only", "failures", "--format", "md").stdout
+    listed, figures, groups = shown.split("\n\n")
+    assert listed.startswith("| id | state | reason |\n")
+    assert figures.startswith("| metric | value |")
+    assert groups.startswith("| calls (key) | n | exact |")
+    for form in ("csv", "junit"):
+        done = planeval("score", *files, "--by", "calls", "--format", form)
+        assert (done.returncode, "--by applies only to --format text" in done.stderr) == (2, True)
+    assert planeval("score", *files, "--only", "failures", "--format", "csv").returncode == 2
+    both = ("compare", files[0], files[0], "--gold", files[1], "--metric", "exact", "--by", "calls")
+    assert "\n| calls | metric | n |" in planeval(*both, "--format", "md").stdout
+    for form in ("csv", "jsonl", "junit"):
+        assert planeval(*both, "--format", form).returncode == 2
+
+
+def test_an_id_of_two_lines_stays_in_its_row_of_markdown(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text(
+        json.dumps({"id": "a\nb|c", "plan": "f()"}) + "\n" + json.dumps({"id": "d", "plan": "f()"})
+    )
+    shown = planeval("stats", str(plans), "--each", "--format", "md").stdout.splitlines()
+    assert [line.split(" | ")[0] for line in shown[2:]] == ["| a\\nb\\|c", "| d"]

@@ -101,6 +101,7 @@ def command(
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(("details",), False, "to planeval score"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            Applies(("keys",), form in ("text", "md", "json"), "to --format text, md and json"),
             Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"

@@ -60,8 +60,8 @@ OWN = (
     "--fail-under",
     multiple=True,
     metavar="METRIC=X",
-    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less is "
-    "better.",
+    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less "
+    "is better.",
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
@@ -101,6 +101,8 @@ def command(
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
+            Applies(("keys",), form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
+            Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )

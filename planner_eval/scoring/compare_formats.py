@@ -70,7 +70,11 @@ def write_comparison(
     if form == "csv":
         return table(_flat(found, range(len(found.contrasts[0].lines)), found.names), form)
     if form == "md":
-        return "\n\n".join([*found.verdicts, table(_flat(found, kept, found.names), form)])
+        keys = found.contrasts[0].breakdown
+        more = [table(_breakdown_rows(found, key, found.names), form) for key in keys]
+        return "\n\n".join(
+            [*found.verdicts, table(_flat(found, kept, found.names), form), *filter(None, more)]
+        )
     text = _text(found, kept, found.names, flips)
     if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
         return text.whole
