@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -593,3 +594,45 @@ def test_an_id_of_two_lines_stays_in_its_row_of_markdown(tmp_path: Path) -> None
     )
     shown = planeval("stats", str(plans), "--each", "--format", "md").stdout.splitlines()
     assert [line.split(" | ")[0] for line in shown[2:]] == ["| a\\nb\\|c", "| d"]
+
+
+def numbered(path: Path, field: str, plans: Sequence[str], *, ids: bool = True) -> str:
+    records = [({"id": f"q{at}"} if ids else {}) | {field: plan} for at, plan in enumerate(plans)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+def test_pairs_without_a_gold_plan_are_told(tmp_path: Path) -> None:
+    plans = [f"f(#x='{at}')" for at in range(4)]
+    golds = numbered(tmp_path / "gold.jsonl", "gold", ["f(((", *plans[1:3]])
+    preds = numbered(tmp_path / "pred.jsonl", "prediction", plans)
+    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds)):
+        said = planeval(*argv).stderr
+        assert f"1 gold plan cannot be read; the first: {golds}, line 1, record 1 (id q0): line 1" in said
+        assert (
+            f"1 prediction without a gold plan; the first: {preds}, line 4, record 4 (id q3): there" in said
+        )
+        assert (
+            " cannot be read"
+            not in planeval(*argv[:-1], numbered(tmp_path / "g.jsonl", "gold", plans)).stderr
+        )
+    assert planeval("score", preds, golds).returncode == 1
+
+
+def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
+    plans = [f"f(#x='{at}')" for at in range(4)]
+    golds = numbered(tmp_path / "gold.jsonl", "gold", plans, ids=False)
+    preds = numbered(tmp_path / "pred.jsonl", "prediction", plans[:1] + plans[2:], ids=False)
+    few = (
+        f"records: 3 in {preds}, 4 in {golds}: paired by position, where one that is left out before the end"
+    )
+    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds), ("diff", preds, golds)):
+        assert few in planeval(*argv).stderr
+    assert "records: " not in planeval("score", golds, golds, "--text-field", "gold").stderr
+    ordered = numbered(tmp_path / "ordered.jsonl", "gold", plans)
+    Path(preds).write_text(
+        "".join(json.dumps({"id": f"q{at}", "prediction": plans[at]}) + "\n" for at in (1, 0, 2, 3))
+    )
+    said = planeval("score", preds, ordered, "--pair", "position").stderr
+    assert f"{preds}: 2 of 4 records stand elsewhere than the record of the same id in {ordered}" in said
+    assert "stand elsewhere" not in planeval("score", preds, ordered).stderr

@@ -21,7 +21,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.pairs import say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
@@ -119,6 +119,7 @@ def command(
     problems, cases = _held(found, allowed)
     _emit(found, form, output, metrics, cases, every=every)
     _say(found, strict=not how.repair)
+    say_unjudged({row.id: row for each in found.contrasts for side in each.rows for row in side}.values())
     for problem in problems:
         note(problem)
     if mistaken:

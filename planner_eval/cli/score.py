@@ -20,7 +20,7 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.pairs import say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
@@ -124,6 +124,7 @@ def command(
     how_written: dict[str, Any] = {"failures": only is not None, "every": wanted, "limits": cases}
     emit(write_report(made, form, **how_written, beside=_left_out(paired)), output)
     note(f"{paired.said}; paired by {paired.by}")
+    say_unjudged(made.rows)
     for said in left_out(made, wanted) if form == "md" else ():
         note(said)
     below = [each.said for each in checked if not each.met]

@@ -104,7 +104,8 @@ def _text(report: Report, listed: Sequence[Scored], kept: Sequence[Estimate]) ->
     blocks.append(table(figure_rows(kept)))
     blocks += _breakdowns(report, kept, "text")
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-    lines = [f"{len(report.rows)} pairs: {named or 'none'}; figures from {report.judged}"]
+    pairs = f"{len(report.rows)} pair{'s' * (len(report.rows) != 1)}"
+    lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
     repaired = sum(row.repaired for row in report.rows)
     unproved = sum(not row.proved for row in report.rows)
     if repaired:
