@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -206,11 +207,11 @@ def worse(files: Sequence[str], *limits: str, form: str = "text") -> tuple[int, 
 
 def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
     a, b, c, wanted = forty
-    assert worse((a, b, c, wanted), "exact", "calls:0.01")[0] == 0
+    assert worse((a, b, c, wanted), "exact", "calls:0.1")[0] == 0
     code, _, said = worse((b, a, wanted), "exact")
     assert code == 1
     assert "exact of a is 0.25 against 0.75 of b, difference -0.5000, expected none lower" in said
-    assert worse((a, b, c, wanted), "independent_errors:0.1")[0] == 0
+    assert worse((a, b, c, wanted), "independent_errors:0.3")[0] == 0
     wrong = lines(Path(a).with_name("wrong.jsonl"), [{"id": "q0", "prediction": "f(#x='no')"}])
     code, _, said = worse((b, wrong, wanted), "independent_errors")
     assert code == 1
@@ -235,6 +236,45 @@ def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
     code, _, said = worse(files, "exact:0.02")
     assert code == 1
     assert "expected for sure at most 0.02 lower" in said
+
+
+@pytest.mark.parametrize("metric", ["exact", "calls"])
+def test_few_samples_do_not_show_that_nothing_is_worse(metric: str, tmp_path: Path) -> None:
+    """Where none of n samples differs, z²/(n + z²) of them still may: 0.79 of 1, 0.06 of 60."""
+    for count, least in ((1, 0.793), (60, 0.0602)):
+        a = system(tmp_path / "a.jsonl", [True] * count)
+        files = (a, system(tmp_path / "b.jsonl", [True] * count), gold(tmp_path / "g.jsonl", count))
+        assert worse(files, metric)[0] == 0
+        assert worse(files, f"{metric}:{least + 0.001}")[0] == 0
+        code, _, said = worse(files, f"{metric}:{least - 0.001}")
+        assert code == 1
+        assert f"difference +0.0000, 95 % -{least:.3f}" in said
+
+
+@pytest.mark.parametrize(
+    ("lost", "won", "of"), [(2, 12, 50), (12, 2, 50), (1, 9, 30), (3, 3, 20), (0, 5, 8), (7, 1, 8), (0, 0, 3)]
+)
+def test_tangos_interval_holds_what_its_score_test_does_not_refuse(lost: int, won: int, of: int) -> None:
+    """The score at both ends is that of 95 %, with the likelihood's own maximum searched for by scipy."""
+    from scipy.optimize import minimize_scalar
+
+    from planner_eval.scoring.pairs import tango
+
+    def score(gap: float) -> float:
+        def unlikely(share: float) -> float:
+            cells = ((won, share + gap), (lost, share), (of - won - lost, 1 - 2 * share - gap))
+            return -sum(count * math.log(max(part, 1e-300)) for count, part in cells if count)
+
+        ends = (max(0.0, -gap), (1 - gap) / 2)
+        share = minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
+        return float((won - lost - of * gap) / math.sqrt(of * (2 * share + gap * (1 - gap))))
+
+    low, high = tango(lost, won, of)
+    assert (score(low), score(high)) == (
+        pytest.approx(1.959964, abs=1e-4),
+        pytest.approx(-1.959964, abs=1e-4),
+    )
+    assert tango(won, lost, of) == (-high, -low)
 
 
 def test_each_system_and_limit_is_a_test_case(forty: tuple[str, ...]) -> None:
@@ -382,3 +422,25 @@ def test_systems_are_compared_under_a_benchmark(name: str, tmp_path: Path) -> No
     assert max(map(len, "\n\n".join(same.stdout.split("\n\n")[1:-1]).splitlines())) <= WIDE
     for idle in (["--metric", "exact"], ["--details"], ["--by", "calls"], ["--policy", "strict"]):
         assert planeval(*argv, *idle).returncode == 2
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_answers_left_out_are_no_gain_under_a_benchmark(name: str, tmp_path: Path) -> None:
+    whole = SAMPLES / "answers" / f"{name}.jsonl"
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
+    argv = ("compare", str(whole), str(kept), "--gold", str(SAMPLES / name), "--benchmark", name)
+    for figure, values in json.loads(planeval(*argv, "--format", "json").stdout)["figures"].items():
+        assert values["second"] <= values["first"], figure
+
+
+def test_a_lazy_system_is_worse_under_the_official_appbench(tmp_path: Path) -> None:
+    whole, golds = SAMPLES / "answers" / "appbench.jsonl", SAMPLES / "appbench"
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("".join(whole.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
+    argv = ("compare", str(whole), str(kept), "--gold", str(golds), "--benchmark", "appbench", "--official")
+    done = planeval(*argv, "--fail-if-worse", "complete_match")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        1,
+        "complete_match of kept is 0.50 against 0.75 of appbench, difference -0.2500, expected none lower",
+    )

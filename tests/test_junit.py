@@ -162,3 +162,25 @@ def test_what_comes_from_no_file_has_no_file() -> None:
 
     cases = checked(write_report(pe.score(["f()"], ["g()"]), "junit"))
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "value"),
+    [
+        ("appbench", "analysis.percent_key_value_mismatch", 0.25),
+        ("complexfuncbench", "error share func_error", None),
+        ("functionchat", "singlecall undecided", 0.0),
+        ("nestful", "num_pred_examples_w_parsing_errors", 0.0),
+    ],
+)
+def test_a_threshold_of_errors_is_the_most_that_is_allowed(
+    name: str, figure: str, value: float | None
+) -> None:
+    argv = ("score", str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
+    if value is None:
+        reports = json.loads(planeval(*argv, "--format", "json").stdout)["reports"]
+        value = next(one["value"] for one in reports["corrected"]["figures"] if one["name"] == figure)
+    assert planeval(*argv, "--fail-under", f"{figure}={value + 0.1}").returncode == 0
+    strict = planeval(*argv, "--fail-under", f"{figure}={value - 0.1}")
+    assert strict.returncode == 1
+    assert f"expected at most {value - 0.1:g}" in strict.stderr

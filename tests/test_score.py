@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -551,3 +552,87 @@ def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
     )
     rows = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"]
     assert rows[0]["choices"] is True
+
+
+def test_a_key_that_is_called_like_a_figure_keeps_its_column(files: tuple[str, str], tmp_path: Path) -> None:
+    """`--by calls` beside the figure `calls`, and a field `n` beside the number of samples."""
+    heads = planeval("score", *files, "--by", "calls").stdout.split("\n\n")[1].splitlines()
+    assert heads[0].split()[:3] == ["calls", "(key)", "n"]
+    assert heads[0].split().count("calls") == 2
+    golds = tmp_path / "named.jsonl"
+    golds.write_text(
+        "".join(json.dumps({"id": str(at), "gold": "f()", "n": name}) + "\n" for at, name in enumerate("xyy"))
+    )
+    shown = planeval(
+        "score", str(golds), str(golds), "--text-field", "gold", "--by", "n", "--metric", "exact"
+    )
+    assert [line.split() for line in shown.stdout.split("\n\n")[1].splitlines()] == [
+        ["n", "(key)", "n", "exact"], ["x", "1", "1"], ["y", "2", "1"],
+    ]  # fmt: skip
+
+
+def test_breakdowns_and_failures_are_written_or_refused(files: tuple[str, str]) -> None:
+    shown = planeval("score", *files, "--by", "calls", "--only", "failures", "--format", "md").stdout
+    listed, figures, groups = shown.split("\n\n")
+    assert listed.startswith("| id | state | reason |\n")
+    assert figures.startswith("| metric | value |")
+    assert groups.startswith("| calls (key) | n | exact |")
+    for form in ("csv", "junit"):
+        done = planeval("score", *files, "--by", "calls", "--format", form)
+        assert (done.returncode, "--by applies only to --format text" in done.stderr) == (2, True)
+    assert planeval("score", *files, "--only", "failures", "--format", "csv").returncode == 2
+    both = ("compare", files[0], files[0], "--gold", files[1], "--metric", "exact", "--by", "calls")
+    assert "\n| calls | metric | n |" in planeval(*both, "--format", "md").stdout
+    for form in ("csv", "jsonl", "junit"):
+        assert planeval(*both, "--format", form).returncode == 2
+
+
+def test_an_id_of_two_lines_stays_in_its_row_of_markdown(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text(
+        json.dumps({"id": "a\nb|c", "plan": "f()"}) + "\n" + json.dumps({"id": "d", "plan": "f()"})
+    )
+    shown = planeval("stats", str(plans), "--each", "--format", "md").stdout.splitlines()
+    assert [line.split(" | ")[0] for line in shown[2:]] == ["| a\\nb\\|c", "| d"]
+
+
+def numbered(path: Path, field: str, plans: Sequence[str], *, ids: bool = True) -> str:
+    records = [({"id": f"q{at}"} if ids else {}) | {field: plan} for at, plan in enumerate(plans)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+def test_pairs_without_a_gold_plan_are_told(tmp_path: Path) -> None:
+    plans = [f"f(#x='{at}')" for at in range(4)]
+    golds = numbered(tmp_path / "gold.jsonl", "gold", ["f(((", *plans[1:3]])
+    preds = numbered(tmp_path / "pred.jsonl", "prediction", plans)
+    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds)):
+        said = planeval(*argv).stderr
+        assert f"1 gold plan cannot be read; the first: {golds}, line 1, record 1 (id q0): line 1" in said
+        assert (
+            f"1 prediction without a gold plan; the first: {preds}, line 4, record 4 (id q3): there" in said
+        )
+        assert (
+            " cannot be read"
+            not in planeval(*argv[:-1], numbered(tmp_path / "g.jsonl", "gold", plans)).stderr
+        )
+    assert planeval("score", preds, golds).returncode == 1
+
+
+def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
+    plans = [f"f(#x='{at}')" for at in range(4)]
+    golds = numbered(tmp_path / "gold.jsonl", "gold", plans, ids=False)
+    preds = numbered(tmp_path / "pred.jsonl", "prediction", plans[:1] + plans[2:], ids=False)
+    few = (
+        f"records: 3 in {preds}, 4 in {golds}: paired by position, where one that is left out before the end"
+    )
+    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds), ("diff", preds, golds)):
+        assert few in planeval(*argv).stderr
+    assert "records: " not in planeval("score", golds, golds, "--text-field", "gold").stderr
+    ordered = numbered(tmp_path / "ordered.jsonl", "gold", plans)
+    Path(preds).write_text(
+        "".join(json.dumps({"id": f"q{at}", "prediction": plans[at]}) + "\n" for at in (1, 0, 2, 3))
+    )
+    said = planeval("score", preds, ordered, "--pair", "position").stderr
+    assert f"{preds}: 2 of 4 records stand elsewhere than the record of the same id in {ordered}" in said
+    assert "stand elsewhere" not in planeval("score", preds, ordered).stderr

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.text import one_line
+from planner_eval.base.text import one_line, printable
 
 FORMATS = ("text", "md", "csv", "json", "jsonl")
 
@@ -39,7 +39,7 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
         return _csv(columns, rows)
     if format == "md":
         lines = [columns, ["---"] * len(columns), *([_cell(row.get(c)) for c in columns] for row in rows)]
-        return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines)
+        return "\n".join("| " + " | ".join(map(_marked, line)) + " |" for line in lines)
     cells = [[one_line(_cell(row.get(c)), width) for c in columns] for row in rows]
     widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(columns)]
     right = [all(isinstance(row.get(c), (int, float)) or row.get(c) is None for row in rows) for c in columns]
@@ -59,6 +59,11 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)
+
+
+def _marked(cell: str) -> str:
+    """A cell of a Markdown table, which ends with its line."""
+    return printable(cell).replace("\n", "\\n").replace("|", "\\|")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:

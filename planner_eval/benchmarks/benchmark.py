@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -112,6 +113,7 @@ class Benchmark:
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
         several: Whether these options have every sample answered several times.
+        lower: The figures of which less is better, as patterns of their names.
     """
 
     name: str
@@ -135,11 +137,16 @@ class Benchmark:
     answer_text: Callable[[Any], str] = as_json
     catalog: Callable[[Any, str], Catalog] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
+    lower: tuple[str, ...] = ()
 
     @property
     def executed(self) -> bool:
         """Answers can be run."""
         return self.runner is not None
+
+    def less_is_better(self, figure: str) -> bool:
+        """Whether a figure counts what is wrong, so that less of it is better."""
+        return any(fnmatchcase(figure, pattern) for pattern in self.lower)
 
     def official(self, records: Records, **options: Any) -> Report:
         """What the published code says of answers; see :meth:`score`."""

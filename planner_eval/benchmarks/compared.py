@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
@@ -33,6 +35,13 @@ class Sampled(NamedTuple):
     metrics: tuple[str, ...]
 
 
+class _Label(NamedTuple):
+    """What a figure of rows is called, and whether it is a number from 0 to 1 and not counts."""
+
+    text: str
+    plain: bool
+
+
 def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
     """The figures of single samples of systems that were scored under one benchmark.
 
@@ -46,13 +55,13 @@ def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
     variants = list(every[0].reports)
     for variant in reversed(variants):
         names[_called(variant, SOLVED, variants)] = None
-    labels: dict[tuple[str, str], str] = {}
+    labels: dict[tuple[str, str], _Label] = {}
     for variant in variants:
         reports = [one.reports[variant] for one in every]
-        for name in _shares(reports):
-            whole = all(_adds_up(report, name) for report in reports)
-            labels[variant, name] = _called(variant, name + OWN * (not whole), variants)
-    names |= dict.fromkeys(labels.values())
+        for name, plain in _shares(reports).items():
+            whole = all(_adds_up(report, name, plain) for report in reports)
+            labels[variant, name] = _Label(_called(variant, name + OWN * (not whole), variants), plain)
+    names |= dict.fromkeys(label.text for label in labels.values())
     runs = tuple(tuple(_rows(one, file, labels)) for one, file in zip(every, files, strict=True))
     return Sampled(runs, tuple(names))
 
@@ -61,16 +70,17 @@ def _called(variant: str, name: str, variants: Sequence[str]) -> str:
     return name if len(variants) == 1 else f"{variant} {name}"
 
 
-def _shares(reports: Sequence[Report]) -> list[str]:
-    """The names of rows' figures that are shares: counts, or numbers that all lie between 0 and 1."""
-    found: dict[str, bool] = {}
+def _shares(reports: Sequence[Report]) -> dict[str, bool]:
+    """The rows' figures that are shares: name, and whether they are numbers from 0 to 1 and not counts."""
+    fits: dict[str, bool] = {}
+    plain: dict[str, bool] = {}
     for report in reports:
         for figure in (figure for row in report.rows for figure in row.figures):
-            share = _share(figure)
+            share, counts = _share(figure), figure.denominator is not None
             if share is not None:
-                fits = figure.denominator is not None or 0 <= share.part <= 1
-                found[figure.name] = found.get(figure.name, True) and fits
-    return [name for name, fits in found.items() if fits and not name.startswith(_NOTES)]
+                fits[figure.name] = fits.get(figure.name, True) and (counts or 0 <= share.part <= 1)
+                plain[figure.name] = plain.get(figure.name, True) and not counts
+    return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTES)}
 
 
 def _share(figure: Figure) -> Share | None:
@@ -79,15 +89,25 @@ def _share(figure: Figure) -> Share | None:
     return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
 
 
-def _adds_up(report: Report, name: str) -> bool:
+def _of_row(row: SampleScore, name: str, plain: bool) -> Share | None:
+    """A row's figure; 0 of 1 where the benchmark's code has none because it could not score the answer.
+
+    Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
+    would pay.
+    """
+    found = next((_share(figure) for figure in row.figures if figure.name == name), None)
+    return Share(0, 1) if found is None and plain and row.error else found
+
+
+def _adds_up(report: Report, name: str, plain: bool) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own = next((figure.value for figure in report.figures if figure.name == name), None)
-    shares = [_share(figure) for row in report.rows for figure in row.figures if figure.name == name]
+    shares = [_of_row(row, name, plain) for row in report.rows]
     part, whole = (sum(getattr(one, side) for one in shares if one) for side in ("part", "whole"))
     return isinstance(own, (int, float)) and bool(whole) and math.isclose(own, part / whole, abs_tol=1e-12)
 
 
-def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], str]) -> Iterator[rows.Scored]:
+def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], _Label]) -> Iterator[rows.Scored]:
     variants = list(one.reports)
     columns = {
         variant: list(zip(one.matched.records, report.rows, strict=True))
@@ -116,12 +136,12 @@ def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], str]) -> Iter
 
 
 def _tallies(
-    variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], str]
+    variant: str, answers: Sequence[SampleScore], labels: Mapping[tuple[str, str], _Label]
 ) -> dict[str, Share | None]:
     found: dict[str, Share | None] = {}
-    for figure in (figure for row in answers for figure in row.figures):
-        label, share = labels.get((variant, figure.name)), _share(figure)
-        if label is not None and share is not None:
-            before = found.get(label)
-            found[label] = share if before is None else before + share
+    for (under, name), label in labels.items():
+        if under == variant:
+            shares = [share for row in answers if (share := _of_row(row, name, label.plain)) is not None]
+            if shares:
+                found[label.text] = reduce(add, shares)
     return found

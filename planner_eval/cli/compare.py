@@ -21,7 +21,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.pairs import say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
@@ -100,6 +100,7 @@ def command(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
+            Applies(("keys",), form in ("text", "md", "json"), "to --format text, md and json"),
             Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
@@ -117,6 +118,7 @@ def command(
     problems, cases = _held(found, allowed)
     _emit(found, form, output, metrics, cases, every=every)
     _say(found, strict=not how.repair)
+    say_unjudged({row.id: row for each in found.contrasts for side in each.rows for row in side}.values())
     for problem in problems:
         note(problem)
     if mistaken:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import Decorator, bundled, dialect_option, reading, repairing, strictly
+from planner_eval.base.text import one_line
+from planner_eval.cli.options import Decorator, bundled, dialect_option, note, reading, repairing, strictly
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
+
+if TYPE_CHECKING:
+    from planner_eval.scoring.scored import Scored
 
 _READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
@@ -29,6 +33,22 @@ def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     """As :func:`pairs`, for commands that repair predictions unless told to read strictly."""
     return _pairs(command, strictly)
+
+
+def say_unjudged(rows: Iterable[Scored]) -> None:
+    """Say which pairs had no gold plan to be judged by, each kind by its number and its first."""
+    found: dict[str, list[Scored]] = {}
+    for row in rows:
+        found.setdefault(row.state, []).append(row)
+    for state, what in (
+        ("gold_unreadable", "gold plan{} cannot be read"),
+        ("gold_absent", "prediction{} without a gold plan"),
+    ):
+        if lost := found.get(state):
+            row = lost[0]
+            where = "" if row.line is not None else f"{row.id}: "  # a reason with a place says the id itself
+            first = one_line(where + row.reason.splitlines()[0], 300)
+            note(f"{len(lost):,} {what.format('s' * (len(lost) != 1))}; the first: {first}")
 
 
 def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]:

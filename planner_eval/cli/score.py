@@ -20,7 +20,7 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import scored_pairs
+from planner_eval.cli.pairs import say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
@@ -60,7 +60,8 @@ OWN = (
     "--fail-under",
     multiple=True,
     metavar="METRIC=X",
-    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8.",
+    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less "
+    "is better.",
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
@@ -102,6 +103,8 @@ def command(
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
+            Applies(("keys",), form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
+            Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )
@@ -124,6 +127,7 @@ def command(
     how_written: dict[str, Any] = {"failures": only is not None, "every": wanted, "limits": cases}
     emit(write_report(made, form, **how_written, beside=_left_out(paired)), output)
     note(f"{paired.said}; paired by {paired.by}")
+    say_unjudged(made.rows)
     for said in left_out(made, wanted) if form == "md" else ():
         note(said)
     below = [each.said for each in checked if not each.met]

@@ -283,4 +283,4 @@ def _checked(scored: Scored, limit: Threshold) -> Checked:
     except KeyError:
         known = ", ".join(figure.name for figure in report.figures)
         raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {known}") from None
-    return check_limit(limit, value, of=variant)
+    return check_limit(limit, value, lower=scored.benchmark.less_is_better(limit.name), of=variant)

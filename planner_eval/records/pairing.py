@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -50,8 +50,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     if by is None and not pred.many and not gold.many:
         return Pairing("file", ((pred.records[0], gold.records[0]),))
     _refuse_nothing(pred, gold)
-    has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
-    if by == "position" or (by is None and not has_ids):
+    if _in_order(pred, gold, by):
         longest = max(len(pred.records), len(gold.records))
         lone: tuple[None, ...] = (None,) * longest
         left, right = (*pred.records, *lone)[:longest], (*gold.records, *lone)[:longest]
@@ -67,6 +66,44 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     pairs = [(predictions.get(key), record) for key, record in golds.items()]
     extra = [(record, None) for key, record in predictions.items() if key not in golds]
     return Pairing("id", (*pairs, *extra), (*repeated, *more))
+
+
+def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
+    """Whether records of two files are paired by position."""
+    has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
+    return by == "position" or (by is None and not has_ids)
+
+
+def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator[str]:
+    """What speaks against pairing two files by position, where that is how they are paired.
+
+    A record that was left out puts each later one beside the wrong plan, and nothing else shows it.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+        by: One of :data:`WAYS`, where the user says it.
+
+    >>> one = PlanFile("a", (Record("a", 0, None, "f()"),), True)
+    >>> two = PlanFile("b", (Record("b", 0, None, "e()"), Record("b", 1, None, "f()")), True)
+    >>> [said.partition(":")[0] for said in doubts(one, two)]
+    ['records: 1 in a, 2 in b']
+    """
+    if not (pred.many and gold.many and _in_order(pred, gold, by)):
+        return
+    if len(pred.records) != len(gold.records):
+        yield (
+            f"records: {len(pred.records):,} in {pred.name}, {len(gold.records):,} in {gold.name}: paired by "
+            "position, where one that is left out before the end puts all later ones beside the wrong plan; "
+            "give the records of both files ids"
+        )
+    places = {record.id: at for at, record in enumerate(gold.records) if record.id is not None}
+    moved = [one for at, one in enumerate(pred.records) if places.get(one.id, at) != at]
+    if moved:
+        yield (
+            f"{pred.name}: {len(moved):,} of {len(pred.records):,} records stand elsewhere than the record "
+            f"of the same id in {gold.name}, the first is {moved[0].id!r}: --pair id pairs them by id"
+        )
 
 
 def _refuse_nothing(*files: PlanFile) -> None:

@@ -70,7 +70,11 @@ def write_comparison(
     if form == "csv":
         return table(_flat(found, range(len(found.contrasts[0].lines)), found.names), form)
     if form == "md":
-        return "\n\n".join([*found.verdicts, table(_flat(found, kept, found.names), form)])
+        keys = found.contrasts[0].breakdown
+        more = [table(_breakdown_rows(found, key, found.names), form) for key in keys]
+        return "\n\n".join(
+            [*found.verdicts, table(_flat(found, kept, found.names), form), *filter(None, more)]
+        )
     text = _text(found, kept, found.names, flips)
     if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
         return text.whole
@@ -115,7 +119,7 @@ def _made(found: Comparison) -> list[str]:
     family = found.contrasts[0].family
     if not family:
         return [found.contrasts[0].signature]
-    what = ("figure" if family == 1 else "figures") + " of all systems" * (len(found.contrasts) > 1)
+    what = f"figure{'s' * (family != 1)}{' of all systems' * (len(found.contrasts) > 1)}"
     groups = ", in a breakdown over all of its" if found.contrasts[0].breakdown else ""
     said = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
     return [said, found.contrasts[0].signature]
@@ -133,7 +137,9 @@ def _at(lines: Sequence[Line], kept: Iterable[int]) -> list[Line]:
 
 def _judged(found: Contrast, names: tuple[str, str], which: str) -> str:
     """How many samples were judged, and how many of them for want of an answer that can be read."""
-    said = f"{found.n} samples judged under both{which}"
+    said = f"{found.n} sample{'s' * (found.n != 1)} judged under both{which}"
+    if not found.n:
+        return said
     if not any(found.unanswered):
         return f"{said}, every prediction of them read"
     counts = zip(found.unanswered, names, strict=True)

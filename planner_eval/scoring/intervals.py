@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.ratios import f1_parts
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.scoring import draws
+from planner_eval.scoring.pairs import LEVEL_Z, tango
 
 RESAMPLES = 1_000
 SWAPS = 10_000
@@ -20,8 +21,6 @@ ALL = 13
 """So many samples that differ are exchanged in all ways, which are fewer than :data:`SWAPS`."""
 LARGE = 50_000
 """Samples beyond which intervals are by the normal approximation."""
-LEVEL_Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution, for intervals of 95 %."""
 
 
 class Interval(NamedTuple):
@@ -177,7 +176,7 @@ class Difference(NamedTuple):
 
     Args:
         value: Second less first; None where one has no figure.
-        low: Lower end of the bootstrap interval of 95 %.
+        low: Lower end of the interval of 95 %.
         high: Upper end.
         p: Probability of a difference at least as large if the systems were exchangeable.
         test: How `p` was found.
@@ -198,7 +197,8 @@ def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) ->
 
     Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
     two systems' counts of single samples: in all ways where few samples differ, else as drawn. All
-    figures from the same draws.
+    figures from the same draws. Intervals likewise: Tango's of yes-or-no answers, else the bootstrap over
+    samples; where no sample differs, which the bootstrap takes for sure, that of answers that all agree.
 
     Args:
         pairs: For each figure the first and the second system's counts, one a sample each.
@@ -215,10 +215,17 @@ def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) ->
     tested = _permuted(drawn, seed) if drawn else {}
     for name, result in tested.items():
         first, second = pairs[name]
+        ours, theirs = drawn[name]
         if _yes_or_no([*first, *second]):
             both = [(x.value, y.value) for x, y in zip(first, second, strict=True) if x and y]
-            p = sign_test(both.count((1, 0)), both.count((0, 1)))
-            result = result._replace(p=p, test="sign test")
+            lost, won = both.count((1, 0)), both.count((0, 1))
+            result = result._replace(p=sign_test(lost, won), test="sign test")
+            if len(both) == sum(ours[1]) == sum(theirs[1]):  # else the figures are not of the same samples
+                low, high = tango(lost, won, len(both))
+                result = result._replace(low=low, high=high)
+        elif ours == theirs:
+            low, high = tango(0, 0, sum(map(bool, ours[1])))
+            result = result._replace(low=low, high=high)
         found[name] = result
     return {name: found[name] for name in pairs}
 

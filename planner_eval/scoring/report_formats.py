@@ -51,14 +51,14 @@ def write_report(
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
 ) -> str:
-    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv`` or ``md`` (figures), ``junit``.
+    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv`` (figures), ``md`` or ``junit``.
 
     Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null.
 
     Args:
         report: The report.
         form: The format.
-        failures: List only pairs that are not the same; as text list them at all.
+        failures: List only pairs that are not the same; as text and ``md`` list them at all.
         every: Metrics whose figures are shown although they do not exist.
         limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
@@ -70,10 +70,15 @@ def write_report(
         return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
     if form == "junit":
         return junit([*limits, *(_case(row, limited=bool(limits)) for row in rows), *beside])
+    if form == "csv":
+        return table(figure_rows(report.figures), form)
     kept = shown(report.figures, every)
-    if form in ("csv", "md"):
-        return table(figure_rows(kept if form == "md" else report.figures), form)
-    return _text(report, rows if failures else [], kept)
+    listed = rows if failures else []
+    if form == "md":
+        said = [{"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason} for row in listed]
+        blocks = [table(said, form), table(figure_rows(kept), form), *_breakdowns(report, kept, form)]
+        return "\n\n".join(block for block in blocks if block)
+    return _text(report, listed, kept)
 
 
 def _case(row: Scored, *, limited: bool) -> Case:
@@ -97,11 +102,10 @@ def _text(report: Report, listed: Sequence[Scored], kept: Sequence[Estimate]) ->
             )
         )
     blocks.append(table(figure_rows(kept)))
-    names = [figure.name for figure in kept][:8]
-    for key, groups in report.breakdown.items():
-        blocks.append(table(_breakdown_rows(key, groups, names)))
+    blocks += _breakdowns(report, kept, "text")
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-    lines = [f"{len(report.rows)} pairs: {named or 'none'}; figures from {report.judged}"]
+    pairs = f"{len(report.rows)} pair{'s' * (len(report.rows) != 1)}"
+    lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
     repaired = sum(row.repaired for row in report.rows)
     unproved = sum(not row.proved for row in report.rows)
     if repaired:
@@ -127,12 +131,19 @@ def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
     return left_out_lines([figure.name for figure in report.figures if figure not in kept], report.lacks)
 
 
+def _breakdowns(report: Report, kept: Sequence[Estimate], form: str) -> list[str]:
+    """A table a key of the breakdown, of the first figures."""
+    names = [figure.name for figure in kept][:8]
+    return [table(_breakdown_rows(key, groups, names), form) for key, groups in report.breakdown.items()]
+
+
 def _breakdown_rows(
     key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]
 ) -> list[dict[str, Any]]:
     rows = []
+    head = f"{key} (key)" if key == "n" or key in names else key
     for value, found in groups.items():
-        row: dict[str, Any] = {key: value, "n": max((figure.n for figure in found), default=0)}
+        row: dict[str, Any] = {head: value, "n": max((figure.n for figure in found), default=0)}
         rows.append(row | {figure.name: _short(figure.value) for figure in found if figure.name in names})
     return rows
 

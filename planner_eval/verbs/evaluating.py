@@ -125,7 +125,7 @@ class Reading(NamedTuple):
         return found.of_turn(self.turn)
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
-        """What the user should know of files: what was left out, which ids are given twice.
+        """What the user should know of files: what was left out, what ids are given twice, what is in doubt.
 
         Args:
             preds: Files of predictions; of a directory the names of its files come before ids where they
@@ -134,7 +134,8 @@ class Reading(NamedTuple):
         """
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
-        return tuple(dict.fromkeys(note for file in files for note in file.notes))
+        doubts = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
+        return tuple(dict.fromkeys([*(note for file in files for note in file.notes), *doubts]))
 
 
 AS_IT_COMES = Reading()

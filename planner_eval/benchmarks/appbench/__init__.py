@@ -118,4 +118,5 @@ BENCHMARK = Benchmark(
     notations=frozenset({"appbench"}),
     gold_beside={"output": ""},
     answer_text=_answer_text,
+    lower=("analysis.*",),
 )

@@ -103,4 +103,5 @@ BENCHMARK = Benchmark(
     gold_text=_gold_text,
     notations=frozenset({"json"}),
     gold_beside={"conversations": "functions"},
+    lower=("error *", "extra steps"),
 )

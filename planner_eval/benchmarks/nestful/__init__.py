@@ -100,4 +100,5 @@ BENCHMARK = Benchmark(
     runner=_runner,
     details=_details,
     gold_beside={"output": ""},
+    lower=("num_errors_*", "num_pred_examples_w_parsing_errors"),
 )
