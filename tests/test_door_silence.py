@@ -46,6 +46,23 @@ def test_a_file_that_holds_nothing_is_no_plan(tmp_path: Path, text: str, held: s
     assert planeval("diff", str(gold), str(gold)).returncode == 0
 
 
+def test_a_plan_that_only_answers_keeps_its_answer(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
+    for file, total in ((pred, 6), (gold, 5)):
+        file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [], "answer": {"total": total}}))
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 1
+    assert "answer.value: the answer: value 'total' is 6, gold gives 5" in done.stdout
+
+
+def test_our_own_notation_has_no_references_of_others(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    call = {"id": "c1", "name": "f", "arguments": {"x": "{{tool0turn0}}"}}
+    file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [call]}))
+    done = planeval("convert", str(file), "--to", "json")
+    assert (done.returncode, done.stdout) == (0, '[{"name": "f", "arguments": {"x": "{{tool0turn0}}"}}]\n')
+
+
 def test_an_empty_object_in_a_record_is_no_answer(tmp_path: Path) -> None:
     records = [{"id": 1, "output": {}}, {"id": 2, "output": None}, {"id": 3, "output": []}, {}, None]
     done = planeval("parse", lines(tmp_path / "p.jsonl", records), "--format", "json")
