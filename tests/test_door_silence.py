@@ -63,6 +63,39 @@ def test_our_own_notation_has_no_references_of_others(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, '[{"name": "f", "arguments": {"x": "{{tool0turn0}}"}}]\n')
 
 
+def test_gold_of_words_is_told_and_not_only_counted_as_right(tmp_path: Path) -> None:
+    words = ["It is sunny.", "Rain, see [1].", "f()"]
+    gold = lines(tmp_path / "gold.jsonl", [{"id": at, "expected": said} for at, said in enumerate(words)])
+    pred = lines(tmp_path / "pred.jsonl", [{"id": at, "response": "Rain."} for at in range(3)])
+    said = (
+        "2 of 3 gold plans are words that call nothing, and count as a plan without calls; the first is line"
+    )
+    for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
+        done = planeval(*command)
+        assert f'{gold}: {said} 1, record 1 (id 0), "It is sunny."; --gold-text-field names' in done.stderr
+
+
+def test_a_misspelt_field_of_gold_is_told(tmp_path: Path) -> None:
+    record = {"id": 1, "gold": "f()", "alternative": ["g()"], "options": ["A", "B"]}
+    gold = lines(tmp_path / "gold.jsonl", [record])
+    done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "output": "g()"}]), gold)
+    assert "'alternative' says nothing beside gold (1 records); did you mean 'alternatives'?" in done.stderr
+    assert "options" not in done.stderr
+
+
+def test_calls_of_several_turns_are_told_of_many_pairs(tmp_path: Path) -> None:
+    def message(name: str) -> dict:
+        return {"role": "assistant", "tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
+
+    talk = [message("f"), {"role": "user", "content": "And now?"}, message("g")]
+    pred = lines(tmp_path / "pred.jsonl", [{"id": 1, "messages": talk}])
+    gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "g()"}])
+    said = "pred: 1 with calls of several turns, all of which were read (--turn takes one)"
+    assert said in planeval("diff", pred, gold).stderr
+    done = planeval("diff", pred, gold, "--turn", "last")
+    assert (done.returncode, "turns" in done.stderr) == (0, False)
+
+
 def test_an_empty_object_in_a_record_is_no_answer(tmp_path: Path) -> None:
     records = [{"id": 1, "output": {}}, {"id": 2, "output": None}, {"id": 3, "output": []}, {}, None]
     done = planeval("parse", lines(tmp_path / "p.jsonl", records), "--format", "json")

@@ -255,6 +255,9 @@ def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -
         several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
         if several:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
+        turns = sum(len({call.turn for call in plan.calls}) > 1 for plan in plans)
+        if turns and many:
+            note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
 
 
 def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:

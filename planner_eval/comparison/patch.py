@@ -81,7 +81,7 @@ def _removed(found: Diff) -> list[dict[str, Any]]:
 
 
 def _added(found: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Gold's calls that are missing; optional ones only where something that is written takes their output."""
+    """Gold's calls that are missing; optional ones only where what is written takes their output."""
     data = to_data(named)["calls"]
     wanted = {e.gold.call for e in found.edits if e.code == "call.missing" and e.gold}
     optional = {data[at]["id"]: at for at in found.alignment.missing if at not in wanted}
