@@ -68,11 +68,11 @@ def test_gold_of_words_is_told_and_not_only_counted_as_right(tmp_path: Path) -> 
     gold = lines(tmp_path / "gold.jsonl", [{"id": at, "expected": said} for at, said in enumerate(words)])
     pred = lines(tmp_path / "pred.jsonl", [{"id": at, "response": "Rain."} for at in range(3)])
     said = (
-        "2 of 3 gold plans are words that call nothing, and count as a plan without calls; the first is line"
+        "2 of 3 gold plans are words that call nothing, and count as a plan without calls; the first is"
     )
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
-        assert f'{gold}: {said} 1, record 1 (id 0), "It is sunny."; --gold-text-field names' in done.stderr
+        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --gold-text-field' in done.stderr
 
 
 def test_a_misspelt_field_of_gold_is_told(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def command(
     rows = list(pe.evaluate(paired, policy=chosen, located=located, progress=counted()))
     refuse_unknown_names(paired, rows, chosen)
     if shape.patch:
-        emit(_patches(rows, many=many).encode(), output)
+        emit(f"{_patches(rows, many=many)}\n".encode(), output)
     elif output is not None and shape.folder:
         _draw_each(rows, shape, look, output)
     elif shape.form in SHOWN:

@@ -125,7 +125,7 @@ class Reading(NamedTuple):
         return found.of_turn(self.turn)
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
-        """What the user should know of files: what was left out, which ids are given twice, what gold may miss.
+        """What the user should know of files: what was left out, ids given twice, what gold may not mean.
 
         Args:
             preds: Files of predictions; of a directory the names of its files come before ids where they
