@@ -46,6 +46,96 @@ def test_a_file_that_holds_nothing_is_no_plan(tmp_path: Path, text: str, held: s
     assert planeval("diff", str(gold), str(gold)).returncode == 0
 
 
+def test_a_plan_that_only_answers_keeps_its_answer(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
+    for file, total in ((pred, 6), (gold, 5)):
+        file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [], "answer": {"total": total}}))
+    done = planeval("diff", str(pred), str(gold))
+    assert done.returncode == 1
+    assert "answer.value: the answer: value 'total' is 6, gold gives 5" in done.stdout
+
+
+def test_our_own_notation_has_no_references_of_others(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    call = {"id": "c1", "name": "f", "arguments": {"x": "{{tool0turn0}}"}}
+    file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [call]}))
+    done = planeval("convert", str(file), "--to", "json")
+    assert (done.returncode, done.stdout) == (0, '[{"name": "f", "arguments": {"x": "{{tool0turn0}}"}}]\n')
+
+
+def test_gold_of_words_is_told_and_not_only_counted_as_right(tmp_path: Path) -> None:
+    words = ["It is sunny.", "Rain, see [1].", "f()"]
+    gold = lines(tmp_path / "gold.jsonl", [{"id": at, "expected": said} for at, said in enumerate(words)])
+    pred = lines(tmp_path / "pred.jsonl", [{"id": at, "response": "Rain."} for at in range(3)])
+    said = "2 of 3 gold plans are words that call nothing, and count as a plan without calls; the first is"
+    for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
+        done = planeval(*command)
+        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --gold-text-field' in done.stderr
+
+
+def test_a_misspelt_field_of_gold_is_told(tmp_path: Path) -> None:
+    record = {"id": 1, "gold": "f()", "alternative": ["g()"], "options": ["A", "B"]}
+    gold = lines(tmp_path / "gold.jsonl", [record])
+    done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "output": "g()"}]), gold)
+    assert "'alternative' says nothing beside gold (1 records); did you mean 'alternatives'?" in done.stderr
+    assert "options" not in done.stderr
+
+
+def test_calls_of_several_turns_are_told_of_many_pairs(tmp_path: Path) -> None:
+    def message(name: str) -> dict:
+        return {"role": "assistant", "tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
+
+    talk = [message("f"), {"role": "user", "content": "And now?"}, message("g")]
+    pred = lines(tmp_path / "pred.jsonl", [{"id": 1, "messages": talk}])
+    gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "g()"}])
+    said = "pred: 1 with calls of several turns, all of which were read (--turn takes one)"
+    assert said in planeval("diff", pred, gold).stderr
+    done = planeval("diff", pred, gold, "--turn", "last")
+    assert (done.returncode, "turns" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("option", ["--text-field", "--id-field", "--gold-text-field", "--gold-id-field"])
+def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, option: str) -> None:
+    file, project = tmp_path / "plan.json", tmp_path / "planeval.toml"
+    file.write_text('[{"name": "f"}]')
+    done = planeval("diff", str(file), str(file), option, "nothing")
+    assert done.returncode == 2
+    assert f"{option} applies only to records, and {file} is one plan" in done.stderr
+    project.write_text(f'[fields]\n{option[2:]} = "nothing"\n')  # a project's settings serve many files
+    assert planeval("--config", str(project), "diff", str(file), str(file)).returncode == 0
+    record = lines(tmp_path / "one.jsonl", [{"nothing": "f()"}])
+    assert "applies only" not in planeval("diff", record, record, option, "nothing").stderr
+
+
+def test_the_lines_of_several_files_say_which(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.txt", tmp_path / "other.txt"
+    one.write_text("f()")
+    other.write_text("f(")
+    done = planeval("parse", str(one), str(other), "--format", "json")
+    assert [json.loads(line)["file"] for line in done.stdout.splitlines()] == [str(one), str(other)]
+    assert "file" not in json.loads(planeval("parse", str(one), "--format", "json").stdout)
+
+
+def test_a_patch_that_does_not_fit_names_both_files(tmp_path: Path) -> None:
+    patch, plan, broken = tmp_path / "patch.json", tmp_path / "plan.json", tmp_path / "broken.json"
+    patch.write_text('{"schema": "planeval.patch/1", "operations": [{"op": "remove", "id": "c9"}]}')
+    plan.write_text('[{"name": "f"}]')
+    broken.write_text('[{"name":')
+    done = planeval("apply", str(patch), str(plan))
+    assert done.returncode == 2
+    assert f"{patch}, for {plan}, record 1: operation 1 of the patch (remove) does not fit" in done.stderr
+    done = planeval("apply", str(patch), str(broken))
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"{broken}, record 1: line 1, column 10: cut off")
+
+
+@pytest.mark.parametrize(("form", "head"), [("csv", "dialect,"), ("md", "| dialect |"), ("json", "[\n {")])
+def test_one_dialect_is_written_in_the_format_that_is_named(form: str, head: str) -> None:
+    done = planeval("dialects", "hermes", "--format", form)
+    assert done.stdout.startswith(head)
+    assert "Hermes" in done.stdout
+
+
 def test_an_empty_object_in_a_record_is_no_answer(tmp_path: Path) -> None:
     records = [{"id": 1, "output": {}}, {"id": 2, "output": None}, {"id": 3, "output": []}, {}, None]
     done = planeval("parse", lines(tmp_path / "p.jsonl", records), "--format", "json")

@@ -141,6 +141,23 @@ def test_command_line(tmp_path: Path) -> None:
     assert "this is no patch" in planeval("apply", pred, pred).stderr
 
 
+def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> None:
+    calls = [
+        {"id": "a", "name": "log_in"},
+        {"id": "b", "name": "search", "arguments": {"as": {"$ref": "a"}}},
+        {"id": "c", "name": "note", "arguments": {"text": {"$ref": "b"}}},
+        {"id": "d", "name": "book", "arguments": {"hotel": {"$ref": "b", "path": ["id"]}}},
+    ]
+    gold = {"id": "k", "gold": calls, "optional": ["a", "b", "c"]}
+    for name, record in (("gold", gold), ("pred", {"id": "k", "plan": []})):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    pred, wanted, patch, new = (str(tmp_path / f"{n}.jsonl") for n in ("pred", "gold", "patch", "new"))
+    planeval("diff", pred, wanted, "--patch", "-o", patch)
+    assert planeval("apply", patch, pred, "-o", new).returncode == 0
+    assert planeval("diff", new, wanted).stdout.startswith("k  same\n")
+    assert "note" not in Path(new).read_text()
+
+
 def test_a_record_without_an_id_is_named_by_its_place() -> None:
     assert name_of(Record("p.jsonl", 2, None, "f()")) == "3"
     assert name_of(Record("p.jsonl", 2, "q7", "f()")) == "q7"

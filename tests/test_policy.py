@@ -431,6 +431,44 @@ def test_extends_and_tables(tmp_path: Path) -> None:
     assert not diff(one("NYC"), one("New York"), policy).same
 
 
+def told(folder: Path, policy: str, pred: object = 2) -> tuple[int, str]:
+    """What diff says of f(x=pred) against f(x=1) under a policy file: exit code, and what it prints."""
+    for name, value in (("pred", pred), ("gold", 1)):
+        (folder / f"{name}.json").write_text(json.dumps([{"name": "f", "arguments": {"x": value}}]))
+    (folder / "own.toml").write_text(policy)
+    files = (str(folder / name) for name in ("pred.json", "gold.json"))
+    done = planeval("diff", *files, "--policy", str(folder / "own.toml"))
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_policies_that_extend_one_another_in_a_circle_are_told(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text('extends = "own.toml"')
+    code, said = told(tmp_path, 'extends = "base.toml"')
+    assert code == 2
+    assert "own.toml: extends leads back to the file: " in said
+    assert "base.toml → " in said
+
+
+def test_a_function_that_fails_is_told_with_its_rule_and_values(tmp_path: Path) -> None:
+    code, said = told(tmp_path, '[[rule]]\nargument = "x"\nfunction = "math:sqrt"')
+    assert code == 2
+    assert "own.toml, rule 1: 'sqrt' failed on 2 (the prediction's) and 1 (gold's): TypeError" in said
+
+
+def test_a_message_names_its_rule_once(tmp_path: Path) -> None:
+    code, said = told(tmp_path, '[[rule]]\nargument = "x"\naliases = "planets"')
+    assert (code, said.count("rule 1")) == (2, 1)
+
+
+def test_a_default_that_is_given_where_gold_gives_another_value_is_no_missing_argument(
+    tmp_path: Path,
+) -> None:
+    for default in (2, 1):
+        code, said = told(tmp_path, f'[[rule]]\nargument = "x"\ndefault = {default}')
+        assert code == 1
+        assert "argument.value: f (call 1): argument 'x' is 2, gold gives 1" in said
+
+
 def test_a_schemas_default_equals_leaving_it_out(tmp_path: Path) -> None:
     tool = {
         "name": "search",

@@ -67,11 +67,11 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return next(iter(close_names(name, known, 1)), None)
 
 
-def close_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def close_names(name: str, known: Iterable[str], most: int = 3, *, alike: float = 0.6) -> list[str]:
     """The known names that one which is not known comes close to, the closest first."""
     from difflib import get_close_matches
 
-    return get_close_matches(name[:_COMPARED], list(known), most)
+    return get_close_matches(name[:_COMPARED], list(known), most, alike)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import WriteError
+from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATED
 from planner_eval.cli.options import dialect_option, emit, note, outputs, reading, repairing
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans, refuse_stdin_twice
@@ -54,7 +54,11 @@ def command(
     one = wanted[0] if len(wanted) == 1 else None
     if len(wanted) > 1:
         source = source._replace(records=tuple(chosen(source.records, wanted, name_of, source.name)))
-    done = pe.apply(patches, source, id=one, dialect=dialect, repair=repair, compute=compute)
+    try:
+        done = pe.apply(patches, source, id=one, dialect=dialect, repair=repair, compute=compute)
+    except ParseError as error:
+        note(f"{next(each.where for each in source.records if one in (None, name_of(each)))}: {error}")
+        return 3
     if isinstance(done, Plan):
         emit(pe.write(done, target), output)
         return 0

@@ -14,7 +14,7 @@ from planner_eval.cli.options import emit, output, wrappers, written
 
 @click.command("dialects")
 @click.argument("name", required=False)
-@written("text", *WHOLE, help="How to write the list; md is the documentation's page.")
+@written("text", *WHOLE, help="How to write it; the list as md is the documentation's page.")
 @wrappers
 @output
 def command(name: str | None, form: str, output: str | None) -> int:
@@ -27,7 +27,7 @@ def command(name: str | None, form: str, output: str | None) -> int:
         return 0
     if form == "json":
         emit(json.dumps([entry._asdict() for entry in found], ensure_ascii=False, indent=1), output)
-    elif name is not None:
+    elif name is not None and form == "text":
         entry = found[0]
         note = f"\n{entry.note}" if entry.note else ""
         emit(f"{entry.name}: {entry.title}{note}\n\n{entry.example}", output)

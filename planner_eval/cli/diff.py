@@ -90,7 +90,7 @@ def command(
     rows = list(pe.evaluate(paired, policy=chosen, located=located, progress=counted()))
     refuse_unknown_names(paired, rows, chosen)
     if shape.patch:
-        emit(_patches(rows, many=many).encode(), output)
+        emit(f"{_patches(rows, many=many)}\n".encode(), output)
     elif output is not None and shape.folder:
         _draw_each(rows, shape, look, output)
     elif shape.form in SHOWN:
@@ -255,6 +255,9 @@ def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -
         several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
         if several:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
+        turns = sum(len({call.turn for call in plan.calls}) > 1 for plan in plans)
+        if turns and many:
+            note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
 
 
 def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:

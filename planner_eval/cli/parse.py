@@ -70,7 +70,8 @@ def command(
     parts: list[str] = []
     tally = Tally()
     sources = read_plans(files, **fields)
-    many = len(sources) > 1 or sources[0].many
+    named = len(sources) > 1
+    many = named or sources[0].many
     records = [record for source in sources for record in source.records]
     for record in counting(records, len(records)):
         head = f"{record.where}\n" if many else ""
@@ -79,11 +80,14 @@ def command(
         except ParseError as error:
             state = tally.missed(error)
             again = None if repair or grammar else _mended(record, {**options, "dialect": dialect})
-            parts.append(_failed(record, error, form, f"{head}{state}", again))
+            failed = _failed(error, form, f"{head}{state}", again)
+            parts.append(failed if isinstance(failed, str) else _line(named, record, failed))
             continue
         tally.took(plan)
-        shown = _text if form == "text" else _json
-        parts.append((head if form == "text" else "") + shown(record, plan, dialect, grammar=grammar))
+        if form == "text":
+            parts.append(head + _text(record, plan, dialect, grammar=grammar))
+        else:
+            parts.append(_line(named, record, _data(record, plan, grammar=grammar)))
     emit("\n".join(parts), output)
     if len(records) > 1:
         note(str(tally))
@@ -162,11 +166,16 @@ def _shown(value: Any, plan: Plan) -> str:
     return json.dumps(value_data(value, plan), ensure_ascii=False, default=str)
 
 
-def _json(record: Record, plan: Plan, _dialect: str | None, *, grammar: bool) -> str:
+def _line(named: bool, record: Record, data: dict[str, Any]) -> str:
+    """A record's data as a line of JSON; `named` where lines of several files have to say which."""
+    head = {"file": record.file, "id": record.id} if named else {"id": record.id}
+    return json.dumps(head | data, ensure_ascii=False, default=str)
+
+
+def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
     from planner_eval.dialects.plan import to_data
 
     data = {
-        "id": record.id,
         "dialect": plan.dialect,
         "plan": to_data(plan),
         "diagnostics": [found._asdict() for found in plan.diagnostics],
@@ -176,7 +185,7 @@ def _json(record: Record, plan: Plan, _dialect: str | None, *, grammar: bool) ->
         data["places"] = [places_data(call) for call in plan.calls]
         if not isinstance(record.source, str):
             data["text"] = plan.text
-    return json.dumps(data, ensure_ascii=False, default=str)
+    return data
 
 
 def _mended(record: Record, options: dict[str, Any]) -> Plan | None:
@@ -186,7 +195,7 @@ def _mended(record: Record, options: dict[str, Any]) -> Plan | None:
         return None
 
 
-def _failed(record: Record, error: Any, form: str, head: str, mended: Plan | None) -> str:
+def _failed(error: Any, form: str, head: str, mended: Plan | None) -> str | dict[str, Any]:
     from planner_eval.dialects.plan import to_data
 
     if form == "text":
@@ -195,7 +204,6 @@ def _failed(record: Record, error: Any, form: str, head: str, mended: Plan | Non
             lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]
         return printable("\n".join(lines))
     data: dict[str, Any] = {
-        "id": record.id,
         "error": error.reason,
         "code": error.code,
         "line": error.line,
@@ -203,4 +211,4 @@ def _failed(record: Record, error: Any, form: str, head: str, mended: Plan | Non
     }
     if mended is not None:
         data["readable_with_repair"] = to_data(mended)
-    return json.dumps(data, ensure_ascii=False)
+    return data

@@ -33,6 +33,7 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
         files.append(pe.read(name, **fields))
     tell_of(*files)
     _refuse_idle_places(any(not file.published for file in files), any(file.published for file in files))
+    _refuse_idle_fields(("id_field", "text_field"), files)
     return files
 
 
@@ -53,6 +54,8 @@ def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[Pl
                 note(f"{side}: {count:,} with several choices or candidates, of which the first was read")
     every = (*files, golds)
     _refuse_idle_places(any(not file.published for file in every), any(file.published for file in every))
+    _refuse_idle_fields(("id_field", "text_field"), every)
+    _refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
     return files, golds
 
 
@@ -96,6 +99,11 @@ def _refuse_idle_places(files: bool, datasets: bool) -> None:
             ),
         ]
     )
+
+
+def _refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
+    records = any(file.many or file.content for file in files)
+    refuse_idle([Applies(options, records, f"to records, and {files[-1].name} is one plan")])
 
 
 def dataset_places(command: Callable[..., Any]) -> Callable[..., Any]:

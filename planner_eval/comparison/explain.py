@@ -101,8 +101,9 @@ class _Finder:
         differ = [name for name in theirs if name in found]
         spare = [name for name in found if name not in theirs]
         for name in differ:
-            if name in ours:
-                yield from self.values(pred, gold, name)
+            both = [*self.values(pred, gold, name)]
+            if name in ours or both:
+                yield from both
                 continue
             wanted = theirs[name]
             double = next((n for n in spare if self.equal(ours[n], wanted)), None)
@@ -112,7 +113,7 @@ class _Finder:
                 spare.remove(double)
                 yield self.renamed(pred, gold, double, name)
         for name in spare:
-            yield self.surplus(pred, gold, name)
+            yield from [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]
 
     def equal(self, ours: Any, theirs: Any) -> bool:
         """Whether two arguments are equal under the pairing, whatever their names."""
@@ -151,9 +152,10 @@ class _Finder:
         )
 
     def values(self, pred: int, gold: int, name: Any) -> Iterator[Edit]:
-        """Where the values of one argument differ."""
-        ours = self.pairing.pred.arguments(pred)[name][2]
-        theirs = self.pairing.gold.arguments(gold)[name][2]
+        """Where the values of one argument differ that both give, be it only as a default."""
+        ours, theirs = _compared(self.pairing.pred, pred, name), _compared(self.pairing.gold, gold, name)
+        if ours is MISSING or theirs is MISSING:
+            return
         for at, code, one, other in self.walk(ours, theirs, ()):
             if not at:  # a policy may have changed what is compared; show what was written
                 one = _written(self.pairing.pred, pred, name)
@@ -262,13 +264,22 @@ def _whole_call(plan: Plan, position: int) -> str:
     return f"{call_name(plan, position)} with {given}" if given else call_name(plan, position)
 
 
+def _compared(side: Side, position: int, name: Any) -> Value:
+    """An argument's value as the policy compares it; as it was written where that takes it for left out."""
+    found = side.arguments(position)
+    return found[name][2] if name in found else _written(side, position, name)
+
+
 def _written(side: Side, position: int, name: Any) -> Value:
-    """An argument's value as the plan has it, before any policy."""
+    """An argument's value as the plan has it, before any policy; MISSING where it has none."""
     plan = side.numbered.plan
     given = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
     wanted, copy = (name, 1) if isinstance(name, str) else name
     values = [value for key, value in given if key == wanted]
-    return values[copy - 1] if copy <= len(values) else side.arguments(position)[name][2]
+    if copy <= len(values):
+        return values[copy - 1]
+    found = side.arguments(position)
+    return found[name][2] if name in found else MISSING
 
 
 _TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}

@@ -15,7 +15,7 @@ Values and calls are in the interchange notation ``plan``; ids are those of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +44,8 @@ def make_patch(found: Diff) -> dict[str, Any]:
     if found.same:
         return {"schema": SCHEMA, "operations": []}
     named = _relabelled(found)
-    operations = [*_removed(found), *_added(found, named), *_changed(found, named), *_answered(found, named)]
+    written = [*_changed(found, named), *_answered(found, named)]
+    operations = [*_removed(found), *_added(found, named, written), *written]
     patch = {"schema": SCHEMA, "operations": operations}
     if any(edit.code == "order.broken" for edit in found.edits) or _forward(_applied(found.pred, operations)):
         operations.append({"op": "order", "ids": [call.id for call in named.calls], "why": "order.broken"})
@@ -79,9 +80,17 @@ def _removed(found: Diff) -> list[dict[str, Any]]:
     ]
 
 
-def _added(found: Diff, named: Plan) -> list[dict[str, Any]]:
-    wanted = {e.gold.call for e in found.edits if e.code == "call.missing" and e.gold}
+def _added(found: Diff, named: Plan, written: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Gold's calls that are missing; optional ones only where what is written takes their output."""
     data = to_data(named)["calls"]
+    wanted = {e.gold.call for e in found.edits if e.code == "call.missing" and e.gold}
+    optional = {data[at]["id"]: at for at in found.alignment.missing if at not in wanted}
+    waiting = [*_referred(written), *_referred([data[at] for at in wanted if at is not None])]
+    while waiting:
+        at = optional.pop(waiting.pop(), None)
+        if at is not None:
+            wanted.add(at)
+            waiting += _referred(data[at])
     return [
         {
             "op": "add",
@@ -92,6 +101,17 @@ def _added(found: Diff, named: Plan) -> list[dict[str, Any]]:
         for at in found.alignment.missing
         if at in wanted
     ]
+
+
+def _referred(data: Any) -> Iterator[str]:
+    """The ids that interchange data refers to."""
+    if isinstance(data, dict):
+        if "$ref" in data:
+            yield data["$ref"]
+        data = list(data.values())
+    if isinstance(data, list):
+        for item in data:
+            yield from _referred(item)
 
 
 def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:

@@ -22,11 +22,18 @@ class Known(NamedTuple):
         hints: Words of which one stands in all JSON data of the dialect: only then is it imported and
             asked whether the data fits it. Without any it is not asked.
         texts: Whether it is asked of lists of texts, too.
+        schema: What data that says its ``schema`` says there. It is asked before all others then: what
+            looks like another notation's reference is text in it.
     """
 
     module: str
     hints: tuple[str, ...] = ()
     texts: bool = False
+    schema: str = ""
+
+    def says_so(self, data: Data) -> bool:
+        """Whether data says itself that it is in the dialect."""
+        return bool(self.schema) and isinstance(data.value, dict) and data.value.get("schema") == self.schema
 
     def may_be(self, data: Data) -> bool:
         """Whether data may be in the dialect."""
@@ -34,7 +41,7 @@ class Known(NamedTuple):
 
 
 MODULES: dict[str, Known] = {
-    "plan": Known("planner_eval.dialects.plan", ("$ref", "planeval.plan/")),
+    "plan": Known("planner_eval.dialects.plan", ("$ref", "planeval.plan/"), schema="planeval.plan/1"),
     "nestful": Known("planner_eval.dialects.nestful", ("label", "$")),
     "json": Known("planner_eval.dialects.json_calls"),
     "appbench": Known("planner_eval.dialects.appbench", ("api_results", "decided_api"), True),

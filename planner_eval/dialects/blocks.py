@@ -132,7 +132,7 @@ class PieceReader:
             raise error from None
         except RecursionError:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
-        if not raw.calls:
+        if not raw.calls and raw.answer is None:
             return Nothing("a message without calls")
         if notes:
             raw = raw._replace(notes=(*raw.notes, *notes))

@@ -239,7 +239,10 @@ def _shown(data: Any) -> str:
 
 
 def _reasons(seen: Data) -> Iterator[Candidate]:
-    """The dialects that data fits: users' own templates, rows below rank 0, those of code, the other rows."""
+    """The dialects that data fits: the one that it names, users' own, rows below rank 0, code, other rows."""
+    for name, known in dialects.MODULES.items():
+        if known.says_so(seen) and (fits := dialects.get(name).fits) and (reason := fits(seen)):
+            yield Candidate(name, reason)
     for row in own():
         if SHAPES[row.shape].form in ("data", "calls") and _holds(row, seen.value):
             yield Candidate(row.name, "objects of its form")

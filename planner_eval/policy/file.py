@@ -106,12 +106,21 @@ def read_policy(
     Raises:
         PolicyError: the file cannot be read, or says something impossible; names the place.
     """
-    made = _made(_checked(path, settings=settings or path.name in _PROJECTS), str(path), path.parent)
+    made = _of_file(path, settings=settings)
     return made if unknown is None else replace(made, unknown=unknown)
 
 
 _PROJECTS = ("planeval.toml", "pyproject.toml")
 """Files that hold a project's settings beside its policy."""
+
+
+def _of_file(path: Path, above: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
+    """The policy of a file, which those `above` it extend."""
+    data = _checked(path, settings=settings or path.name in _PROJECTS)
+    if path.resolve() in (file.resolve() for file in above):
+        way = " → ".join(map(str, (*above, path)))
+        raise PolicyError(f"{path}: extends leads back to the file: {way}; expected a preset or another")
+    return _made(data, str(path), path.parent, (*above, path))
 
 
 def _checked(path: Path, *, settings: bool) -> dict[str, Any]:
@@ -142,7 +151,8 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise PolicyError(f"{path}: {error}") from None
+        found = f"the byte 0x{error.object[error.start]:02x} at position {error.start}"
+        raise PolicyError(f"{path}: {found} is not UTF-8 text; TOML is written in UTF-8") from None
     except OSError as error:
         raise PolicyError(f"{path}: {error.strerror or error}") from None
 
@@ -206,9 +216,9 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
     return _made(data, where, place)
 
 
-def _made(data: Mapping[str, Any], where: str, place: Path | None) -> Policy:
+def _made(data: Mapping[str, Any], where: str, place: Path | None, above: tuple[Path, ...] = ()) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _base(data.get("extends", "default"), place)
+    base = _base(data.get("extends", "default"), place, above)
     rules = [_rule(rule, f"{where}, rule {at}") for at, rule in enumerate(data.get("rule", ()), 1)]
     kept: dict[str, Any] = {k: data[k] for k in ("order", "answer", "inline", "repeats") if k in data}
     for key in ("stateful", "wildcards"):
@@ -221,9 +231,10 @@ def _made(data: Mapping[str, Any], where: str, place: Path | None) -> Policy:
     return replace(base, name=name, rules=(*base.rules, *rules), **kept)
 
 
-def _base(name: str, place: Path | None) -> Policy:
-    beside = (place or Path()) / name
-    return load_policy(str(beside) if beside.is_file() else name)
+def _base(name: str, place: Path | None, above: tuple[Path, ...]) -> Policy:
+    files = () if name == "default" else ((place or Path()) / name, Path(name))
+    file = next((path for path in files if path.is_file()), None)
+    return load_policy(name) if file is None else _of_file(file, above)
 
 
 def _rule(data: Mapping[str, Any], where: str) -> Rule:
@@ -234,9 +245,9 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
         return Rule(
             compare=compare,
             accepted=tuple(data.get("accepted", ())),
-            aliases=_aliases(data.get("aliases", {}), where),
+            aliases=_aliases(data.get("aliases", {})),
             default=data.get("default", NOTHING),
-            function=_function(data["function"], where) if "function" in data else None,
+            function=_function(data["function"]) if "function" in data else None,
             where=where,
             **made,
         )
@@ -244,23 +255,23 @@ def _rule(data: Mapping[str, Any], where: str) -> Rule:
         raise PolicyError(f"{where}: {error}") from None
 
 
-def _aliases(data: str | Mapping[str, Any], where: str) -> Mapping[str, str]:
+def _aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
     if isinstance(data, str):
         path = folder("data") / "policies" / "tables" / f"{data}.toml"
         if not path.is_file():
             known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
-            raise PolicyError(f"{where}: there is no table of aliases {data!r}; known are {known}")
+            raise PolicyError(f"there is no table of aliases {data!r}; known are {known}")
         data = _toml(path)
     return {casefold(alias): name for alias, name in data.items()}
 
 
-def _function(name: str, where: str) -> Callable[[Any, Any], bool]:
+def _function(name: str) -> Callable[[Any, Any], bool]:
     """A function by its place ``module:name``; the policy's author vouches for it."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise PolicyError(f"{where}: function {name!r} cannot be had: {error}") from None
+        raise PolicyError(f"function {name!r} cannot be had: {error}") from None
     if not callable(found):
-        raise PolicyError(f"{where}: {name!r} is no function")
+        raise PolicyError(f"{name!r} is no function")
     return found  # type: ignore[no-any-return]

@@ -12,18 +12,23 @@ A gold record may have, beside its plan, the fields
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import close_names
+from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content
-from planner_eval.records.files import Record
+from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
+_MISSPELT = 0.9
+"""How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
 
 class Gold(NamedTuple):
@@ -39,6 +44,46 @@ class Gold(NamedTuple):
     def plan(self) -> Plan:
         """The main plan."""
         return self.plans[0][0]
+
+
+def doubts(file: PlanFile) -> tuple[str, ...]:
+    """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
+
+    >>> doubts(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
+    ("g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as a plan without calls; \
+the first is record 1, 'It is sunny.'; --gold-text-field names another field",)
+    """
+    if file.published:
+        return ()
+    return (*_words_for_plans(file), *_misspelt(file))
+
+
+def _words_for_plans(file: PlanFile) -> Iterator[str]:
+    from planner_eval.dialects.detect import may_call
+
+    texts = (one for one in file.records if isinstance(one.source, str) and one.dialect is None)
+    found = [one for one in texts if one.source.strip() and not may_call(one.source)]
+    if found:
+        verbs = ("is", "counts") if len(found) == 1 else ("are", "count")
+        first = found[0].where.removeprefix(f"{found[0].file}, ")
+        named = "; --gold-text-field names another field" if file.content else ""
+        yield (
+            f"{file.name}: {len(found):,} of {len(file.records):,} gold plans {verbs[0]} words that call "
+            f"nothing, and {verbs[1]} as a plan without calls; the first is {first}, "
+            f"{shown(found[0].source.strip())}{named}"
+        )
+
+
+def _misspelt(file: PlanFile) -> Iterator[str]:
+    ours = (*FIELDS, "alternatives")
+    names = Counter(name for one in file.records for name in one.fields)
+    for name, count in names.items():
+        close = close_names(name, ours, 1, alike=_MISSPELT) if name not in ours else ()
+        if close:
+            yield (
+                f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
+                f"did you mean {close[0]!r}?"
+            )
 
 
 def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:

@@ -17,7 +17,7 @@ from planner_eval.policy.unused import Names
 from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.gold import read_gold
+from planner_eval.records.gold import doubts, read_gold
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
@@ -125,7 +125,7 @@ class Reading(NamedTuple):
         return found.of_turn(self.turn)
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
-        """What the user should know of files: what was left out, what ids are given twice, what is in doubt.
+        """What the user should know of files: what was left out, ids given twice, what is in doubt.
 
         Args:
             preds: Files of predictions; of a directory the names of its files come before ids where they
@@ -134,8 +134,8 @@ class Reading(NamedTuple):
         """
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
-        doubts = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
-        return tuple(dict.fromkeys([*(note for file in files for note in file.notes), *doubts]))
+        unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
+        return tuple(dict.fromkeys([*(note for file in files for note in file.notes), *unsure, *doubts(gold)]))
 
 
 AS_IT_COMES = Reading()

@@ -86,7 +86,11 @@ def apply(
     records = _chosen(file, id)
     if id is not None or _single(patches, file):
         found = _patch_of(patches, records[0], alone=not file.many)
-        return apply_one(read_plan(records[0], **reading), found)
+        plan = read_plan(records[0], **reading)
+        try:
+            return apply_one(plan, found)
+        except InputError as error:
+            raise InputError(f"{patches.name}, for {records[0].where}: {error}") from None
     _refuse_strangers(patches, file)
     return apply_patches(records, patches, **reading)
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from planner_eval.base.errors import PolicyError
+from planner_eval.base.text import shortened
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Value
@@ -156,7 +158,22 @@ def _asked(rule: Rule, ours: Value, theirs: Value) -> bool:
         return _within(theirs, ours)
     if rule.pattern is not None:
         return isinstance(ours, str) and re.fullmatch(rule.pattern, ours, re.DOTALL) is not None
-    return rule.function is not None and bool(rule.function(ours, theirs))
+    return rule.function is not None and _answered(rule, rule.function, ours, theirs)
+
+
+def _answered(rule: Rule, function: Callable[[Value, Value], bool], ours: Value, theirs: Value) -> bool:
+    """What a function of the user's says of two values.
+
+    Raises:
+        PolicyError: it fails; names the rule and the values.
+    """
+    try:
+        return bool(function(ours, theirs))
+    except Exception as error:
+        named = getattr(function, "__name__", "function")
+        values = f"{shortened(repr(ours), 40)} (the prediction's) and {shortened(repr(theirs), 40)} (gold's)"
+        reason = f"{type(error).__name__}: {error}"
+        raise PolicyError(f"{rule.where or 'a rule'}: {named!r} failed on {values}: {reason}") from error
 
 
 def _close(rule: Rule, ours: Value, theirs: Value) -> bool:
