@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
 from planner_eval.dialects.detect import detect
 
@@ -29,19 +30,22 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where answers and gold come from, beside their paths.
+    """Where answers, gold and a judge's prompts come from, beside the paths of the first two.
 
     Args:
         id_field: The field of an answer that names its sample; recognised when left out.
         text_field: The field that holds the answer; recognised when left out.
         by: ``"id"`` or ``"position"``; None for ids where all answers have one.
         cache: The cache folder of data sets, where it is not the usual one.
+        prompts: The folder of the prompts that the judge is asked with; those beside the data, else our own,
+            when left out.
     """
 
     id_field: str | None = None
     text_field: str | None = None
     by: str | None = None
     cache: str | None = None
+    prompts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Scored:
         options: The benchmark's own options that were given.
         read: Which field was read as the answers, in words.
         notes: What the user should know of the file of answers: which ids it gives twice.
+        prompts: Which prompts the judge was asked with, in words; "" without a judge.
     """
 
     benchmark: Benchmark
@@ -65,6 +70,7 @@ class Scored:
     options: Mapping[str, Any]
     read: str = ""
     notes: tuple[str, ...] = ()
+    prompts: str = ""
 
 
 def score_file(
@@ -103,12 +109,13 @@ def score_file(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, several=several
     )
     matched = match(answers.found, samples, by=source.by, several=several, nothing=bench.nothing)
+    asking = prompted(bench, judge, source.prompts, gold, cache=source.cache)
     reports = {
-        variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
+        variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
         for variant in variants
     }
     others = _other_notations(bench, options, matched)
-    return Scored(bench, matched, reports, others, options, answers.said, answers.notes)
+    return Scored(bench, matched, reports, others, options, answers.said, answers.notes, asking.said)
 
 
 def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
@@ -159,6 +166,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     yield f"denominator: {len(matched.records):,} records, one a sample" + (
         "" if len(matched.records) == samples else " and answer"
     )
+    if scored.prompts:
+        yield f"judged with {scored.prompts}"
     for what, ids in (
         ("samples without an answer, counted as wrong", matched.missing),
         ("answers that no sample asked for, not counted", matched.unknown),
@@ -273,6 +282,7 @@ def _data(scored: Scored) -> dict[str, Any]:
         "answers_from": scored.read,
         "records": len(matched.records),
         "matched_by": matched.by,
+        "prompts": scored.prompts or None,
         "missing": matched.missing,
         "unknown": matched.unknown,
         "repeated": matched.repeated,

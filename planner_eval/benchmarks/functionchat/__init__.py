@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
+    from planner_eval.llm.templates import PromptFile
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -71,6 +72,12 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table2(samples)
 
 
+def _prompt_files() -> Mapping[str, PromptFile]:
+    from planner_eval.benchmarks.functionchat.prompts import FILES
+
+    return FILES
+
+
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
@@ -83,6 +90,7 @@ BENCHMARK = Benchmark(
     paper=_paper,
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,
+    prompt_files=_prompt_files,
     gold_text=_gold_text,
     notations=frozenset({"json"}),
     nothing="null",
