@@ -25,6 +25,7 @@ from tests.test_cli_table import ALL, SAMPLES, called, folder
 __all__ = ("folder",)  # a fixture for every test here
 
 CALLS = {
+    "agree": "agree judge.jsonl human.jsonl",
     "apply": "apply patches.jsonl pred.jsonl",
     "catalog show": "catalog show tools.json",
     "catalog convert": "catalog convert tools.json --to mcp",
@@ -382,6 +383,7 @@ def test_a_reader_that_goes_changes_no_code(command: str) -> None:
 
 # ---------------------------------------------------------------- what is read
 PLACES = [
+    "agree {} human.jsonl", "agree judge.jsonl {}",
     "apply {} pred.jsonl", "apply patches.jsonl {}",
     "catalog show {}", "catalog convert {} --to mcp",
     "check {} --catalog tools.json", "check plan.json --catalog {}",

@@ -31,6 +31,7 @@ def data(path: Path) -> list[dict[str, Any]]:
 
 # ---------------------------------------------------------------- each command calls its verb
 CALLS: dict[str, list[tuple[list[str], str]]] = {
+    "agree": [([str(PREDS), str(GOLDS)], "agree")],
     "apply": [
         (["PATCH", str(PRED)], "read"),
         (["PATCH", str(PRED)], "read_patches"),

@@ -177,6 +177,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("parse",), "[text|json]"),
         (("selftest",), "[text|json|jsonl|csv|md]"),
         (("compare",), "[text|json|jsonl|csv|md|junit]"),
+        (("agree",), "[text|json|jsonl|csv|md|junit]"),
         (("stats",), "[text|json|csv|md]"),
         (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
         (("score",), "[text|json|jsonl|csv|md|junit]"),
