@@ -15,7 +15,7 @@ _NAMED = 5
 
 
 def write_agreement(found: Agreement, form: str = "text", *, limits: Sequence[Case] = ()) -> str:
-    """An agreement as text, ``md``, ``json``, ``jsonl`` (a line a record), ``csv`` (a line a figure), ``junit``.
+    """An agreement as text, ``md``, ``json``, ``jsonl`` (a record a line), ``csv`` (a figure) or ``junit``.
 
     Args:
         found: The agreement.
