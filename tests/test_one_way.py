@@ -180,7 +180,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("agree",), "[text|json|jsonl|csv|md|junit]"),
         (("stats",), "[text|json|csv|md]"),
         (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
-        (("score",), "[text|json|jsonl|csv|md|junit]"),
+        (("score",), "[text|json|jsonl|csv|md|junit|tsv]"),
         (("dialects",), "[text|json|csv|md]"),
         (("doctor",), "[text|json|csv|md]"),
         (("catalog", "show"), "[text|json|csv|md]"),

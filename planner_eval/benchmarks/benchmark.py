@@ -105,6 +105,8 @@ class Benchmark:
         runner: Opens what runs answers, from a specification of tools and a ``level`` of isolation; None
             where answers are not run.
         details: What the paper shows beside its main figures; None where there is nothing.
+        result_file: Its published code's own result file of answers, given the judge; None where it is not
+            written.
         gold_text: The answer that repeats a sample's gold; None where the right answer is free text.
         notations: The notations that answers are asked for in; any where empty.
         nothing: The text that says that a model answered nothing.
@@ -131,6 +133,7 @@ class Benchmark:
     prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
     runner: Callable[..., AbstractContextManager[Run]] | None = None
     details: Callable[[Scored, Run | None], Details] | None = None
+    result_file: Callable[[Records, Judge | None], str] | None = None
     gold_text: Callable[[Sample], str | None] = gold_as_json
     notations: frozenset[str] = frozenset()
     nothing: str = ""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
@@ -61,6 +62,7 @@ class Scored:
         read: Which field was read as the answers, in words.
         notes: What the user should know of the file of answers: which ids it gives twice.
         prompts: Which prompts the judge was asked with, in words; "" without a judge.
+        judge: Who judged, with these prompts.
     """
 
     benchmark: Benchmark
@@ -71,6 +73,17 @@ class Scored:
     read: str = ""
     notes: tuple[str, ...] = ()
     prompts: str = ""
+    judge: Judge | None = None
+
+    def result_file(self) -> str:
+        """The benchmark's own result file of these answers, as its published code writes it.
+
+        Raises:
+            InputError: its code writes none, or several for such answers.
+        """
+        if self.benchmark.result_file is None:
+            raise InputError(f"{self.benchmark.title} has no result file that is written here")
+        return self.benchmark.result_file(self.matched.records, self.judge)
 
 
 def score_file(
@@ -90,7 +103,7 @@ def score_file(
         pred: The file of answers; ``-`` is standard input.
         gold: A folder of the published data, one of its files, or the name of a data set in the cache.
         name: The benchmark's name.
-        variants: Which of :data:`VARIANTS`.
+        variants: Which of :data:`VARIANTS`; none where only the result file is wanted.
         source: How the answers are read and matched.
         judge: Decides what rules cannot, where the benchmark knows a judge.
         run: Runs answers, where the benchmark does.
@@ -115,7 +128,7 @@ def score_file(
         for variant in variants
     }
     others = _other_notations(bench, options, matched)
-    return Scored(bench, matched, reports, others, options, answers.said, answers.notes, asking.said)
+    return Scored(bench, matched, reports, others, options, answers.said, answers.notes, *asking[::-1])
 
 
 def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:

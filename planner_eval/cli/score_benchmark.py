@@ -10,6 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import TABBED
 from planner_eval.base.tables import table
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
@@ -130,13 +131,22 @@ def score_benchmark(
     from planner_eval.benchmarks.registry import benchmark
 
     bench = benchmark(asked.benchmark or "")
+    refuse_tabbed(form, bench)
     _refuse_idle(bench, form, asked)
     with scoring_options(bench, asked) as options:
         run, judge = options["run"], options["judge"]
+        if form == TABBED:
+            options["variants"] = ()
         scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
         checked = [_checked(scored, limit) for limit in limits]
         cases = [each.case(file=pred) for each in checked]
-        text = _junit(scored, pred, cases, failures) if form == "junit" else _written(scored, form, failures)
+        text = (
+            scored.result_file()
+            if form == TABBED
+            else _junit(scored, pred, cases, failures)
+            if form == "junit"
+            else _written(scored, form, failures)
+        )
         emit(text + (_details(scored, form, run) if asked.details else ""), output)
     for said in scored.notes:
         note(said)
@@ -185,6 +195,21 @@ def judge_failed(judge: Counted | None, prompts: str = "") -> int:
     return 3 if judge.failed == judge.asked else 1
 
 
+def refuse_tabbed(form: str, bench: Benchmark | None) -> None:
+    """Refuse a benchmark's own result file where there is none.
+
+    Args:
+        form: How to write the figures.
+        bench: The benchmark; None without one.
+
+    Raises:
+        UsageError: names the benchmarks that have one.
+    """
+    if form == TABBED and (bench is None or bench.result_file is None):
+        said = _those("with a result file of their own", lambda one: one.result_file is not None)()
+        raise click.UsageError(f"--format tsv applies only {said}, with --benchmark; tables are --format csv")
+
+
 def refuse_idle_options(bench: Benchmark, asked: Published) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
     judging = asked.judge is not None
@@ -206,6 +231,12 @@ def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
         [
             Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
+            Applies(("fail_under", "only"), form != TABBED, "to other formats: --format tsv has no figures"),
+            Applies(
+                ("official",),
+                form != TABBED or asked.official is not False,
+                "to other formats: --format tsv is as the published code writes it",
+            ),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),
         ]
     )

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.functionchat.official import Judged, without_ids
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.functionchat.official import Judged, judge_record, without_ids
 from planner_eval.benchmarks.functionchat.payload import request
 from planner_eval.benchmarks.functionchat.verdicts import is_decided
+from planner_eval.datasets.functionchat import FILES
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Records
+    from planner_eval.llm import Judge
 
 _MIDDLE = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
 COLUMNS = {
@@ -49,6 +55,27 @@ def report(part: str, judged: Iterable[Judged]) -> str:
     """The whole file of one part."""
     lines = [header(part), *(row(record) for record in judged if record.sample.extra.get("part") == part)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def result_file(records: Records, judge: Judge | None) -> str:
+    """The report of answers as the published code writes it, a file for each part of the benchmark.
+
+    Args:
+        records: Samples of one part, each with what a model answered.
+        judge: Decides what exact matching does not.
+
+    Raises:
+        InputError: there are items of several parts.
+    """
+    given = list(records)
+    parts = list(dict.fromkeys(str(sample.extra.get("part")) for sample, _ in given))
+    if len(parts) != 1:
+        files = ", ".join(FILES[part] for part in parts if part in FILES)
+        raise InputError(
+            f"there are items of {' and '.join(parts)}, and the published code writes a file for each part: "
+            f"give one of {files} as the gold"
+        )
+    return report(parts[0], [judge_record(sample, text, judge=judge) for sample, text in given])
 
 
 def read_report(text: str) -> Iterator[tuple[int, dict[str, str | None]]]:
