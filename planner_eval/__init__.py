@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from planner_eval.plan.model import Call, Plan, Ref
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
+    from planner_eval.verbs.agreeing import agree
     from planner_eval.verbs.benchmark import compare_benchmark, score_benchmark
     from planner_eval.verbs.catalogs import read_catalog
     from planner_eval.verbs.checking import check
@@ -58,6 +59,7 @@ _WHERE = {
     "Rule": "policy.rule",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution",
+    "agree": "verbs.agreeing",
     "apply": "verbs.repairing",
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
@@ -107,6 +109,7 @@ __all__ = [
     "StructureDiff",
     "Trace",
     "__version__",
+    "agree",
     "apply",
     "check",
     "check_dataset",

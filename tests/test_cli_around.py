@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.base.formats import NAMED, SUFFIXES, of_suffix
+from planner_eval.base.formats import NAMED, SUFFIXES, TABBED, of_suffix
 from planner_eval.cli.targets import Target
 from tests.conftest import ROOT
 from tests.test_cli_table import ALL, SAMPLES, called, folder
@@ -25,6 +25,7 @@ from tests.test_cli_table import ALL, SAMPLES, called, folder
 __all__ = ("folder",)  # a fixture for every test here
 
 CALLS = {
+    "agree": "agree judge.jsonl human.jsonl",
     "apply": "apply patches.jsonl pred.jsonl",
     "catalog show": "catalog show tools.json",
     "catalog convert": "catalog convert tools.json --to mcp",
@@ -87,7 +88,8 @@ def test_every_command_that_has_a_result_writes_it_to_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "form"), [(name, form) for name in CALLS for form in forms(name) if form not in PICTURES]
+    ("command", "form"),
+    [(name, form) for name in CALLS for form in forms(name) if form not in (*PICTURES, TABBED)],
 )
 def test_the_suffix_decides_the_format(command: str, form: str) -> None:
     file = f"out.{SPELLED.get(form, form)}"
@@ -382,6 +384,7 @@ def test_a_reader_that_goes_changes_no_code(command: str) -> None:
 
 # ---------------------------------------------------------------- what is read
 PLACES = [
+    "agree {} human.jsonl", "agree judge.jsonl {}",
     "apply {} pred.jsonl", "apply patches.jsonl {}",
     "catalog show {}", "catalog convert {} --to mcp",
     "check {} --catalog tools.json", "check plan.json --catalog {}",

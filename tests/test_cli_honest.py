@@ -231,6 +231,7 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
         ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
         ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),
         ((*BENCHMARK, "--replay"), "--replay applies only with --judge"),
+        ((*BENCHMARK, "--prompts", "p"), "--prompts applies only with --judge"),
         ((*BENCHMARK, "--only", "failures", "--format", "json"), "--only applies only to other formats"),
         ((*NESTFUL, "--isolation", "strict"), "--isolation applies only with --tools"),
         ((*NESTFUL, "--judge", "m"), "--judge applies only to benchmarks that ask a judge (callnavi"),

@@ -123,6 +123,14 @@ call = '{"wish": "$name", "gifts": "$arguments"}'
 example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
 """,
     "own.jsonl": _lines({"id": "a", "output": '<call>{"wish": "add", "gifts": {"arg_0": 1}}</call>'}),
+    "judge.jsonl": _lines(
+        {"id": "a", "key": "b", "verdict": "pass", "mark": "good"},
+        {"id": "b", "key": "a", "verdict": "fail", "mark": "fair"},
+    ),
+    "human.jsonl": _lines(
+        {"id": "a", "key": "a", "verdict": "yes", "mark": "good"},
+        {"id": "b", "key": "b", "verdict": "yes", "mark": "good"},
+    ),
     "prose.txt": "So: [add(arg_0=1, arg_1=4)]",
     "tools.py": "def add(arg_0, arg_1):\n    return arg_0 + arg_1\n"
     "def multiply(arg_0, arg_1):\n    return 7\n"

@@ -215,6 +215,46 @@ def test_figures_4_to_6(samples: list[Sample]) -> None:
     assert figures["extra steps"] == (-1, 1)
 
 
+def corrected_of(sample: Sample, talk: Any) -> tuple[float | None, float | None]:
+    figure = score_corrected([(sample, json.dumps(talk))]).figure("self-correction")
+    return figure.numerator, figure.denominator
+
+
+def test_a_right_call_after_an_error_message_is_a_self_correction(samples: list[Sample]) -> None:
+    sample = own(samples, "Hotels-0")
+    assert corrected_of(sample, said(sample)) == (0, 0)
+    wrong_value, wrong_name, malformed = (deepcopy(said(sample)[2]) for _ in range(3))
+    wrong_value["function_call"][0]["arguments"]["adults"] = 7
+    wrong_name["function_call"][0]["name"] = "Get_Room_List"  # its arguments are not this function's
+    malformed["function_call"][0]["arguments"] = {}
+    for wrong in (wrong_value, malformed):
+        talk = said(sample)
+        assert corrected_of(sample, [*talk[:2], wrong, *talk[2:]]) == (1, 1)
+        assert corrected_of(sample, [*talk[:2], wrong, wrong, *talk[2:]]) == (2, 2)
+        assert corrected_of(sample, [*talk[:2], wrong, talk[-1]]) == (0, 1)
+        assert corrected_of(sample, [*talk[:4], wrong, talk[-1]]) == (0, 1)  # the right one came before
+    talk = said(sample)
+    beside = deepcopy(talk)
+    beside[2]["function_call"].append(wrong_value["function_call"][0])
+    assert corrected_of(sample, beside) == (0, 1)  # it came beside the wrong one, not after its message
+    assert corrected_of(sample, [*talk[:2], wrong_name, *talk[2:]]) == (1, 1)
+
+
+def test_a_right_call_of_another_function_corrects_what_it_stands_for(samples: list[Sample]) -> None:
+    sample = own(samples, "Attraction-0")
+    talk = said(sample)
+    other = deepcopy(talk[0])
+    location = talk[0]["function_call"][0]
+    functions = {one["name"]: one for one in sample.tools or ()}
+    names = [name for name in functions if name != location["name"]]
+    kinds = {"string": "x", "number": 1, "boolean": True, "array": []}
+    name = next(n for n in names if functions[n]["parameters"].get("required"))
+    schema = functions[name]["parameters"]
+    values = {key: kinds.get(schema["properties"][key]["type"], 1) for key in schema["required"]}
+    other["function_call"] = [{"name": name, "arguments": values}]
+    assert corrected_of(sample, [other, *talk[:1], talk[-1]]) == (1, 1)
+
+
 # ---------------------------------------------------------------- bad input
 @pytest.mark.parametrize(
     ("text", "code"),

@@ -358,7 +358,7 @@ def test_the_interface_imports_nothing_heavy() -> None:
 REQUESTS = [
     callnavi.rating({"API": ["pay"]}, "무"),
     callnavi.repair("pay(", [{"name": "pay"}]),
-    *(functionchat.verdict(kind, {"Answer": "무"}) for kind in functionchat.OUTPUT_TYPES),
+    *(functionchat.verdict(kind, {"Answer": "무"}, {}) for kind in functionchat.OUTPUT_TYPES),
     complexfuncbench.completeness("where?", "there"),
     complexfuncbench.correctness([{"role": "user"}], "there"),
     complexfuncbench.same_call({"name": "f"}, {"name": "f"}, {"name": "f"}),

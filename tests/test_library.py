@@ -31,6 +31,7 @@ def data(path: Path) -> list[dict[str, Any]]:
 
 # ---------------------------------------------------------------- each command calls its verb
 CALLS: dict[str, list[tuple[list[str], str]]] = {
+    "agree": [([str(PREDS), str(GOLDS)], "agree")],
     "apply": [
         (["PATCH", str(PRED)], "read"),
         (["PATCH", str(PRED)], "read_patches"),
@@ -115,14 +116,14 @@ def test_each_command_calls_its_verb(
 ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
-        "policy", "policy.file", "benchmarks.registry",
+        "llm.counted", "policy", "policy.file", "benchmarks.registry",
     },
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
-        "plan.words", "records.rows", "scoring.allowed", "scoring.compare", "scoring.compare_formats",
-        "scoring.junit", "scoring.report_formats", "scoring.row_formats",
+        "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed", "scoring.compare",
+        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.row_formats",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

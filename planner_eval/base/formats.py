@@ -6,6 +6,9 @@ TYPE_CHECKING = False  # typing's own costs start-up, and every command comes he
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+TABBED = "tsv"
+"""A benchmark's own result file, of tab-separated columns; tables of ours are CSV."""
+
 RECORDS = ("json", "jsonl", "csv", "md")
 """Rows for programs and documents; before them stands what is for people, as text or as a table."""
 
@@ -24,7 +27,7 @@ DRAWN = (*PICTURES, "dot", "mermaid")
 NOTATED = ("text", "json", "jsonl", "md", "xml")
 """What a plan in a notation may be: whichever the text is, it is no drawing and no table."""
 
-NAMED = (*WRITTEN, *DRAWN, "html", "tsv", "parquet", "gz", "bz2", "xz", "zst")
+NAMED = (*WRITTEN, *DRAWN, "html", TABBED, "parquet", "gz", "bz2", "xz", "zst")
 """What suffixes may name: all that some command writes, and what is read but never written."""
 
 SUFFIXES = {"txt": "text", "gv": "dot", "mmd": "mermaid", "xml": "junit"}

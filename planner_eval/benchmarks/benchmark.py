@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
+    from planner_eval.llm.templates import PromptFile
 
 VARIANTS = ("official", "corrected")
 """As the published code computes it; as the paper defines it."""
@@ -101,9 +102,12 @@ class Benchmark:
         difference: Why figures of the two variants differ where neither's own note says so.
         options: What scoring can be told.
         judged: A judge decides what rules cannot; what it is asked stands in the package's ``prompts``.
+        prompt_files: Gives of each task of the judge the file of prompts that takes our wording's place.
         runner: Opens what runs answers, from a specification of tools and a ``level`` of isolation; None
             where answers are not run.
         details: What the paper shows beside its main figures; None where there is nothing.
+        result_file: Its published code's own result file of answers, given the judge; None where it is not
+            written.
         gold_text: The answer that repeats a sample's gold; None where the right answer is free text.
         notations: The notations that answers are asked for in; any where empty.
         nothing: The text that says that a model answered nothing.
@@ -128,8 +132,10 @@ class Benchmark:
     difference: str
     options: tuple[Option, ...] = ()
     judged: bool = False
+    prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
     runner: Callable[..., AbstractContextManager[Run]] | None = None
     details: Callable[[Scored, Run | None], Details] | None = None
+    result_file: Callable[[Records, Judge | None], str] | None = None
     gold_text: Callable[[Sample], str | None] = gold_as_json
     notations: frozenset[str] = frozenset()
     nothing: str = ""

@@ -44,6 +44,21 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
     return samples
 
 
+def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Path]:
+    """The folders that a gold source lies in; they need not be there.
+
+    Args:
+        benchmark: Whose data it is.
+        source: As for :func:`gold_samples`.
+        cache: The cache folder, where it is not the usual one.
+    """
+    path, name = Path(source), source.removeprefix(PREFIX)
+    if name == source and path.exists():
+        return [path if path.is_dir() else path.parent]
+    sets = [one for one in published().values() if one.benchmark == benchmark.name]
+    return [place(one, cache=cache) for one in sets if name in (one.name, one.benchmark)]
+
+
 def _of_cache(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
     named = [one for one in published().values() if name in (one.name, one.benchmark)]
     if not named:

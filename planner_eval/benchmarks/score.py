@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
 from planner_eval.dialects.detect import detect
 
@@ -29,19 +31,22 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where answers and gold come from, beside their paths.
+    """Where answers, gold and a judge's prompts come from, beside the paths of the first two.
 
     Args:
         id_field: The field of an answer that names its sample; recognised when left out.
         text_field: The field that holds the answer; recognised when left out.
         by: ``"id"`` or ``"position"``; None for ids where all answers have one.
         cache: The cache folder of data sets, where it is not the usual one.
+        prompts: The folder of the prompts that the judge is asked with; those beside the data, else our own,
+            when left out.
     """
 
     id_field: str | None = None
     text_field: str | None = None
     by: str | None = None
     cache: str | None = None
+    prompts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Scored:
         options: The benchmark's own options that were given.
         read: Which field was read as the answers, in words.
         notes: What the user should know of the file of answers: which ids it gives twice.
+        prompts: Which prompts the judge was asked with, in words; "" without a judge.
+        judge: Who judged, with these prompts.
     """
 
     benchmark: Benchmark
@@ -65,6 +72,18 @@ class Scored:
     options: Mapping[str, Any]
     read: str = ""
     notes: tuple[str, ...] = ()
+    prompts: str = ""
+    judge: Judge | None = None
+
+    def result_file(self) -> str:
+        """The benchmark's own result file of these answers, as its published code writes it.
+
+        Raises:
+            InputError: its code writes none, or several for such answers.
+        """
+        if self.benchmark.result_file is None:
+            raise InputError(f"{self.benchmark.title} has no result file that is written here")
+        return self.benchmark.result_file(self.matched.records, self.judge)
 
 
 def score_file(
@@ -84,7 +103,7 @@ def score_file(
         pred: The file of answers; ``-`` is standard input.
         gold: A folder of the published data, one of its files, or the name of a data set in the cache.
         name: The benchmark's name.
-        variants: Which of :data:`VARIANTS`.
+        variants: Which of :data:`VARIANTS`; none where only the result file is wanted.
         source: How the answers are read and matched.
         judge: Decides what rules cannot, where the benchmark knows a judge.
         run: Runs answers, where the benchmark does.
@@ -103,12 +122,13 @@ def score_file(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, several=several
     )
     matched = match(answers.found, samples, by=source.by, several=several, nothing=bench.nothing)
+    asking = prompted(bench, judge, source.prompts, gold, cache=source.cache)
     reports = {
-        variant: bench.score(variant, matched.records, judge=judge, run=run, **options)
+        variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
         for variant in variants
     }
     others = _other_notations(bench, options, matched)
-    return Scored(bench, matched, reports, others, options, answers.said, answers.notes)
+    return Scored(bench, matched, reports, others, options, answers.said, answers.notes, *asking[::-1])
 
 
 def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:
@@ -159,6 +179,8 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     yield f"denominator: {len(matched.records):,} records, one a sample" + (
         "" if len(matched.records) == samples else " and answer"
     )
+    if scored.prompts:
+        yield f"judged with {scored.prompts}"
     for what, ids in (
         ("samples without an answer, counted as wrong", matched.missing),
         ("answers that no sample asked for, not counted", matched.unknown),
@@ -273,6 +295,7 @@ def _data(scored: Scored) -> dict[str, Any]:
         "answers_from": scored.read,
         "records": len(matched.records),
         "matched_by": matched.by,
+        "prompts": scored.prompts or None,
         "missing": matched.missing,
         "unknown": matched.unknown,
         "repeated": matched.repeated,

@@ -21,6 +21,7 @@ from planner_eval.cli.targets import say
 from planner_eval.cli.terminal import interrupted, with_color
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
     "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
     "catalog": ("catalog", "Show a tool catalog, or write it in another format."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),

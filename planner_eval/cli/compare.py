@@ -27,6 +27,7 @@ from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
+    judge_failed,
     refuse_idle_options,
     scoring_options,
 )
@@ -34,6 +35,7 @@ from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
+    from planner_eval.llm.counted import Counted
     from planner_eval.scoring.allowed import Allowed
     from planner_eval.scoring.contrast import Comparison
     from planner_eval.scoring.junit import Case
@@ -109,8 +111,9 @@ def command(
     )
     allowed = [_allowed(text) for text in fail_if_worse]
     if named:
-        found = _under_benchmark(systems, gold, how, published, seed)
+        found, judge = _under_benchmark(systems, gold, how, published, seed)
     else:
+        judge = None
         sides, golds = read_sides(systems, gold, how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
@@ -123,21 +126,22 @@ def command(
         note(problem)
     if mistaken:
         _draw(found, mistaken)
-    return 3 if not found.n else int(bool(problems))
+    return max(3 if not found.n else int(bool(problems)), judge_failed(judge))
 
 
 def _under_benchmark(
     systems: Sequence[str], gold: str, how: pe.Reading, asked: Published, seed: int
-) -> Comparison:
+) -> tuple[Comparison, Counted | None]:
     from planner_eval.benchmarks.registry import benchmark
 
     refuse_stdin_twice(*systems, gold)
     bench = benchmark(asked.benchmark or "")
     refuse_idle_options(bench, asked)
     with scoring_options(bench, asked) as options:
-        return pe.compare_benchmark(
+        found = pe.compare_benchmark(
             systems, gold, bench.name, reading=how, names=_names(systems), seed=seed, **options
         )
+        return found, options["judge"]
 
 
 def _allowed(text: str) -> Allowed:

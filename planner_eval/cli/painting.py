@@ -124,6 +124,7 @@ PAINTS: Mapping[str, Callable[[str], str]] = {
     "check": findings,
     "parse": readings,
     "score": tables,
+    "agree": tables,
     "compare": tables,
     "stats": tables,
     "execute": tables,

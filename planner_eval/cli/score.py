@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import WRITTEN
+from planner_eval.base.formats import TABBED, WRITTEN
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
     Applies,
@@ -22,7 +22,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.pairs import say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.score_benchmark import Published, benchmark_options, score_benchmark
+from planner_eval.cli.score_benchmark import Published, benchmark_options, refuse_tabbed, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 from planner_eval.cli.terminal import counted
 
@@ -68,7 +68,7 @@ OWN = (
 @seed_option
 @benchmark_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
-@written(*WRITTEN)
+@written(*WRITTEN, TABBED, help="How to write it; tsv is a benchmark's own result file.")
 @output
 def command(
     pred: str,
@@ -113,6 +113,7 @@ def command(
         refuse_stdin_twice(pred, gold)
         asked = published._replace(details=details)
         return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
+    refuse_tabbed(form, None)
     from planner_eval.metrics import METRICS
     from planner_eval.scoring.report_formats import left_out, write_report
 

@@ -10,6 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import TABBED
 from planner_eval.base.tables import table
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.registry import Benchmark
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.llm import Judge
+    from planner_eval.llm.counted import Counted
     from planner_eval.scoring.junit import Case
 
 
@@ -38,6 +39,7 @@ class Published(NamedTuple):
         judge_url: Its server.
         judge_cache: The file that keeps every exchange with it.
         replay: Answer for the judge from that file alone.
+        prompts: The folder of the prompts that it is asked with.
         details: Show the paper's further tables as well.
     """
 
@@ -50,6 +52,7 @@ class Published(NamedTuple):
     judge_url: str | None
     judge_cache: str | None
     replay: bool
+    prompts: str | None
     details: bool = False
 
 
@@ -87,6 +90,12 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Keeps every exchange with the judge.",
             ),
             click.option("--replay", is_flag=True, help="Answer for the judge from --judge-cache alone."),
+            click.option(
+                "--prompts",
+                metavar="DIR",
+                help="The folder of the prompts that the judge is asked with; those beside the data, else "
+                "our own, when left out.",
+            ),
         )
     ):
         command = option(command)
@@ -120,13 +129,22 @@ def score_benchmark(
     from planner_eval.benchmarks.registry import benchmark
 
     bench = benchmark(asked.benchmark or "")
+    refuse_tabbed(form, bench)
     _refuse_idle(bench, form, asked)
     with scoring_options(bench, asked) as options:
-        run = options["run"]
+        run, judge = options["run"], options["judge"]
+        if form == TABBED:
+            options["variants"] = ()
         scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
         checked = [_checked(scored, limit) for limit in limits]
         cases = [each.case(file=pred) for each in checked]
-        text = _junit(scored, pred, cases, failures) if form == "junit" else _written(scored, form, failures)
+        text = (
+            scored.result_file()
+            if form == TABBED
+            else _junit(scored, pred, cases, failures)
+            if form == "junit"
+            else _written(scored, form, failures)
+        )
         emit(text + (_details(scored, form, run) if asked.details else ""), output)
     for said in scored.notes:
         note(said)
@@ -134,7 +152,8 @@ def score_benchmark(
     below = [each.said for each in checked if not each.met]
     for problem in below:
         note(problem)
-    return int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
+    code = int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
+    return max(code, judge_failed(judge, scored.prompts))
 
 
 @contextmanager
@@ -145,7 +164,48 @@ def scoring_options(bench: Benchmark, asked: Published) -> Iterator[dict[str, An
     variants = VARIANTS if asked.official is None else ("official",) if asked.official else ("corrected",)
     settings = _settings(bench, asked.settings, variants)
     with _runner(bench, asked) as run:
-        yield {"variants": variants, "judge": _judge(asked), "run": run, **settings}
+        yield {
+            "variants": variants,
+            "judge": _judge(asked),
+            "prompts": asked.prompts,
+            "run": run,
+            **settings,
+        }
+
+
+def judge_failed(judge: Counted | None, prompts: str = "") -> int:
+    """Say with which prompts a judge was asked and what it left without an answer; the exit code for that.
+
+    A figure that lacks answers is not the figure that was asked for: 1; where there is none at all: 3.
+
+    Args:
+        judge: Who was asked; None for nobody.
+        prompts: With which prompts, in words.
+    """
+    if judge is None:
+        return 0
+    if prompts:
+        note(f"judged with {prompts}")
+    if not judge.failed:
+        return 0
+    of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
+    note(f"the judge did not answer {of}, and what is judged is not what it would be: {judge.reason}")
+    return 3 if judge.failed == judge.asked else 1
+
+
+def refuse_tabbed(form: str, bench: Benchmark | None) -> None:
+    """Refuse a benchmark's own result file where there is none.
+
+    Args:
+        form: How to write the figures.
+        bench: The benchmark; None without one.
+
+    Raises:
+        UsageError: names the benchmarks that have one.
+    """
+    if form == TABBED and (bench is None or bench.result_file is None):
+        said = _those("with a result file of their own", lambda one: one.result_file is not None)()
+        raise click.UsageError(f"--format tsv applies only {said}, with --benchmark; tables are --format csv")
 
 
 def refuse_idle_options(bench: Benchmark, asked: Published) -> None:
@@ -156,7 +216,7 @@ def refuse_idle_options(bench: Benchmark, asked: Published) -> None:
             Applies(("tools",), bench.executed, _those("that run answers", lambda one: one.executed)),
             Applies(("judge",), bench.judged, _those("that ask a judge", lambda one: one.judged)),
             Applies(("isolation",), asked.tools is not None, "with --tools SPEC"),
-            Applies(("judge_url", "judge_cache", "replay"), judging, "with --judge MODEL"),
+            Applies(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
             Applies(("judge_url",), not asked.replay, "without --replay, which asks nobody"),
         ]
     )
@@ -169,6 +229,12 @@ def _refuse_idle(bench: Benchmark, form: str, asked: Published) -> None:
         [
             Applies(("details",), more, _those("with more tables", lambda one: one.details is not None)),
             Applies(("details",), form in ("text", "md"), "to --format text and md"),
+            Applies(("fail_under", "only"), form != TABBED, "to other formats: --format tsv has no figures"),
+            Applies(
+                ("official",),
+                form != TABBED or asked.official is not False,
+                "to other formats: --format tsv is as the published code writes it",
+            ),
             Applies(("only",), form != "json", "to other formats: --format json has every record"),
         ]
     )
@@ -202,15 +268,16 @@ def _settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str])
     return found
 
 
-def _judge(asked: Published) -> Judge | None:
+def _judge(asked: Published) -> Counted | None:
     if asked.judge is None:
         return None
     from pathlib import Path
 
     from planner_eval.llm import open_judge
+    from planner_eval.llm.counted import Counted
 
     cache = Path(asked.judge_cache) if asked.judge_cache else None
-    return open_judge(asked.judge, base_url=asked.judge_url, cache=cache, replay=asked.replay)
+    return Counted(open_judge(asked.judge, base_url=asked.judge_url, cache=cache, replay=asked.replay))
 
 
 def _runner(bench: Benchmark, asked: Published) -> AbstractContextManager[Any]:

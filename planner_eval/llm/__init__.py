@@ -7,6 +7,8 @@ whether an endpoint, a cache of earlier answers or a function of a test replies.
     from planner_eval.llm import open_judge                        # endpoint, cache or both, by name
     from planner_eval.llm.endpoint import Endpoint                 # an OpenAI-compatible server
     from planner_eval.llm.cache import Cache                       # SQLite; replay without a network
+    from planner_eval.llm.templates import Prompted                # prompts of the user's own
+    from planner_eval.llm.counted import Counted                   # how much was asked, and failed
     from planner_eval.llm import prompts                           # how a judge is asked and read
 """
 
@@ -28,6 +30,8 @@ from planner_eval.llm.protocol import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from planner_eval.llm.cache import Cache
 
 __all__ = [
     "Judge",
@@ -60,12 +64,18 @@ def open_judge(
 
     Raises:
         InputError: a replay without a cache.
+        JudgeError: the cache is a file of another kind, or is not there to be replayed.
     """
     from planner_eval.llm.cache import Cache
 
     if replay:
         if cache is None:
             raise InputError("a replay needs the cache whose answers it replays")
-        return Cache(cache, model=model)
+        return _checked(Cache(cache, model=model))
     endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None)
-    return Cache(cache, endpoint, model=model) if cache else endpoint
+    return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
+
+
+def _checked(cache: Cache) -> Cache:
+    cache.check()
+    return cache

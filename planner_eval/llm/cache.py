@@ -106,7 +106,7 @@ class Cache:
         Raises:
             JudgeError: there is no kept answer and no judge, the judge failed, or the file is no cache.
         """
-        request = replace(request, model=request.model or self.model)
+        request = replace(request, model=request.model or self.model, fields=())
         key, started = request_key(request), time.perf_counter()
         kept = self._find(key)
         if kept is not None:
@@ -122,6 +122,14 @@ class Cache:
         self._keep(request, key, reply)
         self._record(request, key, started, "answered")
         return reply
+
+    def check(self) -> None:
+        """Refuse a file that is no cache before anything is asked; a new one is made.
+
+        Raises:
+            JudgeError: says what the file is, or that there is none.
+        """
+        self._read("SELECT 1 FROM replies LIMIT 1")
 
     def exchanges(self) -> list[Exchange]:
         """Every exchange so far, oldest first."""

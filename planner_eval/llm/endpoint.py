@@ -12,6 +12,8 @@ from planner_eval.base.errors import JudgeError
 from planner_eval.llm.protocol import JudgeReply, JudgeRequest, Usage
 
 _LONGEST_PAUSE = 60.0
+_PATIENCE = 3
+"""So many questions in a row that nobody answers are the end of a judge that had answered before."""
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
 
 
@@ -37,16 +39,38 @@ class Prices:
 
 
 class _Retry(Exception):
-    """The try failed in a way that may pass; `pause` is what the server asked for, in seconds."""
+    """The try failed in a way that may pass.
 
-    def __init__(self, reason: str, pause: float | None = None) -> None:
+    Args:
+        reason: Why, in words.
+        pause: What the server asked for, in seconds.
+        silent: Nobody was there to say anything.
+    """
+
+    def __init__(self, reason: str, pause: float | None = None, *, silent: bool = False) -> None:
         super().__init__(reason)
         self.pause = pause
+        self.silent = silent
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Whether a judge ever answered, and how many questions in a row it then left without an answer."""
+
+    ever: bool = False
+    silent: int = 0
+
+    @property
+    def lost(self) -> bool:
+        return self.silent >= (_PATIENCE if self.ever else 1)
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """An OpenAI-compatible chat endpoint.
+
+    One that leaves its first question without an answer, however often it is asked, is asked no other; nor is
+    one that does so three times in a row: every further question would take as long.
 
     Args:
         model: The model to ask where a request names none.
@@ -69,6 +93,7 @@ class Endpoint:
     backoff: float = 1.0
     prices: Prices | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The endpoint's answer.
@@ -76,12 +101,17 @@ class Endpoint:
         Raises:
             JudgeError: the package is missing, the endpoint refuses, or it failed too often.
         """
+        if self._heard.lost:
+            raise JudgeError(f"{self._name(request)} is not asked any more: nobody answered before")
         pause = self.backoff
         for tries in range(1, self.retries + 2):
             try:
-                return self._reply(self._try(request), request, tries)
+                reply = self._reply(self._try(request), request, tries)
+                self._heard.ever, self._heard.silent = True, 0
+                return reply
             except _Retry as problem:
                 if tries > self.retries:
+                    self._heard.silent += problem.silent
                     times = "once" if tries == 1 else f"{tries} times"
                     raise JudgeError(f"{self._name(request)} was asked {times}: {problem}") from None
                 self.sleep(pause if problem.pause is None else problem.pause)
@@ -120,9 +150,11 @@ class Endpoint:
         except openai.APIStatusError as problem:
             raise self._refusal(problem, request) from None
         except openai.APITimeoutError:
-            raise _Retry(f"no answer within {self.timeout:g} seconds") from None
+            raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
+        except openai.APIConnectionError as problem:
+            raise _Retry(f"no connection ({problem})", silent=True) from None
         except openai.OpenAIError as problem:
-            raise _Retry(f"no connection or no readable answer ({problem})") from None
+            raise _Retry(f"no readable answer ({problem})") from None
         except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
             raise _Retry(f"no readable answer ({type(problem).__name__})") from None
 

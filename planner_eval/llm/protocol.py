@@ -26,6 +26,8 @@ class JudgeRequest:
         max_tokens: The longest answer in tokens; None leaves it to the endpoint.
         attempt: Counted from 0; a metric that asks again because an answer was unusable counts up,
             so that a cache does not give it the unusable answer again.
+        fields: What a template of the user's own is filled with, see :mod:`.templates`: names and texts.
+            They are no part of the question, nor of its key.
     """
 
     task: str
@@ -34,6 +36,7 @@ class JudgeRequest:
     temperature: float = 0.0
     max_tokens: int | None = None
     attempt: int = 0
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +117,7 @@ def request_key(request: JudgeRequest) -> str:
 
 
 def request_json(request: JudgeRequest) -> str:
-    """The request as one JSON text with sorted keys."""
-    return json.dumps(asdict(request), sort_keys=True, ensure_ascii=False)
+    """The question as one JSON text with sorted keys."""
+    asked = asdict(request)
+    del asked["fields"]
+    return json.dumps(asked, sort_keys=True, ensure_ascii=False)

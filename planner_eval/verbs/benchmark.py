@@ -28,6 +28,7 @@ def score_benchmark(
     variants: Sequence[str] = VARIANTS,
     reading: Reading = AS_IT_COMES,
     judge: Judge | None = None,
+    prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
     **settings: str,
 ) -> Scored:
@@ -40,6 +41,8 @@ def score_benchmark(
         variants: ``"official"``, ``"corrected"`` or both.
         reading: The fields of the id and the answer, and how answers are matched.
         judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with; when left out the published ones
+            where they lie beside the data, else our own.
         run: Runs answers, where the benchmark does: a :class:`planner_eval.execution.NestfulRunner`.
         settings: The benchmark's own options, e.g. ``task="routing"``.
 
@@ -56,7 +59,8 @@ def score_benchmark(
                 "pe.score scores what is in memory"
             )
     refuse_reading(reading)
-    source = Source(reading.id_field, reading.text_field, reading.by, reading.cache)
+    places = (reading.cache, None if prompts is None else os.fspath(prompts))
+    source = Source(reading.id_field, reading.text_field, reading.by, *places)
     return score_file(
         os.fspath(pred),
         os.fspath(gold),
@@ -77,6 +81,7 @@ def compare_benchmark(
     variants: Sequence[str] = VARIANTS,
     reading: Reading = AS_IT_COMES,
     judge: Judge | None = None,
+    prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
     names: Sequence[str] | None = None,
     seed: int = 0,
@@ -95,6 +100,7 @@ def compare_benchmark(
         variants: ``"official"``, ``"corrected"`` or both.
         reading: As for :func:`score_benchmark`.
         judge: As for :func:`score_benchmark`.
+        prompts: As for :func:`score_benchmark`.
         run: As for :func:`score_benchmark`.
         names: What the systems are called; A, B and so on when left out.
         seed: Where random numbers start.
@@ -105,14 +111,14 @@ def compare_benchmark(
     """
     refuse_seed(seed)
     called = system_names(systems, names)
-    every = [
-        score_benchmark(one, gold, name, variants=variants, reading=reading, judge=judge, run=run, **settings)
-        for one in systems
-    ]
+    how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
+    how |= {"prompts": prompts, **settings}
+    every = [score_benchmark(one, gold, name, **how) for one in systems]
     files = ["standard input" if os.fspath(one) == "-" else os.fspath(one) for one in systems]
     found = sampled(every, files)
     parts = [f"planeval {__version__}", f"benchmark {name} ({' and '.join(variants)})"]
     parts += [f"{key} {value}" for key, value in settings.items()]
+    parts += [f"judged with {every[0].prompts}"] if every[0].prompts else []
     made = " | ".join([*parts, f"summed counts of samples, 95 % intervals, seed {seed}"])
     compared = make_comparison(found.runs, found.metrics, names=called, made=made, seed=seed)
     reads = [{"first": every[0].read, "second": one.read, "gold": os.fspath(gold)} for one in every[1:]]

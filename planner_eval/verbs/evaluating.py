@@ -135,7 +135,8 @@ class Reading(NamedTuple):
         sides = [by_name(pred, gold) for pred in preds]
         files = (*(pred for pred, _ in sides), sides[0][1])
         unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
-        return tuple(dict.fromkeys([*(note for file in files for note in file.notes), *unsure, *doubts(gold)]))
+        noted = (note for file in files for note in file.notes)
+        return tuple(dict.fromkeys([*noted, *unsure, *doubts(gold)]))
 
 
 AS_IT_COMES = Reading()

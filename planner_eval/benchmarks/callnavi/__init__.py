@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
+    from planner_eval.llm.templates import PromptFile
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -76,6 +77,12 @@ def _several(options: Mapping[str, str]) -> bool:
     return options.get("task") == "stability"
 
 
+def _prompt_files() -> Mapping[str, PromptFile]:
+    from planner_eval.benchmarks.callnavi.prompts import FILES
+
+    return FILES
+
+
 BENCHMARK = Benchmark(
     name="callnavi",
     title="CallNavi",
@@ -89,6 +96,7 @@ BENCHMARK = Benchmark(
     difference="the paper takes an answer as written, and added parameters are wrong",
     options=_OPTIONS,
     judged=True,
+    prompt_files=_prompt_files,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,

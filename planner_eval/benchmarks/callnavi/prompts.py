@@ -1,4 +1,8 @@
-"""What CallNavi's paper asks a judge for, in prompts of our own: repairing an answer, and rating one."""
+"""What CallNavi's paper asks a judge for: repairing an answer, and rating one.
+
+The prompts are our own. The published ones stand inside code; who has copied their text into files uses them
+(:data:`FILES`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import Any
 
 from planner_eval.llm.prompts import request
 from planner_eval.llm.protocol import JudgeRequest
+from planner_eval.llm.templates import PromptFile
 
 _RATE = """You compare the tool calls that a model predicted with the correct ones.
 Look at two things: are the same tools called in the same order, and does every call have the same \
@@ -20,6 +25,12 @@ Calls written as code become entries of both lists; a call inside another call's
 entry of its own before it, and "$$$" takes its place. Change no name and no value, add nothing. \
 Answer with the JSON object alone."""
 
+FILES = {
+    "callnavi.gpt_score": PromptFile("gpt_score.txt", ("predicted", "gold")),
+    "callnavi.repair": PromptFile("repair.txt", ("tools", "answer")),
+}
+"""Files that take the place of our prompts, by task."""
+
 
 def rating(gold: Any, predicted: Any) -> JudgeRequest:
     """Asks how like the gold calls the predicted calls are, 0 to 1; read with :func:`read_rating`.
@@ -29,7 +40,8 @@ def rating(gold: Any, predicted: Any) -> JudgeRequest:
     >>> rating({"API": []}, {"API": ["pay"]}).task
     'callnavi.gpt_score'
     """
-    return request("callnavi.gpt_score", _RATE, {"Predicted": predicted, "Correct": gold})
+    material = {"Predicted": predicted, "Correct": gold}
+    return request("callnavi.gpt_score", _RATE, material, fields={"predicted": predicted, "gold": gold})
 
 
 def repair(text: str, tools: Any) -> JudgeRequest:
@@ -37,4 +49,5 @@ def repair(text: str, tools: Any) -> JudgeRequest:
 
     Source: CallNavi, section 5.1 (the repair step before structural accuracy).
     """
-    return request("callnavi.repair", _REPAIR, {"Tools": tools, "Answer": text})
+    material = {"Tools": tools, "Answer": text}
+    return request("callnavi.repair", _REPAIR, material, fields={"tools": tools, "answer": text})

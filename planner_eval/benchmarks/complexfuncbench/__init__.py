@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
+    from planner_eval.llm.templates import PromptFile
 
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
@@ -87,6 +88,12 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table3(samples)
 
 
+def _prompt_files() -> Mapping[str, PromptFile]:
+    from planner_eval.benchmarks.complexfuncbench.prompts import FILES
+
+    return FILES
+
+
 BENCHMARK = Benchmark(
     name="complexfuncbench",
     title="ComplexFuncBench",
@@ -100,6 +107,7 @@ BENCHMARK = Benchmark(
     difference="the paper counts over the samples that came in, and every annotated call once",
     options=(_RUNNER,),
     judged=True,
+    prompt_files=_prompt_files,
     gold_text=_gold_text,
     notations=frozenset({"json"}),
     gold_beside={"conversations": "functions"},

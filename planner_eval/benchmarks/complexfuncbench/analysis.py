@@ -6,7 +6,7 @@ No code was published for these figures; each function says how it counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,6 +190,39 @@ def _alike(name: str, given: Any, gold: Any) -> bool:
     if name == FILTER and isinstance(given, str) and isinstance(gold, str):
         return {item.strip() for item in given.split(",")} == {item.strip() for item in gold.split(",")}
     return bool(given == gold)
+
+
+def self_correction(conversations: Iterable[Sequence[Sequence[Judged]]]) -> Rate:
+    """How many wrong calls a later turn puts right.
+
+    A wrong call gets an error message for an answer (a malformed one says what is wrong, any other is
+    general). It is put right where a later turn holds a right call of the same function, or the right call
+    that the wrong one stood for.
+
+    Args:
+        conversations: Of each every judged call, by turn.
+
+    Returns:
+        As ``wrong`` those that stay wrong, of all wrong calls.
+
+    Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
+    no figure and no code of it was published.
+    """
+    stayed = total = 0
+    for turns in conversations:
+        later: list[Judged] = []
+        for turn in reversed(turns):
+            wrong = [one for one in turn if not one.matched]
+            total += len(wrong)
+            stayed += sum(not any(_puts_right(one, other) for other in later) for one in wrong)
+            later += [one for one in turn if one.matched]
+    return Rate(stayed, total)
+
+
+def _puts_right(wrong: Judged, right: Judged) -> bool:
+    return right.prediction["name"] == wrong.prediction["name"] or (
+        wrong.gold is not None and right.gold is wrong.gold
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,13 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULTS) -> Repor
         rows.append(row)
         if found is not None:
             judged.append(found)
-    figures = (*_rates(judged), *_answers(judged, settings), *_errors(judged), *_steps(judged))
+    figures = (
+        *_rates(judged),
+        *_answers(judged, settings),
+        *_errors(judged),
+        *_steps(judged),
+        _self_correction(judged),
+    )
     return Report("complexfuncbench", "corrected", len(rows), figures, tuple(rows))
 
 
@@ -137,6 +143,14 @@ def _errors(judged: Sequence[Record]) -> list[Figure]:
     return [ratio(f"error share {name}", count, total) for name, count in counts.items()] + [
         ratio(f"error rate {name}", rate.wrong, rate.total) for name, rate in rates.items()
     ]
+
+
+_SELF = "wrong calls, each answered by an error message, after which a later turn makes the right one"
+
+
+def _self_correction(judged: Sequence[Record]) -> Figure:
+    found = analysis.self_correction(one.completed.judged for one in judged)
+    return ratio("self-correction", found.total - found.wrong, found.total, note=_SELF)
 
 
 def _steps(judged: Sequence[Record]) -> list[Figure]:

@@ -1,4 +1,8 @@
-"""What ComplexFuncBench's paper asks a judge for, in prompts of our own: final answers, and like calls."""
+"""What ComplexFuncBench's paper asks a judge for: final answers, and like calls.
+
+The prompts are our own. The published ones stand inside code; who has copied their text into files uses them
+(:data:`FILES`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 from planner_eval.llm.prompts import request
 from planner_eval.llm.protocol import JudgeRequest
+from planner_eval.llm.templates import PromptFile
 
 _COMPLETE = """You judge how completely an answer covers what a user asked.
 2: every part of the request is answered. 1: some parts are answered, others are missing. \
@@ -25,6 +30,13 @@ or without its country, arguments in another order, an optional argument that is
 default is meant. They differ if any value that changes the result differs.
 Answer with one JSON object: {"reason": "<short>", "is_equal": <true or false>}."""
 
+FILES = {
+    "complexfuncbench.completeness": PromptFile("completeness.txt", ("query", "response")),
+    "complexfuncbench.correctness": PromptFile("correctness.txt", ("conversation", "response")),
+    "complexfuncbench.same_call": PromptFile("same_call.txt", ("tool", "predicted", "gold")),
+}
+"""Files that take the place of our prompts, by task."""
+
 
 def completeness(query: str, response: str) -> JudgeRequest:
     """Asks whether a final answer covers the whole query, 0 to 2; read with :func:`read_scale`.
@@ -32,7 +44,8 @@ def completeness(query: str, response: str) -> JudgeRequest:
     Source: ComplexFuncBench, section 3.2.
     """
     material = {"Request": query, "Answer": response}
-    return request("complexfuncbench.completeness", f"{_COMPLETE}\n{_SCALE}", material)
+    fields = {"query": query, "response": response}
+    return request("complexfuncbench.completeness", f"{_COMPLETE}\n{_SCALE}", material, fields=fields)
 
 
 def correctness(conversation: Sequence[Any], response: str) -> JudgeRequest:
@@ -41,7 +54,8 @@ def correctness(conversation: Sequence[Any], response: str) -> JudgeRequest:
     Source: ComplexFuncBench, section 3.2.
     """
     material = {"Conversation": list(conversation), "Answer": response}
-    return request("complexfuncbench.correctness", f"{_CORRECT}\n{_SCALE}", material)
+    fields = {"conversation": list(conversation), "response": response}
+    return request("complexfuncbench.correctness", f"{_CORRECT}\n{_SCALE}", material, fields=fields)
 
 
 def same_call(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
@@ -50,4 +64,5 @@ def same_call(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
     Source: ComplexFuncBench, section 3.1 (LLM-based matching).
     """
     material = {"Tool": tool, "Predicted call": predicted, "Correct call": gold}
-    return request("complexfuncbench.same_call", _SAME, material)
+    fields = {"tool": tool, "predicted": predicted, "gold": gold}
+    return request("complexfuncbench.same_call", _SAME, material, fields=fields)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
+    from planner_eval.llm.templates import PromptFile
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -71,6 +73,24 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table2(samples)
 
 
+def _prompt_files() -> Mapping[str, PromptFile]:
+    from planner_eval.benchmarks.functionchat.prompts import FILES
+
+    return FILES
+
+
+def _result_file(records: Records, judge: Judge | None) -> str:
+    from planner_eval.benchmarks.functionchat.tsv import result_file
+
+    return result_file(records, judge)
+
+
+def _details(scored: Scored, _run: Run | None) -> Details:
+    from planner_eval.benchmarks.functionchat.errors import error_rows
+
+    yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
+
+
 BENCHMARK = Benchmark(
     name="functionchat",
     title="FunctionChat-Bench",
@@ -83,6 +103,9 @@ BENCHMARK = Benchmark(
     paper=_paper,
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,
+    prompt_files=_prompt_files,
+    details=_details,
+    result_file=_result_file,
     gold_text=_gold_text,
     notations=frozenset({"json"}),
     nothing="null",

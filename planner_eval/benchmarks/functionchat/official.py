@@ -1,8 +1,8 @@
 """FunctionChat-Bench's scores as its published code computes them.
 
 Calls are compared with gold first; what does not pass, and every other kind of answer, goes to a judge.
-The published judge's prompts are the benchmark's own; here prompts of ours ask for the same, so only the
-reading of the judge's text and the tallies are the published ones.
+The judge is asked with the published prompts where the user has their files, else with prompts of our own,
+so that only the reading of its text and the tallies are the published ones.
 
 Source: repository kakao/FunctionChat-Bench at cb32af3 (version 2); paper sections 4 and 5, appendix B.
 """
@@ -134,15 +134,19 @@ def match_item(sample: Sample, output: Any) -> Exact:
 def judge_request(sample: Sample, output: Any) -> Any:
     """What the judge is asked about one answer."""
     sent = request(sample)
-    material = {
-        "Available tools": sent["tools"],
-        "Conversation": sent["messages"],
-        "Reference": without_ids(sent["ground_truth"]),
-        "Assistant's turn": without_ids(output),
+    fields = {
+        "tools": sent["tools"],
+        "query": sent["messages"],
+        "ground_truth": without_ids(sent["ground_truth"]),
+        "response": without_ids(output),
     }
+    headings = ("Available tools", "Conversation", "Reference", "Assistant's turn")
+    material = dict(zip(headings, fields.values(), strict=True))
     if sample.extra["type_of_output"] == "call":
         material["Acceptable alternatives"] = sent["acceptable_arguments"]
-    return ask_verdict(sample.extra["type_of_output"], material)
+        # As published: JSON of what is JSON text already.
+        fields["acceptable_arguments"] = json.dumps(sent["acceptable_arguments"], ensure_ascii=False)
+    return ask_verdict(sample.extra["type_of_output"], material, fields)
 
 
 def without_ids(message: Any) -> Any:

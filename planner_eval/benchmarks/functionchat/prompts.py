@@ -1,4 +1,7 @@
-"""What FunctionChat-Bench's paper asks a judge for, in prompts of our own: pass or fail, by kind of turn."""
+"""What FunctionChat-Bench's paper asks a judge for: pass or fail, by kind of turn.
+
+The prompts are our own; the published files take their place where the user has them (:data:`FILES`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from planner_eval.llm.prompts import request
 from planner_eval.llm.protocol import JudgeRequest
+from planner_eval.llm.templates import PromptFile
 
 _VERDICT = """You decide whether an assistant's turn in a conversation with tools is right.
 {criterion}
@@ -33,19 +37,28 @@ be able to do, or to have done, what only a missing tool could do.""",
 }
 OUTPUT_TYPES = tuple(_CRITERIA)
 """The four kinds of right answer in FunctionChat-Bench."""
+_FIELDS = ("tools", "query", "ground_truth", "response")
+FILES = {
+    f"functionchat.{kind}": PromptFile(
+        f"data/rubric_{kind}.txt", (*_FIELDS, "acceptable_arguments") if kind == "call" else _FIELDS
+    )
+    for kind in OUTPUT_TYPES
+}
+"""The published files of prompts, by task."""
 
 
-def verdict(output_type: str, material: Mapping[str, Any]) -> JudgeRequest:
+def verdict(output_type: str, material: Mapping[str, Any], fields: Mapping[str, Any]) -> JudgeRequest:
     """Asks for pass or fail on one turn by the criterion of its output type.
 
     Args:
         output_type: One of :data:`OUTPUT_TYPES`.
         material: Headings and what stands under them: tools, conversation, reference, answer …
+        fields: The same for the published prompts, by the names in their braces.
 
     Source: FunctionChat-Bench, section 4 and appendix B; temperature as in the published settings.
 
-    >>> verdict("slot", {"Answer": "Which city?"}).task
+    >>> verdict("slot", {"Answer": "Which city?"}, {"response": "Which city?"}).task
     'functionchat.slot'
     """
     instructions = _VERDICT.format(criterion=_CRITERIA[output_type])
-    return request(f"functionchat.{output_type}", instructions, material, temperature=0.1)
+    return request(f"functionchat.{output_type}", instructions, material, temperature=0.1, fields=fields)

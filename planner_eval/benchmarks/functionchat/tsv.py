@@ -1,4 +1,4 @@
-"""FunctionChat-Bench's report file: one line of tab-separated columns an item.
+"""FunctionChat-Bench's report file, written and read: one line of tab-separated columns an item.
 
 Source: repository kakao/FunctionChat-Bench at cb32af3; the paper's Figure 2 shows one line of it.
 """
@@ -6,11 +6,18 @@ Source: repository kakao/FunctionChat-Bench at cb32af3; the paper's Figure 2 sho
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.functionchat.official import Judged, without_ids
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.functionchat.official import Judged, judge_record, without_ids
 from planner_eval.benchmarks.functionchat.payload import request
+from planner_eval.benchmarks.functionchat.verdicts import is_decided
+from planner_eval.datasets.functionchat import FILES
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Records
+    from planner_eval.llm import Judge
 
 _MIDDLE = ("ground_truth", "acceptable_arguments", "model_output", "reasoning")
 COLUMNS = {
@@ -48,6 +55,53 @@ def report(part: str, judged: Iterable[Judged]) -> str:
     """The whole file of one part."""
     lines = [header(part), *(row(record) for record in judged if record.sample.extra.get("part") == part)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def result_file(records: Records, judge: Judge | None) -> str:
+    """The report of answers as the published code writes it, a file for each part of the benchmark.
+
+    Args:
+        records: Samples of one part, each with what a model answered.
+        judge: Decides what exact matching does not.
+
+    Raises:
+        InputError: there are items of several parts.
+    """
+    given = list(records)
+    parts = list(dict.fromkeys(str(sample.extra.get("part")) for sample, _ in given))
+    if len(parts) != 1:
+        files = ", ".join(FILES[part] for part in parts if part in FILES)
+        raise InputError(
+            f"there are items of {' and '.join(parts)}, and the published code writes a file for each part: "
+            f"give one of {files} as the gold"
+        )
+    return report(parts[0], [judge_record(sample, text, judge=judge) for sample, text in given])
+
+
+def read_report(text: str) -> Iterator[tuple[int, dict[str, str | None]]]:
+    r"""The items of a report with their verdicts, and the line of each: ids are those of our samples.
+
+    A verdict that is neither pass nor fail is none.
+
+    >>> list(read_report("#serial_num\tis_pass\ttools_type\t\n7\tpass\texact\t{}\n"))
+    [(2, {'id': 'singlecall-7-exact', 'verdict': 'pass'})]
+    """
+    lines = text.split("\n")
+    columns = lines[0].rstrip("\r").removeprefix("#").rstrip("\t").split("\t")
+    part = "singlecall" if "tools_type" in columns else "calldecision" if "category" in columns else "dialog"
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        cells = dict(zip(columns, line.split("\t"), strict=False))
+        name = f"{part}-{cells.get('serial_num')}"
+        verdict = cells.get("is_pass")
+        yield (
+            number,
+            {
+                "id": f"{name}-{cells.get('tools_type')}" if part == "singlecall" else name,
+                "verdict": verdict if is_decided(verdict) else None,
+            },
+        )
 
 
 def _cells(judged: Judged) -> dict[str, Any]:

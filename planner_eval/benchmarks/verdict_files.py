@@ -1,0 +1,117 @@
+"""Files of verdicts: a yes or no, or a class, for each record of an evaluation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import one_line
+from planner_eval.records.fields import ABSENT, choose_id, has, id_text, value_at
+from planner_eval.records.frames import rows_of
+from planner_eval.records.opening import content_of, open_path
+from planner_eval.records.shapes import Item
+from planner_eval.scoring.agreement import Verdict, Verdicts
+
+FIELDS = (
+    "verdict", "is_pass", "decision", "judgement", "judgment", "judged", "passed", "pass", "correct", "ok",
+    "label", "class", "rating", "score", "human", "judge", "answer",
+)  # fmt: skip
+"""Fields that hold a verdict, the likeliest first."""
+
+_REPORT = b"#serial_num\tis_pass\t"
+"""How FunctionChat-Bench's report files begin."""
+
+
+def read_verdicts(source: Any, *, id_field: str | None = None, verdict_field: str | None = None) -> Verdicts:
+    """The verdicts of a file, or the same in memory.
+
+    Args:
+        source: The path of a file (``"-"`` is standard input): JSON lines, a JSON array or a table of
+            records, a JSON object from ids to verdicts, or FunctionChat-Bench's report; or a list of
+            records, a frame, or a mapping from ids to verdicts.
+        id_field: The field that names a record; recognised when left out.
+        verdict_field: The field that holds its verdict; recognised when left out.
+
+    Raises:
+        InputError: the file is missing, holds no records, or a field cannot be told.
+
+    >>> read_verdicts({"a": True, "b": "no"}).found[1]
+    Verdict(id='b', value='no', where='verdicts, record 2 (id b)', error='')
+    """
+    if isinstance(source, (str, os.PathLike)):
+        name, items = _opened(os.fspath(source), verdict_field)
+    else:
+        name, items = "verdicts", [Item(row) for row in _listed(rows_of(source))]
+    if len(items) == 1 and isinstance(items[0].data, dict) and not _is_record(items[0].data, verdict_field):
+        items = [Item({"id": key, "verdict": value}) for key, value in items[0].data.items()]
+    records = [item.data for item in items if isinstance(item.data, dict)]
+    if not records:
+        raise InputError(
+            f"{name} holds no records: expected JSON lines, a JSON array or a table of records, each with an "
+            "id and a verdict, or an object from ids to verdicts"
+        )
+    if id_field is not None and not any(has(record, id_field) for record in records):
+        raise InputError(f"{name}: no record has the id field {id_field!r}")
+    key = id_field or choose_id(records)
+    field = verdict_field or _field(name, records, key)
+    if not any(has(record, field) for record in records):
+        raise InputError(f"{name}: no record has the verdict field {field!r}")
+    found = tuple(_verdict(name, at, item, key, field) for at, item in enumerate(items, 1))
+    return Verdicts(name, found, f'field "{field}" of {len(found):,} record{"s" * (len(found) != 1)}')
+
+
+def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
+    opened = open_path(path, "verdicts")
+    if opened.data.startswith(_REPORT):
+        from planner_eval.benchmarks.functionchat.tsv import read_report
+
+        rows = read_report(opened.data.decode("utf-8", "replace"))
+        return opened.name, [Item(row, line=line) for line, row in rows]
+    return opened.name, list(content_of(opened, verdict_field).found.items)
+
+
+def _listed(rows: Any) -> list[Any]:
+    if isinstance(rows, Mapping):
+        return [dict(rows)]
+    if isinstance(rows, (list, tuple)):
+        return list(rows)
+    raise InputError(f"verdicts are records or a mapping from ids to verdicts, not a {type(rows).__name__}")
+
+
+def _is_record(data: Mapping[str, Any], verdict_field: str | None) -> bool:
+    if verdict_field is not None and has(data, verdict_field):
+        return True
+    plain = all(isinstance(value, (str, bool, int, float, type(None))) for value in data.values())
+    return not plain or any(field in data for field in FIELDS)
+
+
+def _field(name: str, records: Iterable[Mapping[str, Any]], key: str | None) -> str:
+    """The field of the verdicts: one that is known, else the only one beside the id."""
+    fields = list(dict.fromkeys(field for record in records for field in record if field != key))
+    known = [field for field in FIELDS if field in fields] or (fields if len(fields) == 1 else [])
+    if known:
+        return known[0]
+    shown = ", ".join(map(repr, fields[:6])) or "no field"
+    raise InputError(
+        f"{name}: no field is known to hold a verdict; records have {shown} beside their id: name it with "
+        "--verdict-field"
+    )
+
+
+def _verdict(file: str, number: int, item: Item, key: str | None, field: str) -> Verdict:
+    name = id_text(value_at(item.data, key)) if isinstance(item.data, dict) and key else None
+    line = f", line {item.line}" if item.line is not None else ""
+    where = f"{file}{line}, record {number}" + (f" (id {one_line(name)})" if name is not None else "")
+    if item.error is not None:
+        return Verdict(name, None, where, one_line(str(item.error).split("\n")[0]))
+    if not isinstance(item.data, dict):
+        return Verdict(None, None, where, "it is no object, expected a record with a verdict")
+    value = value_at(item.data, field)
+    if isinstance(value, (list, dict)):
+        kind = "a list" if isinstance(value, list) else "an object"
+        return Verdict(name, None, where, f"{field!r} is {kind}, expected a yes, a no or a class")
+    if value is ABSENT or value is None or str(value).strip() == "":
+        return Verdict(name, None, where)
+    return Verdict(name, id_text(value) or str(value).strip(), where)

@@ -1,0 +1,71 @@
+"""planeval agree: a judge's verdicts beside a person's."""
+
+from __future__ import annotations
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.formats import WRITTEN
+from planner_eval.cli.limits import check_limit
+from planner_eval.cli.options import emit, note, output, seed_option, threshold, written
+from planner_eval.cli.sources import refuse_stdin_twice
+
+
+@click.command("agree")
+@click.argument("first", metavar="VERDICTS")
+@click.argument("second", metavar="REFERENCE")
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="This class counts as yes and all others as no; when left out verdicts are yes or no where all "
+    "words say one of them, else classes.",
+)
+@click.option("--id-field", metavar="NAME", help="The field of a record that names it.")
+@click.option("--verdict-field", metavar="NAME", help="The field of a record that holds its verdict.")
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="FIGURE=X",
+    help="Exit with 1 when a figure is below X, e.g. kappa=0.6; of errors, when it is above.",
+)
+@seed_option
+@written(*WRITTEN)
+@output
+def command(
+    first: str,
+    second: str,
+    positive: str | None,
+    id_field: str | None,
+    verdict_field: str | None,
+    fail_under: tuple[str, ...],
+    seed: int,
+    form: str,
+    output: str | None,
+) -> int:
+    """Say how far a judge's verdicts agree with a person's: agreement, Cohen's kappa, errors of either kind.
+
+    VERDICTS and REFERENCE are files of records with an id and a verdict (pass, no, 1, a class), paired by id:
+    JSON lines, JSON, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. Exit
+    code: 0 compared, 1 below a threshold of --fail-under, or records left over, 2 usage, 3 nothing could be
+    compared.
+    """
+    from planner_eval.scoring.agreement_formats import write_agreement
+
+    limits = [threshold(text) for text in fail_under]
+    refuse_stdin_twice(first, second)
+    found = pe.agree(
+        first, second, positive=positive, id_field=id_field, verdict_field=verdict_field, seed=seed
+    )
+    checked = [
+        check_limit(limit, found.figure(limit.name), lower=limit.name.startswith("false")) for limit in limits
+    ]
+    emit(write_agreement(found, form, limits=[each.case(file=first) for each in checked]), output)
+    below = [each.said for each in checked if not each.met]
+    for problem in below:
+        note(problem)
+    if found.left_over:
+        note(f"{found.left_over:,} of {len(found.rows):,} records are in no figure")
+    if not found.n:
+        note("nothing could be compared: no record has a verdict on both sides")
+        return 3
+    return int(bool(below) or bool(found.left_over))

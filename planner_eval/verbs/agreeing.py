@@ -1,0 +1,48 @@
+"""Two sets of verdicts on the same records, a judge's and a person's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_eval.benchmarks.verdict_files import read_verdicts
+from planner_eval.scoring.agreement import Agreement, agreement
+from planner_eval.verbs.scoring import refuse_seed
+
+
+def agree(
+    first: Any,
+    second: Any,
+    *,
+    positive: str | None = None,
+    id_field: str | None = None,
+    verdict_field: str | None = None,
+    names: tuple[str, str] | None = None,
+    seed: int = 0,
+) -> Agreement:
+    """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
+
+    Args:
+        first: The verdicts that are looked at, a judge's: a file, a list of records with an id and a verdict,
+            or a mapping from ids to verdicts. A verdict is a yes or no in any of its words, or a class.
+        second: The reference, a person's, likewise.
+        positive: The class that counts as yes, all others as no.
+        id_field: The field that names a record; recognised when left out.
+        verdict_field: The field that holds its verdict; recognised when left out.
+        names: What the two are called; their files' names when left out.
+        seed: Where the random numbers of the interval start.
+
+    Raises:
+        InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a
+            partner.
+
+    >>> found = agree({"a": "pass", "b": "pass", "c": "fail"}, {"a": True, "b": False, "c": False})
+    >>> found.figure("false positives"), found.cells
+    (0.3333333333333333, ((1, 1), (0, 1)))
+    """
+    refuse_seed(seed)
+    sides = [read_verdicts(one, id_field=id_field, verdict_field=verdict_field) for one in (first, second)]
+    if names is not None or sides[0].name == sides[1].name:
+        sides = [
+            one._replace(name=name) for one, name in zip(sides, names or ("first", "second"), strict=True)
+        ]
+    return agreement(sides[0], sides[1], positive=positive, seed=seed)

@@ -1,0 +1,245 @@
+"""Verdicts set beside a reference's: agreement, kappa, errors, and what no figure counts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError, PairingError
+from planner_eval.scoring.agreement import kappa
+from planner_eval.scoring.intervals import sign_test, wilson
+
+
+def planeval(*argv: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
+    whole = [sys.executable, "-m", "planner_eval", "agree", *argv]
+    return subprocess.run(whole, capture_output=True, text=True, input=typed)
+
+
+def spread(cells: list[list[int]], names: str = "yn") -> tuple[dict[str, str], dict[str, str]]:
+    """Verdicts with these counts of confusion."""
+    pairs = [
+        (a, b)
+        for a, row in zip(names, cells, strict=True)
+        for b, n in zip(names, row, strict=True)
+        for _ in range(n)
+    ]
+    words = {"y": "pass", "n": "fail"} if names == "yn" else {name: name for name in names}
+    left, right = ({str(at): words[pair[side]] for at, pair in enumerate(pairs)} for side in (0, 1))
+    return left, right
+
+
+# ---------------------------------------------------------------- figures, by hand
+def test_cohens_own_kind_of_table() -> None:
+    found = pe.agree(*spread([[20, 5], [10, 15]]))
+    assert found.cells == ((20, 5), (10, 15))
+    assert found.figure("agreement") == 0.7
+    assert found.figure("kappa") == 0.4  # chance: (25·30 + 25·20) / 50² = 0.5
+    assert found.figure("false positives") == 5 / 50
+    assert found.figure("false negatives") == 10 / 50
+    assert found.figure("false positive rate") == 5 / 20
+    assert found.figure("false negative rate") == 10 / 30
+    assert {shift.p for shift in found.shifts} == {sign_test(5, 10)}
+    spans = {one.name: one.interval for one in found.figures}
+    assert spans["agreement"] == wilson(35, 50)
+    assert spans["false negative rate"] == wilson(10, 30)
+
+
+def test_the_papers_rates_of_errors() -> None:
+    """Table 5 of FunctionChat-Bench: 202 false positives, 16 false negatives of 4,000 are 5.1 and 0.4 %."""
+    found = pe.agree(*spread([[3000, 202], [16, 782]]))
+    assert [f"{found.figure(f'false {kind}'):.3f}" for kind in ("positives", "negatives")] == [
+        "0.051",
+        "0.004",
+    ]
+
+
+def test_classes_have_a_row_each_and_one_correction() -> None:
+    found = pe.agree(*spread([[5, 9, 0], [0, 6, 0], [0, 0, 3]], "abc"))
+    assert found.classes == ("a", "b", "c")
+    assert [(s.name, s.first, s.second, s.both) for s in found.shifts] == [
+        ("a", 14, 5, 5), ("b", 6, 15, 6), ("c", 3, 3, 3),
+    ]  # fmt: skip
+    raw = sign_test(9, 0)
+    assert [s.p for s in found.shifts] == [3 * raw, 3 * raw, 1.0]
+    assert "false positives" not in {one.name for one in found.figures}
+    collapsed = pe.agree(*spread([[5, 9, 0], [0, 6, 0], [0, 0, 3]], "abc"), positive="A")
+    assert collapsed.cells == ((5, 9), (0, 9))
+
+
+def test_the_interval_is_the_bootstrap_over_records() -> None:
+    cells = [[40, 12], [7, 21]]
+    left, right = spread(cells)
+    pairs = [(a == "pass", b == "pass") for a, b in zip(left.values(), right.values(), strict=True)]
+    draw = random.Random(5)
+    values = []
+    for _ in range(4000):
+        drawn = draw.choices(pairs, k=len(pairs))
+        counted = [[drawn.count((a, b)) for b in (True, False)] for a in (True, False)]
+        values.append(kappa(counted))
+    found = sorted(value for value in values if value is not None)
+    span = next(one.interval for one in pe.agree(left, right).figures if one.name == "kappa")
+    assert span is not None
+    assert span.low == pytest.approx(found[100], abs=0.04)
+    assert span.high == pytest.approx(found[3900], abs=0.04)
+    assert span.method == "bootstrap 1000 seed 0"
+    assert pe.agree(left, right) == pe.agree(left, right)
+    assert pe.agree(left, right, seed=1).figures[1].interval != span
+
+
+@given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))
+def test_kappa_keeps_its_bounds(cells: list[list[int]]) -> None:
+    value = kappa(cells)
+    same = sum(row[at] for at, row in enumerate(cells))
+    of = sum(map(sum, cells))
+    if value is None:
+        assert of == same  # nothing at all, or one class alone on both sides
+    else:
+        assert -1 <= value <= 1
+        assert (value == 1) == (same == of)
+        assert value == pytest.approx(kappa([list(column) for column in zip(*cells, strict=True)]))
+
+
+def test_kappa_is_none_where_chance_does_as_well() -> None:
+    found = pe.agree({"a": "yes", "b": "yes"}, {"a": "pass", "b": "1"})
+    assert (found.figure("kappa"), found.figure("agreement")) == (None, 1.0)
+    assert found.figure("false positive rate") is None
+    assert "chance does as well" in found.figures[1].note
+
+
+# ---------------------------------------------------------------- files
+def test_files_of_many_forms_say_the_same(tmp_path: Path) -> None:
+    verdicts = {"a": True, "b": False, "c": True}
+    files = {
+        "x.jsonl": "\n".join(json.dumps({"id": k, "verdict": v}) for k, v in verdicts.items()),
+        "x.json": json.dumps([{"id": k, "is_pass": "pass" if v else "fail"} for k, v in verdicts.items()]),
+        "map.json": json.dumps(verdicts),
+        "x.csv": "id,human\n" + "".join(f"{k},{'Yes' if v else 'No '}\n" for k, v in verdicts.items()),
+        "x.tsv": "id\tdecision\n" + "".join(f"{k}\t{int(v)}\n" for k, v in verdicts.items()),
+        "odd.jsonl": "\n".join(json.dumps({"id": k, "x": 1, "mine": v}) for k, v in verdicts.items()),
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        more = {"verdict_field": "mine"} if name == "odd.jsonl" else {}
+        sides: Any = (tmp_path / name, verdicts) if not more else (tmp_path / name, tmp_path / name)
+        found = pe.agree(*sides, **more)
+        assert (found.cells, found.left_over) == (((2, 0), (0, 1)), 0), name
+    with pytest.raises(InputError, match="no field is known to hold a verdict; records have 'x', 'mine'"):
+        pe.agree(tmp_path / "odd.jsonl", verdicts)
+
+
+def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
+    judge, human = tmp_path / "judge.jsonl", tmp_path / "human.jsonl"
+    judge.write_text(
+        '{"id": "a", "verdict": "pass"}\n{"id": "b", "verdict": null}\n{"id": "a", "verdict": "fail"}\n'
+        '{"id": "c", "verdict": ["x"]}\n{"verdict": "pass"}\n{"id": "d", "ver\n'
+        '{"id": "e", "verdict": "pass"}\n',
+        encoding="utf-8",
+    )
+    human.write_text("".join(f'{{"id": "{k}", "verdict": "yes"}}\n' for k in "abcz"), encoding="utf-8")
+    done = planeval(str(judge), str(human), "--format", "jsonl")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    states = [row["state"] for row in rows]
+    assert done.returncode == 1
+    once = ["same", "no verdict", "only in first", "only in second", "repeated"]
+    assert sorted(states) == sorted([*once, *["unreadable"] * 3])
+    assert "7 of 8 records are in no figure" in done.stderr
+    text = planeval(str(judge), str(human)).stdout
+    for said in (
+        "1 records with both verdicts",
+        "1 without a verdict on one side, not counted: b",
+        f"1 only in {judge}, not counted: e",
+        f"1 only in {human}, not counted: z",
+        "'verdict' is a list, expected a yes, a no or a class",
+        "line 5, record 5: it has no id",
+        "line 3, record 3 (id a): an earlier record has its id",
+    ):
+        assert said in text
+
+
+def test_without_ids_it_is_by_position(tmp_path: Path) -> None:
+    left, right = [{"verdict": "yes"}, {"verdict": "no"}], [{"verdict": "no"}, {"verdict": "no"}]
+    found = pe.agree(left, right)
+    assert (found.by, found.cells) == ("position", ((0, 1), (0, 1)))
+    with pytest.raises(InputError, match="give them ids, or as many on both sides"):
+        pe.agree(left, right[:1])
+
+
+def test_functionchats_own_report_is_read(tmp_path: Path) -> None:
+    report = tmp_path / "eval_report.tsv"
+    report.write_text(
+        "#serial_num\tis_pass\ttools_type\tground_truth\t\n"
+        '1\tpass\texact\t{}\n1\tfail\t4_random\t{}\n2\tI cannot say\texact\t{}\n',
+        encoding="utf-8",
+    )  # fmt: skip
+    human = {"singlecall-1-exact": "pass", "singlecall-1-4_random": "pass", "singlecall-2-exact": "fail"}
+    found = pe.agree(report, human)
+    assert found.cells == ((1, 0), (1, 0))
+    assert [row.state for row in found.rows] == ["same", "different", "no verdict"]
+
+
+# ---------------------------------------------------------------- the command
+def test_every_format_says_the_figures(tmp_path: Path) -> None:
+    left, right = (tmp_path / f"{name}.json" for name in ("judge", "human"))
+    for file, side in zip((left, right), spread([[20, 5], [10, 15]]), strict=True):
+        file.write_text(json.dumps(side), encoding="utf-8")
+    files = (str(left), str(right))
+    done = planeval(*files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "kappa                   0.4  0." in done.stdout
+    assert "10 differ" not in done.stdout
+    assert "15 differ: " in done.stdout
+    data = json.loads(planeval(*files, "--format", "json").stdout)
+    assert (data["schema"], data["n"], data["left_over"]) == ("planeval.agreement/1", 50, 0)
+    assert {one["name"]: one["value"] for one in data["figures"]}["kappa"] == 0.4
+    rows = list(csv.DictReader(io.StringIO(planeval(*files, "--format", "csv").stdout)))
+    assert {row["figure"]: row["value"] for row in rows}["kappa"] == "0.4"
+    assert "| kappa | 0.4 |" in planeval(*files, "--format", "md").stdout
+    assert 'tests="50" failures="15" errors="0"' in planeval(*files, "--format", "junit").stdout
+
+
+def test_thresholds_and_codes(tmp_path: Path) -> None:
+    left, right = (tmp_path / f"{name}.json" for name in ("judge", "human"))
+    for file, side in zip((left, right), spread([[20, 5], [10, 15]]), strict=True):
+        file.write_text(json.dumps(side), encoding="utf-8")
+    files = (str(left), str(right))
+    assert (
+        planeval(*files, "--fail-under", "kappa=0.4", "--fail-under", "false positives=0.1").returncode == 0
+    )
+    done = planeval(*files, "--fail-under", "kappa=0.41", "--fail-under", "false negatives=0.1")
+    assert done.returncode == 1
+    assert "kappa is 0.4000, expected at least 0.41" in done.stderr
+    assert "false negatives is 0.2000, expected at most 0.1" in done.stderr
+    none = planeval(*files, "--fail-under", "kappa=0.41", "--format", "junit").stdout
+    assert 'name="kappa=0.41"' in none
+    other = tmp_path / "other.json"
+    other.write_text('{"x": "yes"}')
+    done = planeval(str(left), str(other))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "no id of" in done.stderr
+    with pytest.raises(PairingError, match="neither side has a verdict"):
+        pe.agree({"a": None}, {"a": None})
+    assert pe.agree({"a": "yes", "b": None}, {"a": None, "b": "no"}).n == 0
+    nothing = tmp_path / "nothing.json"
+    nothing.write_text(json.dumps(dict.fromkeys(map(str, range(50)))))
+    done = planeval(str(left), str(nothing))
+    assert done.returncode == 3
+    assert "nothing could be compared: no record has a verdict on both sides" in done.stderr
+    assert planeval(str(left), "-", typed=right.read_text()).returncode == 0
+    assert planeval("-", "-").returncode == 2
+
+
+def test_free_text_is_no_verdict() -> None:
+    many = {str(n): f"because {n}" for n in range(150)}
+    with pytest.raises(InputError, match="150 different verdicts, at most 100 are classes"):
+        pe.agree(many, many)
