@@ -98,7 +98,9 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
             "give the records of both files ids"
         )
     places = {record.id: at for at, record in enumerate(gold.records) if record.id is not None}
-    moved = [one for at, one in enumerate(pred.records) if places.get(one.id, at) != at]
+    moved = [
+        one for at, one in enumerate(pred.records) if one.id is not None and places.get(one.id, at) != at
+    ]
     if moved:
         yield (
             f"{pred.name}: {len(moved):,} of {len(pred.records):,} records stand elsewhere than the record "
