@@ -86,7 +86,7 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
 
     >>> one = PlanFile("a", (Record("a", 0, None, "f()"),), True)
     >>> two = PlanFile("b", (Record("b", 0, None, "e()"), Record("b", 1, None, "f()")), True)
-    >>> [said.partition(":")[0] for said in doubts(one, two)]
+    >>> [said.partition(": paired")[0] for said in doubts(one, two)]
     ['records: 1 in a, 2 in b']
     """
     if not (pred.many and gold.many and _in_order(pred, gold, by)):
