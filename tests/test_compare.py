@@ -380,7 +380,7 @@ def test_the_library_takes_two_or_many() -> None:
     assert pe.compare([*systems.values()], wanted).names == ("A", "B", "C")
     assert pe.compare([*systems.values()], wanted, names=["x", "x", "p"]).names == ("x", "x (2)", "system p")
     for bad in ([wanted], wanted[0], []):
-        with pytest.raises(InputError, match="expected two or more"):
+        with pytest.raises(InputError, match="mapping of two or more"):
             pe.compare(bad, wanted)
     with pytest.raises(InputError, match="2 names for 3 systems"):
         pe.compare([*systems.values()], wanted, names=["x", "y"])
@@ -444,3 +444,11 @@ def test_a_lazy_system_is_worse_under_the_official_appbench(tmp_path: Path) -> N
         1,
         "complete_match of kept is 0.50 against 0.75 of appbench, difference -0.2500, expected none lower",
     )
+
+
+def test_systems_under_a_benchmark_may_have_names() -> None:
+    answers = SAMPLES / "answers" / "callnavi.jsonl"
+    found = pe.compare_benchmark({"base": answers, "tuned": answers}, SAMPLES / "callnavi", "callnavi")
+    assert found.names == ("base", "tuned")
+    with pytest.raises(InputError, match="the systems are 1, expected a list or a mapping of two or more"):
+        pe.compare_benchmark({"base": answers}, SAMPLES / "callnavi", "callnavi")

@@ -86,7 +86,7 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
 
     >>> one = PlanFile("a", (Record("a", 0, None, "f()"),), True)
     >>> two = PlanFile("b", (Record("b", 0, None, "e()"), Record("b", 1, None, "f()")), True)
-    >>> [said.partition(":")[0] for said in doubts(one, two)]
+    >>> [said.partition(": paired")[0] for said in doubts(one, two)]
     ['records: 1 in a, 2 in b']
     """
     if not (pred.many and gold.many and _in_order(pred, gold, by)):
@@ -98,7 +98,9 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
             "give the records of both files ids"
         )
     places = {record.id: at for at, record in enumerate(gold.records) if record.id is not None}
-    moved = [one for at, one in enumerate(pred.records) if places.get(one.id, at) != at]
+    moved = [
+        one for at, one in enumerate(pred.records) if one.id is not None and places.get(one.id, at) != at
+    ]
     if moved:
         yield (
             f"{pred.name}: {len(moved):,} of {len(pred.records):,} records stand elsewhere than the record "

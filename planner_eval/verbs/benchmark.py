@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,7 +74,7 @@ def score_benchmark(
 
 
 def compare_benchmark(
-    systems: Sequence[str | os.PathLike[str]],
+    systems: Sequence[str | os.PathLike[str]] | Mapping[str, str | os.PathLike[str]],
     gold: str | os.PathLike[str],
     name: str,
     *,
@@ -94,7 +94,7 @@ def compare_benchmark(
     benchmark gives of the whole.
 
     Args:
-        systems: The files of answers, two or more.
+        systems: The files of answers, two or more; or a mapping from the systems' names to them.
         gold: The benchmark's data, as for :func:`score_benchmark`.
         name: The benchmark's name.
         variants: ``"official"``, ``"corrected"`` or both.
@@ -110,6 +110,8 @@ def compare_benchmark(
         InputError: as for :func:`score_benchmark`; or there is only one system.
     """
     refuse_seed(seed)
+    if isinstance(systems, Mapping):
+        names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
     how |= {"prompts": prompts, **settings}

@@ -121,7 +121,7 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
     """
     if not isinstance(systems, (list, tuple)) or len(systems) < 2:
         kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
-        raise InputError(f"the systems are {kind}, expected two or more: pe.compare([a, b, c], gold)")
+        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
     if names is None:
         names = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(systems))]
     if len(names) != len(systems):
