@@ -81,3 +81,12 @@ def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Pa
     plans.write_text("".join(f'{{"plan": [{calls}]}}\n' for calls in (circle, f"{circle}, {alone}", alone)))
     rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
     assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) ()", "()"]
+
+
+def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('[{"name": "f", "arguments": {}}]')
+    done = planeval("stats", str(plan), "--tool-graph", str(tmp_path / "tools.dot"))
+    assert "1 plan: 1 call of 1 tool, 0 references between 0 pairs" in done.stderr
+    shown = planeval("data", "show", "nestful-v2", "--cache", str(tmp_path)).stdout
+    assert "files      1, of unknown size\n" in shown

@@ -177,6 +177,7 @@ def show(
 
 def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
     sizes = [file.bytes for file in dataset.files if file.bytes]
+    known = f", {sum(sizes) / 1e6:.1f} MB" + (" where the size is known" * (len(sizes) < len(dataset.files)))
     there = [file for file in dataset.files if (folder / file.path).is_file()]
     lines = {
         "name": dataset.name,
@@ -186,7 +187,7 @@ def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
         "records": f"{dataset.records:,}",
         "scored by": dataset.benchmark or "no benchmark",
         "address": dataset.address,
-        "files": f"{len(dataset.files)}, {sum(sizes) / 1e6:.1f} MB where the size is known",
+        "files": f"{len(dataset.files)}{known if sizes else ', of unknown size'}",
         "folder": f"{folder} ({len(there)} files there)",
         "note": dataset.note,
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import shortened
+from planner_eval.base.text import counted, shortened
 from planner_eval.drawing.labels import name_text, visible
 from planner_eval.drawing.scene import MAX_BOXES, Arrow, Box, Scene
 from planner_eval.plan.adjacency import producers
@@ -118,8 +118,9 @@ class ToolGraph:
     def _summary(self) -> str:
         references = sum(self.references.values())
         return (
-            f"{self.plans:,} plans: {self.calls.total():,} calls of {len(self.calls):,} {self.nodes}s, "
-            f"{references:,} references between {len(self.references):,} pairs"
+            f"{counted(self.plans, 'plan')}: {counted(self.calls.total(), 'call')} of "
+            f"{counted(len(self.calls), self.nodes)}, {counted(references, 'reference')} between "
+            f"{counted(len(self.references), 'pair')}"
         )
 
     def _notes(self, kept: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
