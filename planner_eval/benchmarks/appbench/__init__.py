@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
-from planner_eval.benchmarks.details import by_part, parts
+from planner_eval.benchmarks.details import by_part, part_reports, parts
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
@@ -86,7 +86,7 @@ def _details(scored: Scored, run: Run | None) -> Details:
     from planner_eval.benchmarks.appbench.counting import outcomes
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
-    yield Table("By part", by_part(scored, run))
+    yield Table("By part", by_part(part_reports(scored, run)))
     errors: list[dict[str, Any]] = []
     for part, records in parts(scored).items():
         for cell in table4(outcomes(records), part.upper()):
