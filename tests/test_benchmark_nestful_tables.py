@@ -72,7 +72,7 @@ def test_samples_that_cannot_be_run_are_in_no_corrected_share() -> None:
 def test_averages_over_files_are_weighted_by_their_samples() -> None:
     files = [records(GOLD), records(OTHER, LOST, LOST)]
     corrected = weighted_average([nestful.score_corrected(file, run=RUN) for file in files])
-    found = {figure.name: (figure.value, figure.denominator) for figure in corrected}
+    found: dict[str, Any] = {figure.name: (figure.value, figure.denominator) for figure in corrected}
     # By hand: Partial is 1 of 1, and (1/2 + 0 + 0) / 3; wins are 1 of 1 and 1 of 3.
     assert found["accuracy_combined"] == (pytest.approx((1 * 1 + 3 * (0.5 / 3)) / 4), 4)
     assert found["percentage_times_full_score"] == (0.25, 4)
