@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
 
@@ -72,6 +73,12 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table2(samples)
 
 
+def _details(scored: Scored, run: Run | None) -> Details:
+    from planner_eval.benchmarks.callnavi.details import tables
+
+    return tables(scored)
+
+
 def _several(options: Mapping[str, str]) -> bool:
     return options.get("task") == "stability"
 
@@ -89,6 +96,7 @@ BENCHMARK = Benchmark(
     difference="the paper takes an answer as written, and added parameters are wrong",
     options=_OPTIONS,
     judged=True,
+    details=_details,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,
