@@ -199,7 +199,11 @@ def test_an_appbench_file_gives_the_official_figures(reference: Path, tmp_path: 
     text = shown(scored)
     assert all(str(float(value)) in text for value in wanted.values() if value % 1)
     titles = [title for title, _ in details(scored)]
-    assert titles == ["Table 4: errors in percent", "Figure 4: exact match of arguments by scale"]
+    assert titles == [
+        "Table 4: errors in percent",
+        "Figure 4: exact match of arguments by scale",
+        "Table 8: APIs called, by app",
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "complexfuncbench"])

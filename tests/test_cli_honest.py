@@ -212,6 +212,8 @@ FILES = (PRED, GOLD)
 BENCHMARK = ("score", *CALLNAVI, "--benchmark", "callnavi")
 NESTFUL = ("score", str(ANSWERS / "nestful.jsonl"), str(ROOT / "data" / "samples" / "nestful"))
 NESTFUL = (*NESTFUL, "--benchmark", "nestful")
+JUDGED = ("score", str(ANSWERS / "functionchat.jsonl"), str(ROOT / "data" / "samples" / "functionchat"))
+JUDGED = (*JUDGED, "--benchmark", "functionchat")
 BOTH = ("--source", "data/samples", "--cache", "nonexistent")
 
 
@@ -226,7 +228,7 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
         ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
         ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
         ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
-        ((*BENCHMARK, "--details"), "--details applies only to benchmarks with more tables"),
+        ((*JUDGED, "--details"), "--details applies only to benchmarks with more tables"),
         ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
         ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
         ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),

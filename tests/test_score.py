@@ -101,6 +101,16 @@ def test_denominators_are_the_readable_gold_plans(files: tuple[str, str]) -> Non
         report.figure("cals")
 
 
+def test_figures_by_scope_leave_out_plans_without_apps(tmp_path: Path) -> None:
+    plans = ["A: [f()]", "A: [x = f()]\nB: [g(#y=x)]", "B: [g()]", "f()"]
+    gold = write(tmp_path / "gold.jsonl", [{"id": str(n), "gold": plan} for n, plan in enumerate(plans)])
+    pred = write(tmp_path / "pred.jsonl", [{"id": str(n), "prediction": "A: [f()]"} for n in range(4)])
+    done = planeval("score", pred, gold, "--metric", "exact", "--by", "scope")
+    assert done.returncode == 0
+    table = done.stdout.partition("\nscope")[2].splitlines()
+    assert [line.split() for line in table[:4]] == [["n", "exact"], ["MS", "1", "0"], ["SS", "2", "0.5"], []]
+
+
 def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
     scored = [
         Scored(str(i), "different", tallies={"edges": tally})

@@ -11,7 +11,7 @@ import pytest
 from planner_eval.base.tables import table
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS as COUNTED
-from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, explained
+from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, explained
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 
@@ -26,7 +26,7 @@ def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
     done = planeval("stats", str(DEMO / file), "--explain")
     assert done.stdout.startswith(plain.rstrip("\n"))
     below = done.stdout[len(plain) :]
-    heads = ("argument kind", "argument kinds", "pattern", "patterns", "shape")
+    heads = ("argument kind", "argument kinds", "pattern", "patterns", "shape", "scope")
     shown = {line.split("  ")[0].strip() for line in plain.splitlines() if line} - {"figure", *heads}
     said = {line.split("  ")[0].strip() for line in below.splitlines()}
     missing = {word for word in shown - said if not re.fullmatch(r"[()× \d]+|[{A].*", word)}
@@ -62,7 +62,7 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
 
 
 def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
-    words = explained(FIGURES, KINDS, PATTERNS, shapes=True)
+    words = explained(FIGURES, KINDS, PATTERNS, shapes=True, scopes=SCOPES)
     made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
     page = PAGE.read_text(encoding="utf-8")
     if request.config.getoption("--update-cases"):

@@ -128,6 +128,26 @@ def test_real_plans_agree_with_networkx(reference: Path, part: str) -> None:
     assert figures["calls"].total == calls
     assert figures["sequential_scale"].max == biggest
     assert figures["parallel_scale"].max == parallel
+    assert summary.scopes == {part.upper(): len(records)}  # each of the 801 is what its file is called
+
+
+@pytest.mark.parametrize(
+    ("tools", "wanted"),
+    [
+        ("", None),
+        ("f", None),
+        ("A.f g", None),
+        ("A.f", "SS"),
+        ("A.f A.f", "SM"),
+        ("A.f A.g", "SM"),
+        ("A.f B.f", "MS"),
+        ("A.f B.f A.f", "MM"),
+    ],
+)
+def test_scope_counts_apps_and_calls(tools: str, wanted: str | None) -> None:
+    named = [tool.rpartition(".") for tool in tools.split()]
+    plan = Plan(tuple(Call(f"c{n}", name, app=app or None) for n, (app, _, name) in enumerate(named)))
+    assert (structure.scope(plan), stats(plan).scope) == (wanted, wanted)
 
 
 def test_every_number_of_a_plan_is_a_figure_of_many() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,16 +123,19 @@ def _answers(record: Record, benchmark: Benchmark, many: bool, several: bool) ->
     listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))
     for one in content if listed else [content]:
         try:
-            yield Answer(_text(one, benchmark), record.id, record.where)
+            yield Answer(_text(one, benchmark, record.fields), record.id, record.where)
         except (ParseError, RecursionError) as error:
             why = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
             yield Answer(None, record.id, record.where, why)
 
 
-def _text(content: Any, benchmark: Benchmark) -> str:
+def _text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:
     """An answer as the text that the benchmark's scorer reads."""
     if content is None:
         return ""
+    beside = {name: fields[name] for name in benchmark.answer_beside if fields.get(name) is not None}
+    if beside and isinstance(content, str):
+        content = {"text": content, **beside}
     return content if isinstance(content, str) else benchmark.answer_text(content)
 
 

@@ -114,6 +114,8 @@ class Benchmark:
         gold_beside: Fields in which its own files keep gold: always, or where the field named beside them
             stands in the file too.
         answer_text: A structured answer as the text that the scorer reads.
+        answer_beside: Fields of an answer's record that say more of it; `answer_text` gets them, and the
+            answer as ``text``, where an answer in words has one of them beside it.
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
         several: Whether these options have every sample answered several times.
@@ -141,6 +143,7 @@ class Benchmark:
     nothing: str = ""
     gold_beside: Mapping[str, str] = field(default_factory=dict)
     answer_text: Callable[[Any], str] = as_json
+    answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()

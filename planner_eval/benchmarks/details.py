@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Answered
     from planner_eval.benchmarks.benchmark import Table
-    from planner_eval.benchmarks.report import Run
+    from planner_eval.benchmarks.report import Report, Run
     from planner_eval.benchmarks.score import Scored
 
 Rows = Sequence[Mapping[str, Any]]
@@ -37,17 +37,30 @@ def parts(scored: Scored) -> dict[str, list[Answered]]:
     return found
 
 
-def by_part(scored: Scored, run: Run | None) -> Rows:
-    """Each figure for each part; a row a figure, a column a part and variant."""
+def part_reports(scored: Scored, run: Run | None) -> dict[str, dict[str, Report]]:
+    """The reports of each part of the data, scored by itself, by variant; none where there is one part."""
     found = parts(scored)
     if len(found) < 2:
-        return []
+        return {}
+    score = scored.benchmark.score
+    return {
+        part: {variant: score(variant, records, run=run, **scored.options) for variant in scored.reports}
+        for part, records in found.items()
+    }
+
+
+def by_part(reports: Mapping[str, Mapping[str, Report]]) -> Rows:
+    """Each figure for each part; a row a figure, a column a part and variant.
+
+    Args:
+        reports: Of :func:`part_reports`.
+    """
     rows: dict[str, dict[str, Any]] = {}
-    for part, records in found.items():
-        for variant in scored.reports:
-            report = scored.benchmark.score(variant, records, run=run, **scored.options)
+    columns = ["figure"]
+    for part, variants in reports.items():
+        for variant, report in variants.items():
+            columns.append(f"{part} {variant}")
             for figure in report.figures:
                 row = rows.setdefault(figure.name, {"figure": figure.name})
-                row[f"{part} {variant}"] = figure.error or figure.value
-    columns = ["figure", *(f"{part} {variant}" for part in found for variant in scored.reports)]
+                row[columns[-1]] = figure.error or figure.value
     return [{column: row.get(column) for column in columns} for row in rows.values()]

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Break the differences down by calls, depth or pattern of the gold plan, or by a field of its "
-    "record. When left out: all of these, and difficulty, domain and category where records have them.",
+    help="Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of "
+    "its record. When left out: all of these, and difficulty, domain and category where records have them.",
 )
 @click.option(
     "--fail-if-worse",

@@ -54,7 +54,8 @@ OWN = (
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Break the figures down by calls, depth or pattern of the gold plan, or by a field of its record.",
+    help="Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its "
+    "record.",
 )
 @click.option(
     "--fail-under",

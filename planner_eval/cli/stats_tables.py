@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Rows = Sequence[tuple[Read, Stats | None]]
 
 _LONG = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
-_COUNTS = ("argument_kinds", "patterns", "shapes")
+_COUNTS = ("argument_kinds", "patterns", "shapes", "scopes")
 LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
 
 
@@ -36,7 +36,7 @@ def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) ->
             row: dict[str, Any] = {"file": source.title} if len(sources) > 1 else {}
             row["record"] = read.record
             if stats is not None:
-                row |= {k: v for k, v in asdict(stats).items() if form == "json" or k not in _LONG}
+                row |= {k: v for k, v in _said(stats).items() if form == "json" or k not in _LONG}
                 if form != "json":
                     row["shape"] = stats.shape
             row["error"] = read.error.split("\n")[0] if read.error else None
@@ -44,10 +44,15 @@ def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) ->
     if len(rows) == 1 and form in ("text", "md") and rows[0]["error"] is None:
         stats = rows_of[0][0][1]
         assert stats is not None
-        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in asdict(stats).items()]
+        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in _said(stats).items()]
         return table(rows, form, width=100)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     return table([{key: row.get(key) for key in keys} for row in rows], form)
+
+
+def _said(stats: Stats) -> dict[str, Any]:
+    """The figures of a plan; its scope only where its calls name their apps."""
+    return {key: value for key, value in asdict(stats).items() if key != "scope" or value is not None}
 
 
 def _plain(value: Any) -> str:
@@ -164,9 +169,10 @@ def words_table(rows: Rows, form: str, *, summary: bool) -> str:
         names = ["total", "plans", *["unread"] * (len(figures) < len(rows)), *names]
     elif len(rows) == 1:
         names += ["critical path", "fan in", "fan out"]
+    names += ["scope"] * (not summary and bool(found.scopes))
     listed = summary or len(rows) == 1
     kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
-    words = explained(names, kinds, patterns, shapes=bool(found.shapes))
+    words = explained(names, kinds, patterns, shapes=bool(found.shapes), scopes=found.scopes)
     return table([{"word": word, "meaning": said} for word, said in words.items()], form, width=200)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -14,6 +15,9 @@ from planner_eval.dialects.appbench_terms import LITERALS, NAME, SIGN, fits
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
+
+_PLACEHOLDER = re.compile(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
+"""An app's name at the beginning of a line that may stand for one of a first step."""
 
 
 def read_data(data: Any, limits: Limits, places: Places | None = None) -> RawPlan:
@@ -58,15 +62,64 @@ def decided_text(data: dict[str, Any]) -> str:
     whole = data.get("decided_app_api")
     if matched is None and isinstance(whole, str):
         return whole
-    apps, calls = data.get("decided_app") if matched is None else matched, data.get("decided_api")
-    for parts in (apps, calls):
-        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-            raise ParseError(
-                f"decided_app and decided_api hold {parts!r:.60}, expected lists of texts",
-                code="parse.shape",
-                dialect="appbench",
-            )
-    return "\n".join(f"{app}: [{call}]" for app, call in zip_longest(apps or [], calls or [], fillvalue=""))
+    decided, calls = data.get("decided_app"), data.get("decided_api")
+    apps = decided if matched is None else matched
+    for what, parts in (("decided_app", apps), ("decided_api", calls)):
+        if not isinstance(parts, list) or not all(isinstance(part, str | None) for part in parts):
+            raise _refused(what, parts)
+    if len(apps or ()) > len(calls or ()):  # the scorer passes over names that are none
+        apps = [app for app in apps or () if app]
+    first = data.get("decided_app_first_step")
+    if matched is not None and isinstance(decided, list) and isinstance(first, list):
+        placed = matched_apps(decided, first)
+        if [app for app in placed if app is not None] == matched:  # those left out keep their calls' places
+            apps = placed
+    pairs = zip_longest(apps or [], calls or [], fillvalue="")
+    return "\n".join(f"{app or ''}: [{call or ''}]" for app, call in pairs)
+
+
+def matched_apps(decided: Sequence[Any], first_step: Sequence[Any]) -> list[Any]:
+    """The apps of an answer, ``app1`` … being those that a separate first step chose, in its order.
+
+    Returns:
+        An app a name; None for a name that begins with ``app`` and is the number of none.
+
+    Source: ``revise_api_call`` of the published code, which leaves out what is None here.
+
+    >>> matched_apps(["app2", "Trams", "app3"], ["Shops", "Garden"])
+    ['Garden', 'Trams', None]
+    """
+    found = []
+    for name in decided:
+        if isinstance(name, str) and name.lower().startswith("app"):
+            try:
+                place = int(name.lower().replace("app", "").split("_")[0]) - 1
+                found.append(first_step[place] if place < len(first_step) else None)
+            except (ValueError, IndexError):
+                found.append(None)
+        else:
+            found.append(name)
+    return found
+
+
+def first_step_text(text: str, first_step: Any) -> str:
+    r"""An answer whose lines name ``app1`` … as one that names the apps of its first step.
+
+    Raises:
+        ParseError: the first step is no list of texts.
+
+    >>> first_step_text("app1: [x = buy()]\\nTrams: [y = ride()]", ["Movies"])
+    'Movies: [x = buy()]\\nTrams: [y = ride()]'
+    """
+    if not isinstance(first_step, list) or not all(isinstance(app, str) for app in first_step):
+        raise _refused("first_step_apps", first_step)
+    return _PLACEHOLDER.sub(lambda name: matched_apps([name[0].strip()], first_step)[0] or "", text)
+
+
+def _refused(what: str, found: Any) -> ParseError:
+    return ParseError(
+        f"{what} holds {found!r:.60}, expected a list of texts", code="parse.shape", dialect="appbench"
+    )
 
 
 def _apps(output: dict[str, Any], calls: tuple[RawCall, ...]) -> list[str | None]:

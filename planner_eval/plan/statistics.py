@@ -13,6 +13,7 @@ from planner_eval.plan.structure import (
     fan_in,
     fan_out,
     nesting_patterns,
+    scope,
     shape,
     topological_generations,
 )
@@ -24,6 +25,7 @@ class Stats:
 
     ``references`` counts every reference, ``edges`` each pair of calls once, ``reused`` the calls whose
     output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how many others.
+    ``scope`` is None where a call names no app.
     """
 
     calls: int
@@ -48,6 +50,7 @@ class Stats:
     argument_kinds: dict[str, int]
     patterns: dict[str, int]
     shape: str
+    scope: str | None = None
 
 
 def stats(plan: Plan) -> Stats:
@@ -84,4 +87,5 @@ def stats(plan: Plan) -> Stats:
         argument_kinds=argument_kinds(plan),
         patterns=nesting_patterns(plan),
         shape=shape(plan),
+        scope=scope(plan),
     )

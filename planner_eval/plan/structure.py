@@ -37,6 +37,27 @@ def components(plan: Plan) -> list[list[int]]:
     return list(groups.values())
 
 
+def scope(plan: Plan) -> str | None:
+    r"""AppBench's word for a plan: one or several apps, and one or several calls of an app.
+
+    SS is one call, SM several calls of one app, MS one call each of several apps, MM any other; a repeated
+    call counts again.
+
+    Returns:
+        None for a plan without calls, or with a call that names no app.
+
+    Source: the AppBench paper, section 3.1; so the gold plans of its four parts are told apart.
+
+    >>> from planner_eval.dialects.read import parse
+    >>> scope(parse("Trams: [a = f(#x='1')]\nShops: [g(#y=a)]")), scope(parse("f(#x='1')"))
+    ('MS', None)
+    """
+    apps = {call.app for call in plan.calls}
+    if not apps or not all(apps):
+        return None
+    return ("S" if len(apps) == 1 else "M") + ("S" if len(apps) == len(plan.calls) else "M")
+
+
 def topological_generations(plan: Plan) -> list[list[int]]:
     r"""The calls in generations: each needs only calls of earlier ones; in ascending order within one.
 

@@ -51,6 +51,7 @@ class Summary:
         argument_kinds: Kind → number of arguments, in the order of :data:`.structure.KINDS`.
         patterns: Nesting pattern → how often, the commonest first.
         shapes: Shape → number of plans, the commonest first.
+        scopes: Scope → number of plans whose calls all name an app, the commonest first.
     """
 
     plans: int
@@ -61,6 +62,7 @@ class Summary:
     argument_kinds: dict[str, int]
     patterns: dict[str, int]
     shapes: dict[str, int]
+    scopes: dict[str, int]
 
     def figure(self, name: str) -> Distribution:
         """The figure of a name of :data:`FIGURES`."""
@@ -91,6 +93,7 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
         ins.update(row.fan_in)
         outs.update(row.fan_out)
     shapes = Counter(row.shape for row in rows)
+    scopes = Counter(row.scope for row in rows if row.scope is not None)
     return Summary(
         len(rows),
         unread,
@@ -100,6 +103,7 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
         {kind: kinds[kind] for kind in KINDS if kinds[kind]},
         _ranked(patterns),
         _ranked(shapes),
+        _ranked(scopes),
     )
 
 

@@ -27,6 +27,7 @@ FIGURES = {
     "critical path": "the calls of the longest chain, by their ids; the earliest of several",
     "fan in": "how many calls take the output of so many others: 0 ×2 is two calls that take none",
     "fan out": "how many calls have so many others take their output",
+    "scope": "AppBench's word for one or several apps (S, M), and one or several calls of an app",
 }
 """The figures and their column, as reports spell them and in their order."""
 
@@ -53,6 +54,14 @@ PATTERNS = {
 }
 """How calls hang together, by the form of what is counted; one call can be part of several."""
 
+SCOPES = {
+    "SS": "one call",
+    "SM": "several calls of one app",
+    "MS": "calls of several apps, one each",
+    "MM": "calls of several apps, of one of them more than one",
+}
+"""AppBench's words for plans whose calls name their apps."""
+
 SHAPE = (
     "brackets are a call around those whose output it takes; () () are apart, ×2 serves two, * ends a circle"
 )
@@ -70,7 +79,12 @@ def form(pattern: str) -> str:
 
 
 def explained(
-    figures: Iterable[str], kinds: Iterable[str], patterns: Iterable[str], *, shapes: bool
+    figures: Iterable[str],
+    kinds: Iterable[str],
+    patterns: Iterable[str],
+    *,
+    shapes: bool,
+    scopes: Iterable[str] = (),
 ) -> dict[str, str]:
     """The words that a report shows, each with its sentence, in the order of the tables.
 
@@ -79,6 +93,7 @@ def explained(
         kinds: The kinds of arguments.
         patterns: The patterns, however many letters they have.
         shapes: Whether shapes are shown.
+        scopes: The scopes.
 
     Raises:
         KeyError: a word has no sentence.
@@ -89,4 +104,5 @@ def explained(
     words = {name: FIGURES[name] for name in figures} | {name: KINDS[name] for name in kinds}
     forms = {form(pattern) for pattern in patterns}
     words |= {name: said for name, said in PATTERNS.items() if name in forms}
-    return words | ({"(()())": SHAPE} if shapes else {})
+    words |= {"(()())": SHAPE} if shapes else {}
+    return words | {name: said for name, said in SCOPES.items() if name in set(scopes)}

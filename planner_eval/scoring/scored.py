@@ -9,15 +9,15 @@ from planner_eval.comparison.align import match
 from planner_eval.metrics import DEFAULT_METRICS, measure
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Call, Plan
-from planner_eval.plan.structure import depth, nesting_patterns
+from planner_eval.plan.structure import depth, nesting_patterns, scope
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.rows import JUDGED, STATES, Row
 
 FIELDS = ("difficulty", "domain", "category")
 """Fields of gold records by which figures are broken down where the records have them."""
 
-STRUCTURE = ("calls", "depth", "pattern")
-"""What gold's structure can be broken down by."""
+STRUCTURE = ("calls", "depth", "pattern", "scope")
+"""What gold's structure can be broken down by; a plan without apps has no scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,5 +129,7 @@ def key_of(name: str, row: Row) -> str | None:
         return str(depth(row.gold))
     if name == "pattern":
         return " ".join(sorted(nesting_patterns(row.gold))) or "none"
+    if name == "scope":
+        return scope(row.gold)
     value = row.fields.get(name)
     return None if value is None else str(value)

@@ -85,7 +85,7 @@ def score(
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
-        by: Of many: what to break the figures down by: calls, depth or pattern of the gold plan, or
+        by: Of many: what to break the figures down by: calls, depth, pattern or scope of the gold plan, or
             fields of its record.
         seed: Of many: where the random numbers of intervals start.
         reading: Of many: how they are read and paired.

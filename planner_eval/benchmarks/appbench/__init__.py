@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
-from planner_eval.benchmarks.details import by_part, parts
+from planner_eval.benchmarks.details import by_part, part_reports, parts
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
+_FIRST_STEP = "first_step_apps"
+"""The field of an answer's record that holds the apps which a separate first step chose."""
 _SCALES = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
 
 
@@ -57,8 +59,10 @@ def _read_file(path: Path) -> Iterator[Sample]:
 
 
 def _answer_text(content: Any) -> str:
-    from planner_eval.dialects.appbench import decided_text
+    from planner_eval.dialects.appbench import decided_text, first_step_text
 
+    if isinstance(content, dict) and _FIRST_STEP in content:
+        return first_step_text(content["text"], content[_FIRST_STEP])
     if isinstance(content, dict) and "decided_api" in content:
         return decided_text(content)
     return as_json(content)
@@ -72,21 +76,24 @@ def _gold_text(sample: Sample) -> str:
 
 
 def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
-    """Table 2; its scales a second time with components as the published code finds them."""
+    """Table 2, its scales a second time with components as the published code finds them, and Table 8."""
+    from planner_eval.benchmarks.appbench.apps import table8
     from planner_eval.benchmarks.appbench.tables import table2
 
     yield from table2(samples)
     for cell in table2(samples, official=True):
         if cell.row in _SCALES:
             yield replace(cell, table="Table 2, components as the published code finds them")
+    yield from table8(samples)
 
 
 def _details(scored: Scored, run: Run | None) -> Details:
-    """The figures of each part, Table 4 and Figure 4."""
+    """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
+    from planner_eval.benchmarks.appbench.apps import used_apis
     from planner_eval.benchmarks.appbench.counting import outcomes
     from planner_eval.benchmarks.appbench.tables import figure4, table4
 
-    yield Table("By part", by_part(scored, run))
+    yield Table("By part", by_part(part_reports(scored, run)))
     errors: list[dict[str, Any]] = []
     for part, records in parts(scored).items():
         for cell in table4(outcomes(records), part.upper()):
@@ -100,6 +107,7 @@ def _details(scored: Scored, run: Run | None) -> Details:
         for c in grid
     ]
     yield Table("Figure 4: exact match of arguments by scale", shown)
+    yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 
 BENCHMARK = Benchmark(
@@ -119,4 +127,5 @@ BENCHMARK = Benchmark(
     gold_beside={"output": ""},
     answer_text=_answer_text,
     lower=("analysis.*",),
+    answer_beside=(_FIRST_STEP,),
 )

@@ -66,16 +66,9 @@ class AppBenchOfficialCounts(NamedTuple):
     complete: int
 
 
-def predicted_side(text: str, first_step_apps: Sequence[str] | None = None) -> Side:
-    """What the scorer sees of an answer.
-
-    Args:
-        text: The whole answer.
-        first_step_apps: The apps of a separate first step, which replace those of the answer.
-    """
+def predicted_side(text: str) -> Side:
+    """What the scorer sees of an answer, whose apps are matched with those of a first step already."""
     apps, lines = split_answer(text)
-    if first_step_apps is not None:
-        apps = [app for app in first_step_apps if app]
     calls = [read_scored_call(line) for line in lines]
     if any("\\" in line for line in lines):  # deleted for the arguments, not for the names
         bare = [read_scored_call(line.replace("\\", "")) for line in lines]

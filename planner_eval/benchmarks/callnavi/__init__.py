@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Cell, Records, Report
+    from planner_eval.benchmarks.report import Cell, Records, Report, Run
+    from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
     from planner_eval.llm.templates import PromptFile
@@ -73,6 +74,12 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
     yield from table2(samples)
 
 
+def _details(scored: Scored, run: Run | None) -> Details:
+    from planner_eval.benchmarks.callnavi.details import tables
+
+    return tables(scored)
+
+
 def _several(options: Mapping[str, str]) -> bool:
     return options.get("task") == "stability"
 
@@ -97,6 +104,7 @@ BENCHMARK = Benchmark(
     options=_OPTIONS,
     judged=True,
     prompt_files=_prompt_files,
+    details=_details,
     notations=frozenset({"json", "callnavi", "callnavi-yaml"}),
     answer_text=_answer_text,
     several=_several,

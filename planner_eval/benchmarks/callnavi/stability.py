@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from planner_eval.benchmarks.callnavi.verdicts import clean_route
+from planner_eval.benchmarks.report import Records
+
 
 def election(outputs: Sequence[str]) -> float | None:
     """How clearly the commonest output beats the second: (F1 - F2) / (N - F2).
@@ -26,6 +29,38 @@ def election(outputs: Sequence[str]) -> float | None:
     counts = [count for _, count in Counter(outputs).most_common(2)]
     first, second = counts[0], counts[1] if len(counts) > 1 else 0
     return (first - second) / (len(outputs) - second)
+
+
+def frequency(outputs: Sequence[str], k: int) -> float | None:
+    """freq@k: the share of the outputs that are one of the `k` commonest.
+
+    Source: section 5.3, which sets the stability scores against it.
+
+    >>> frequency("AABBC", 1), frequency("AABBC", 2), frequency("", 1)
+    (0.4, 0.8, None)
+    """
+    commonest = Counter(outputs).most_common(k)
+    return sum(count for _, count in commonest) / len(outputs) if outputs else None
+
+
+def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
+    """freq@k of the answers to each question, cleaned as for the stability scores, by `k`.
+
+    Args:
+        records: Every sample several times, once an answer. One of which no answer holds any text counts
+            as 0, as in the stability scores.
+        most: The largest `k`.
+    """
+    outputs: dict[str, list[str]] = {}
+    answered: set[str] = set()
+    for sample, text in records:
+        outputs.setdefault(sample.id, []).append(clean_route(text))
+        if text.strip():
+            answered.add(sample.id)
+    return {
+        k: [(frequency(texts, k) or 0.0) if name in answered else 0.0 for name, texts in outputs.items()]
+        for k in range(1, most + 1)
+    }
 
 
 def levenshtein_score(outputs: Sequence[str]) -> float | None:

@@ -26,6 +26,8 @@ _TABLE_2 = {
     "insurance": ("Insurance", 42, 60, 40, 11, 9),
     "telecommunications": ("Telecommunications", 100, 112, 79, 22, 11),
 }
+QUESTIONS = {domain: int(published[2]) for domain, published in _TABLE_2.items()}
+"""The questions of each domain, as printed."""
 _OVERALL = (579, 729, 456, 188, 85)
 
 

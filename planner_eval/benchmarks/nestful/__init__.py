@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, Table, all_have
-from planner_eval.benchmarks.details import by_part
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
@@ -65,18 +64,9 @@ def _paper(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 
 def _details(scored: Scored, run: Run | None) -> Details:
-    """The figures of each part and, with `run`, Figure 6."""
-    from planner_eval.benchmarks.nestful.corrected import outcomes
-    from planner_eval.benchmarks.nestful.tables import figure6
+    from planner_eval.benchmarks.nestful.details import tables
 
-    yield Table("By part", by_part(scored, run))
-    if run is not None:
-        shares = figure6(outcomes(scored.matched.records, run=run, **scored.options))
-        rows = [
-            {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.win_rate}
-            for s in shares
-        ]
-        yield Table("Figure 6: win rate by structure", rows)
+    return tables(scored, run)
 
 
 def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:

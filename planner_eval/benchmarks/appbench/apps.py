@@ -1,0 +1,117 @@
+"""Which APIs of which apps are used: the list of the paper, in the gold plans, and in answers.
+
+Source: the paper, Table 8 (appendix A.2), "the list of all APP and API".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.appbench.reading import comparable, read_prediction
+from planner_eval.benchmarks.report import Cell, Records
+from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Plan
+
+TABLE_8 = {
+    "Rents": ("getcarsavailable", "reservecar", "getride"),
+    "Hotels": ("searchhouse", "bookhouse"),
+    "Services": (
+        "book_stylist_appointment",
+        "find_stylist_provider",
+        "book_therapist_appointment",
+        "find_therapist_appointment",
+    ),
+    "Restaurants": ("reserverestaurant", "findrestaurants"),
+    "Movies": ("buymovietickets", "findmovies", "gettimesformovie", "reviewmovies"),
+    "Trains": ("gettraintickets", "findtrains"),
+    "Events": ("findevents", "buyeventtickets"),
+    "Travel": ("findattractions",),
+    "Buses": ("findbus", "buybusticket"),
+    "Flights": ("searchonewayflight", "searchroundtripflights"),
+    "Payment": ("requestpayment", "makepayment"),
+    "Music": ("playmedia", "lookupmusic"),
+    "Weather": ("getweather",),
+}
+"""As printed, but for "Restaurant", which the data calls Restaurants."""
+_SAMPLES = 800
+
+
+def table8(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 8: how many APIs of each app the gold plans call, and how often.
+
+    Args:
+        samples: Of any parts.
+
+    Returns:
+        A row an app, those that are not printed last; values are None where no sample is at hand.
+
+    >>> [cell.published for cell in table8([])][:3]
+    ['3', None, '2']
+    """
+    used: dict[str, Counter[str]] = defaultdict(Counter)
+    n = 0
+    for sample in samples:
+        plan = _gold(sample)
+        if plan is not None:
+            n += 1
+            for call in plan.calls:
+                used[str(call.app)][call.name] += 1
+    cells: list[Cell] = []
+    for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
+        cells += _row(app, used[app], n)
+    return cells
+
+
+def _row(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
+    printed = TABLE_8.get(app, ())
+    absent = [name for name in printed if name not in used]
+    further = [name for name in used if name not in printed]
+    said = [f"never called: {', '.join(absent)}"] * bool(absent)
+    said += [f"not printed: {', '.join(further)}"] * bool(further)
+    note = "; ".join(said) if n else "no sample at hand"
+    published = str(len(printed)) if printed else None
+    yield Cell("Table 8", app, "APIs", published, float(len(used)) if n else None, n, _SAMPLES, note)
+    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _SAMPLES)
+
+
+def _gold(sample: Sample) -> Plan | None:
+    try:
+        return parse(sample.gold, dialect="appbench")
+    except ParseError:
+        return None
+
+
+def used_apis(records: Records) -> list[dict[str, Any]]:
+    """The APIs of each app that gold calls, with how often gold, answers, and both call it.
+
+    A call is in both as often as gold and the answer of one sample call it; case plays no part. What gold
+    never calls is summed up in a last row.
+
+    Args:
+        records: Samples with the text that a model answered.
+    """
+    gold: Counter[tuple[str, str]] = Counter()
+    answers: Counter[tuple[str, str]] = Counter()
+    both: Counter[tuple[str, str]] = Counter()
+    for sample, text in records:
+        plan = _gold(sample)
+        if plan is not None:
+            wanted, given = _called(plan), _called(read_prediction(text).plan)
+            gold, answers, both = gold + wanted, answers + given, both + (wanted & given)
+    rows: list[dict[str, Any]] = [
+        {"app": app, "API": name, "gold": gold[app, name]}
+        | {"answers": answers[app, name], "both": both[app, name]}
+        for app, name in sorted(gold)
+    ]
+    others = sum(times for key, times in answers.items() if key not in gold)
+    if others:
+        rows.append({"app": "others", "API": None, "gold": 0, "answers": others, "both": 0})
+    return rows
+
+
+def _called(plan: Plan) -> Counter[tuple[str, str]]:
+    return Counter((call.app or "", call.name) for call in comparable(plan).calls)
