@@ -12,7 +12,7 @@ from planner_eval.records.fields import ABSENT, choose_id, has, id_text, value_a
 from planner_eval.records.frames import rows_of
 from planner_eval.records.opening import content_of, open_path
 from planner_eval.records.shapes import Item
-from planner_eval.scoring.agreement import Verdict, Verdicts
+from planner_eval.scoring.agreed import Verdict, Verdicts
 
 FIELDS = (
     "verdict", "is_pass", "decision", "judgement", "judgment", "judged", "passed", "pass", "correct", "ok",
