@@ -68,7 +68,7 @@ def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
         from planner_eval.benchmarks.functionchat.tsv import read_report
 
         rows = read_report(opened.data.decode("utf-8", "replace"))
-        return opened.name, [Item(row, line=line) for line, row in rows]
+        return opened.name, [Item({"id": row.id, "verdict": row.verdict}, line=row.line) for row in rows]
     return opened.name, list(content_of(opened, verdict_field).found.items)
 
 
