@@ -12,7 +12,7 @@ from planner_eval.records.fields import ABSENT, choose_id, has, id_text, value_a
 from planner_eval.records.frames import rows_of
 from planner_eval.records.opening import content_of, open_path
 from planner_eval.records.shapes import Item
-from planner_eval.scoring.agreement import Verdict, Verdicts
+from planner_eval.scoring.agreed import Verdict, Verdicts
 
 FIELDS = (
     "verdict", "is_pass", "decision", "judgement", "judgment", "judged", "passed", "pass", "correct", "ok",
@@ -68,7 +68,7 @@ def _opened(path: str, verdict_field: str | None) -> tuple[str, list[Item]]:
         from planner_eval.benchmarks.functionchat.tsv import read_report
 
         rows = read_report(opened.data.decode("utf-8", "replace"))
-        return opened.name, [Item(row, line=line) for line, row in rows]
+        return opened.name, [Item({"id": row.id, "verdict": row.verdict}, line=row.line) for row in rows]
     return opened.name, list(content_of(opened, verdict_field).found.items)
 
 

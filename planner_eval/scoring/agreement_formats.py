@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from planner_eval.base.tables import table
-from planner_eval.scoring.agreement import Agreement
+from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.junit import Case, junit, outcome
 
 _NAMED = 5

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from planner_eval.benchmarks.verdict_files import read_verdicts
-from planner_eval.scoring.agreement import Agreement, agreement
+from planner_eval.scoring.agreed import Agreement
+from planner_eval.scoring.agreement import agreement
 from planner_eval.verbs.scoring import refuse_seed
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.functionchat.official import Judged, judge_record, without_ids
@@ -78,30 +78,35 @@ def result_file(records: Records, judge: Judge | None) -> str:
     return report(parts[0], [judge_record(sample, text, judge=judge) for sample, text in given])
 
 
-def read_report(text: str) -> Iterator[tuple[int, dict[str, str | None]]]:
-    r"""The items of a report with their verdicts, and the line of each: ids are those of our samples.
+class Reported(NamedTuple):
+    """One line of a report.
 
-    A verdict that is neither pass nor fail is none.
+    Args:
+        line: Its number, counted from 1.
+        id: The item, as our samples are called.
+        verdict: ``"pass"``, ``"fail"``, or None where it is neither.
+    """
+
+    line: int
+    id: str
+    verdict: str | None
+
+
+def read_report(text: str) -> Iterator[Reported]:
+    r"""The items of a report with their verdicts.
 
     >>> list(read_report("#serial_num\tis_pass\ttools_type\t\n7\tpass\texact\t{}\n"))
-    [(2, {'id': 'singlecall-7-exact', 'verdict': 'pass'})]
+    [Reported(line=2, id='singlecall-7-exact', verdict='pass')]
     """
     lines = text.split("\n")
     columns = lines[0].rstrip("\r").removeprefix("#").rstrip("\t").split("\t")
     part = "singlecall" if "tools_type" in columns else "calldecision" if "category" in columns else "dialog"
     for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        cells = dict(zip(columns, line.split("\t"), strict=False))
-        name = f"{part}-{cells.get('serial_num')}"
-        verdict = cells.get("is_pass")
-        yield (
-            number,
-            {
-                "id": f"{name}-{cells.get('tools_type')}" if part == "singlecall" else name,
-                "verdict": verdict if is_decided(verdict) else None,
-            },
-        )
+        if line.strip():
+            cells = dict(zip(columns, line.split("\t"), strict=False))
+            name, verdict = f"{part}-{cells.get('serial_num')}", cells.get("is_pass")
+            name += f"-{cells.get('tools_type')}" if part == "singlecall" else ""
+            yield Reported(number, name, verdict if is_decided(verdict) else None)
 
 
 def _cells(judged: Judged) -> dict[str, Any]:
