@@ -36,7 +36,7 @@ LAWS = ("gold", "dropped", "doubled", "relabelled", "reordered", "unrelated", "e
 UNRELATED = 0.3
 """The most that an unrelated answer may have of a figure that goes from 0 to 1."""
 ROUNDS = 3
-"""How many calls are dropped or doubled, one after another."""
+"""How many calls are dropped or doubled, one after another, and how many labels and orders are tried."""
 EXACT = 1e-9
 IRREGULAR = {"dropped": ("reference.forward",), "reordered": ("dataset.shared_output", "label.duplicate")}
 """What `planeval data check` lists of gold plans in which a call's place says what a name means."""
@@ -120,10 +120,9 @@ def _of_one(
             yield Made(law, sample, notation.write(sample, left), before)
             before = number
     for law, change in (("relabelled", notation.relabelled), ("reordered", notation.reordered)):
-        text = change(sample, calls, random)
-        if text is not None:
-            number += 1
-            yield Made(law, sample, text, first)
+        for text in dict.fromkeys(change(sample, calls, random) for _ in range(ROUNDS)):
+            if text is not None:
+                yield Made(law, sample, text, first)
 
 
 def _stranger(samples: Sequence[Sample], position: int, notation: Notation) -> Sample | None:

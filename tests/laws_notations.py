@@ -271,8 +271,9 @@ NOTATIONS: Mapping[str, Notation] = {
         ("partial", "full", "win", "f1_intent", "f1_slot"),
         _labelled,
         _json,
-        lambda sample: frozenset(
-            [call["name"] for call in sample.gold] + [str(sample.extra.get("gold_answer"))]
+        lambda sample: (
+            frozenset(call["name"] for call in _labelled(sample))
+            | {repr(sample.extra[key]) for key in ("gold_answer",) if sample.extra.get(key) is not None}
         ),
         _other_labels,
         _other_calls,

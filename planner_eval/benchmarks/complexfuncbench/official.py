@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
+from planner_eval.benchmarks.complexfuncbench.api import replay
 from planner_eval.benchmarks.complexfuncbench.calls import OfficialFailure
 from planner_eval.benchmarks.complexfuncbench.conversation import Outcome, Turn, run, start
 from planner_eval.benchmarks.complexfuncbench.recorded import read_turns, replayed
@@ -32,6 +33,11 @@ LOST = "unknown_error"
 NO_VETO = (
     "without the published value check: exact_match_values.json does not lie beside the data "
     "(planeval data fetch complexfuncbench)"
+)
+
+REPLAYED = (
+    "recorded observations stand in for the API that the published code asks; "
+    "a conversation on which it ends is a failure"
 )
 
 
@@ -163,7 +169,8 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
         rows.append(row)
         if found is not None:
             written.append(found)
-    figures = (*_figures(written, note), *_answers(written, settings))
+    live = settings.api is not replay
+    figures = (*_figures(written, note, live), *_answers(written, settings))
     return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
 
 
@@ -195,13 +202,14 @@ def _text(message: Any) -> str:
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
-def _figures(rows: Sequence[Written], note: str) -> list[Figure]:
+def _figures(rows: Sequence[Written], note: str, live: bool) -> list[Figure]:
     successes = _successes(rows)
-    found = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, note)]
+    overall = note if live else "; ".join(filter(None, (REPLAYED, note)))
+    found = [Figure("Overall Success Rate", _rate(rows, OF_ALL), successes, OF_ALL, overall)]
     for name, mine in _successful(rows):
         size = _size(name)
         found.append(Figure(f"Success Rate {name}", _rate(mine, size), len(mine), size, note))
-    found.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), note))
+    found.append(_or_error("Overall Call Accuracy", _accuracy, rows, _calls(rows), overall))
     found += [
         _or_error(f"Call Accuracy {name}", _accuracy, mine, _calls(mine), note)
         for name, mine in _domains(rows)
