@@ -8,13 +8,21 @@ from typing import Any
 import click
 
 import planner_eval as pe
-from planner_eval.cli.options import Decorator, bundled, dialect_option, reading, repairing, strictly
+from planner_eval.cli.options import (
+    Decorator,
+    bundled,
+    dialect_option,
+    inferring,
+    reading,
+    repairing,
+    strictly,
+)
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
 
 _READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
-    "by", "turn", "repair", "compute", "cache", "folder",
+    "by", "turn", "repair", "compute", "infer", "cache", "folder",
 )  # fmt: skip
 
 
@@ -48,6 +56,7 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         ),
         dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
         faults,
+        inferring,
         dataset_places,
         reading,
     ):

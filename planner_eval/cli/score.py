@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import Paired
 
 OWN = (
-    "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
-    "policy", "metrics", "keys", "seed", "every",
+    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
+    "gold_text_field", "policy", "metrics", "keys", "seed", "every",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -99,6 +99,11 @@ def command(
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
+            ),
+            Applies(
+                ("infer",),
+                named or not {"depth", "pattern"}.isdisjoint(keys),
+                "with --by depth or --by pattern: no metric counts inferred edges",
             ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]

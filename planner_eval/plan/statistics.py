@@ -24,6 +24,7 @@ class Stats:
 
     ``references`` counts every reference, ``edges`` each pair of calls once, ``reused`` the calls whose
     output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how many others.
+    ``inferred`` counts the references that nobody wrote; they are in all figures, and 0 unless asked for.
     """
 
     calls: int
@@ -48,6 +49,7 @@ class Stats:
     argument_kinds: dict[str, int]
     patterns: dict[str, int]
     shape: str
+    inferred: int = 0
 
 
 def stats(plan: Plan) -> Stats:
@@ -84,4 +86,5 @@ def stats(plan: Plan) -> Stats:
         argument_kinds=argument_kinds(plan),
         patterns=nesting_patterns(plan),
         shape=shape(plan),
+        inferred=sum(edge.inferred for edge in plan.edges),
     )
