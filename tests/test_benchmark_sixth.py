@@ -136,7 +136,7 @@ def test_a_sixth_has_its_further_tables(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("complexfuncbench", "--details"), "benchmarks with more tables (appbench, nestful, callnavi, functionchat, sums)"),
+        (("complexfuncbench", "--details"), "more tables (appbench, nestful, callnavi, functionchat, sums)"),
         (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
         (("sums", "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
         (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),

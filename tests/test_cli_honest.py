@@ -214,6 +214,12 @@ NESTFUL = ("score", str(ANSWERS / "nestful.jsonl"), str(ROOT / "data" / "samples
 NESTFUL = (*NESTFUL, "--benchmark", "nestful")
 JUDGED = ("score", str(ANSWERS / "functionchat.jsonl"), str(ROOT / "data" / "samples" / "functionchat"))
 JUDGED = (*JUDGED, "--benchmark", "functionchat")
+RECORDED = (
+    "score",
+    str(ANSWERS / "complexfuncbench.jsonl"),
+    str(ROOT / "data" / "samples" / "complexfuncbench"),
+)
+RECORDED = (*RECORDED, "--benchmark", "complexfuncbench")
 BOTH = ("--source", "data/samples", "--cache", "nonexistent")
 
 
@@ -228,7 +234,7 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
         ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
         ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
         ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
-        ((*JUDGED, "--details"), "--details applies only to benchmarks with more tables"),
+        ((*RECORDED, "--details"), "--details applies only to benchmarks with more tables"),
         ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),
         ((*BENCHMARK, "--judge-url", "u"), "--judge-url applies only with --judge"),
         ((*BENCHMARK, "--judge-cache", "c"), "--judge-cache applies only with --judge"),

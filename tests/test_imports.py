@@ -60,7 +60,9 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "only a shell that asks what may stand next needs it: 2 ms": ("cli.completion",),
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each": (
-        "dialects.inferred",
+        "dialects.asked",
+        "plan.inferred",
+        "catalogs.signatures",
         "dialects.plan",
         "dialects.prompts",
         "dialects.python_write",

@@ -16,7 +16,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan import structure
 from planner_eval.plan.model import Call, Diagnostic, Edge, Plan, Ref, Unresolved
 from planner_eval.plan.statistics import Stats, stats
-from planner_eval.plan.summary import FIGURES, summarise
+from planner_eval.plan.summary import FIGURES, INFERRED, summarise
 
 #    0 → 2 → 3      4 → 5
 #    1 ↗   ↘ 6
@@ -50,7 +50,7 @@ def test_figures_of_a_plan_drawn_by_hand() -> None:
 def test_an_empty_plan_has_figures() -> None:
     figures = stats(Plan())
     counted = [value for value in asdict(figures).values() if isinstance(value, int)]
-    assert counted == [0] * 16
+    assert counted == [0] * 17
     assert figures.critical_path == ()
 
 
@@ -151,7 +151,7 @@ def test_scope_counts_apps_and_calls(tools: str, wanted: str | None) -> None:
 
 
 def test_every_number_of_a_plan_is_a_figure_of_many() -> None:
-    assert {each.name for each in fields(Stats) if each.type == "int"} == set(FIGURES)
+    assert {each.name for each in fields(Stats) if each.type == "int"} == {*FIGURES, INFERRED}
 
 
 def test_what_stands_beside_a_plan_does_not_make_it_another() -> None:

@@ -105,6 +105,11 @@ def command(
             Applies(("keys",), form in ("text", "md", "json"), "to --format text, md and json"),
             Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
             Applies(
+                ("infer",),
+                named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
+                "with --by depth or --by pattern: no metric counts inferred edges",
+            ),
+            Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
         ]

@@ -141,6 +141,11 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
                 "to many pairs, as text, as a report or drawn into a directory",
             ),
             Applies(("force",), drawn, "to drawings"),
+            Applies(
+                ("infer",),
+                drawn or report,
+                "to drawings and --format html: inferred edges are shown, and make no difference",
+            ),
             Applies(("theme", "deadline"), drawn or report, "to drawings and --format html"),
         ]
     )

@@ -82,6 +82,16 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def inferring(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--infer``: edges that nobody wrote."""
+    return click.option(
+        "--infer",
+        is_flag=True,
+        help="Infer edges: where an argument repeats a value of an earlier result, and where a data set or "
+        "catalog says what fills a hole; written steps become generations.",
+    )(command)
+
+
 def strictly(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
     return click.option(

@@ -9,7 +9,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import one_line
-from planner_eval.cli.options import Decorator, bundled, dialect_option, note, reading, repairing, strictly
+from planner_eval.cli.options import (
+    Decorator,
+    bundled,
+    dialect_option,
+    inferring,
+    note,
+    reading,
+    repairing,
+    strictly,
+)
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
 
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 
 _READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
-    "by", "turn", "repair", "compute", "cache", "folder",
+    "by", "turn", "repair", "compute", "infer", "cache", "folder",
 )  # fmt: skip
 
 
@@ -68,6 +77,7 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         ),
         dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
         faults,
+        inferring,
         dataset_places,
         reading,
     ):

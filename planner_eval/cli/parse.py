@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.options import computing, emit, note, output, reading, written
+from planner_eval.cli.options import computing, emit, inferring, note, output, reading, written
 from planner_eval.cli.places import places_data, places_said
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @reading
 @dataset_places
 @click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
-@click.option(
-    "--infer", is_flag=True, help="Add edges where an argument repeats a value of an earlier result."
-)
+@inferring
 @click.option(
     "--grammar",
     is_flag=True,
@@ -59,10 +57,11 @@ def command(
     searched for; a notation without a grammar is an error that names those with one. Structure in a
     record is written as JSON first, and its places are those of that text.
     """
-    from planner_eval.verbs.reading import types_of
+    from planner_eval.verbs.reading import inferring, signatures_of, types_of
 
-    options: dict[str, Any] = {"repair": repair, "infer": infer, "compute": compute}
-    options["tools"] = catalog and types_of(catalog)
+    options: dict[str, Any] = {"repair": repair, "compute": compute, "tools": catalog and types_of(catalog)}
+    if infer and catalog:
+        options["infer"] = signatures_of(catalog)
     if grammar:
         if repair:
             raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
@@ -71,6 +70,8 @@ def command(
     tally = Tally()
     sources = read_plans(files, **fields)
     named = len(sources) > 1
+    if infer and not catalog:
+        sources = [inferring(source) for source in sources]
     many = named or sources[0].many
     records = [record for source in sources for record in source.records]
     for record in counting(records, len(records)):

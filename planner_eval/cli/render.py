@@ -16,7 +16,7 @@ import planner_eval as pe
 from planner_eval.base.formats import DRAWN, PICTURES
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
-from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.options import Applies, emit, inferring, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.terminal import colorful, counting
 
@@ -34,6 +34,7 @@ BINARY = ("png", "pdf")
 @reading
 @dataset_places
 @ids("Draw only the record of this id")
+@inferring
 @written(*FORMATS, help="How to draw.")
 @drawing
 @outputs(folder=True)
@@ -41,6 +42,7 @@ def command(
     plans: tuple[str, ...],
     dialect: str | None,
     wanted: tuple[str, ...],
+    infer: bool,
     form: str,
     output: str | None,
     look: Look,
@@ -63,7 +65,7 @@ def command(
     refuse_stdin_twice(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
-    asked = _chosen(" ".join(plans), sources, dialect, wanted)
+    asked = _chosen(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)
     count = asked.number
     empty: list[Read] = []
     drawn = _drawn(_with_plans(asked.reads, empty), form, {**look._asdict(), "color": colorful(output)})
@@ -91,8 +93,10 @@ class _Chosen(NamedTuple):
     number: int
 
 
-def _chosen(names: str, sources: Sequence[Source], dialect: str | None, wanted: Sequence[str]) -> _Chosen:
-    every = chain.from_iterable(source.read(dialect) for source in sources)
+def _chosen(
+    names: str, sources: Sequence[Source], wanted: Sequence[str], *, dialect: str | None, infer: bool
+) -> _Chosen:
+    every = chain.from_iterable(source.read(dialect, infer=infer) for source in sources)
     count = sum(map(len, sources))
     if wanted:
         named = chosen(every, wanted, lambda read: str(read.record), names)

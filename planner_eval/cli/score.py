@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import Paired
 
 OWN = (
-    "dialect", "turn", "wrappers", "repair", "compute", "gold_dialect", "gold_id_field", "gold_text_field",
-    "policy", "metrics", "keys", "seed", "every",
+    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
+    "gold_text_field", "policy", "metrics", "keys", "seed", "every",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -106,6 +106,11 @@ def command(
             ),
             Applies(("keys",), form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
             Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
+            Applies(
+                ("infer",),
+                named or not {"depth", "pattern"}.isdisjoint(keys),
+                "with --by depth or --by pattern: no metric counts inferred edges",
+            ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
         ]
     )

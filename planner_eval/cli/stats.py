@@ -11,7 +11,17 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, PICTURES, WHOLE
 from planner_eval.cli.drawing import Look, drawing
-from planner_eval.cli.options import Applies, emit, note, output, picture, reading, refuse_idle, written
+from planner_eval.cli.options import (
+    Applies,
+    emit,
+    inferring,
+    note,
+    output,
+    picture,
+    reading,
+    refuse_idle,
+    written,
+)
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import (
@@ -38,6 +48,7 @@ if TYPE_CHECKING:
     type=click.Choice(["tables", "structure"]),
     help="Of data sets, only the paper's tables, or only the structure.",
 )
+@inferring
 @click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
 @written("text", *WHOLE, help="How to write the figures.")
 @picture("--plot", PICTURES, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side.")
@@ -52,6 +63,7 @@ def command(
     each: bool,
     only: str | None,
     explain: bool,
+    infer: bool,
     form: str,
     output: str | None,
     plot: str | None,
@@ -81,20 +93,26 @@ def command(
     refuse_idle(
         [
             Applies(("only",), published and not each, "to data sets, and not with --each"),
+            Applies(("infer",), only != "tables", "to the structure of plans"),
             Applies(("explain",), people, "to the structure of plans as --format text or md"),
             Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
             Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
         ]
     )
     pictures = Pictures(files, [source.title for source in sources], look)
-    read = [_read(source, dialect, pictures) for source in sources]
+    read = [_read(source, pictures, dialect=dialect, infer=infer) for source in sources]
     _say(sources, read)
     good = any(stats is not None for rows in read for _, stats in rows)
     scenes = pictures.scenes() if good else {}
     rows = each or (len(sources) == 1 and not sources[0].many)
-    text = each_table(sources, read, form) if rows else _summary(sources, read, form, only)
+    text = (
+        each_table(sources, read, form, inferred=infer)
+        if rows
+        else _summary(sources, read, form, only, inferred=infer)
+    )
     if explain:
-        text += "\n\n" + words_table([one for found in read for one in found], form, summary=not rows)
+        every = [one for found in read for one in found]
+        text += "\n\n" + words_table(every, form, summary=not rows, inferred=infer)
     emit(text, output)
     if good:
         pictures.write(scenes, [_figures(rows) for rows in read])
@@ -102,10 +120,12 @@ def command(
     return 0 if good and not unread else 1 if good else 3
 
 
-def _read(source: Source, dialect: str | None, pictures: Pictures) -> list[tuple[Read, Stats | None]]:
+def _read(
+    source: Source, pictures: Pictures, *, dialect: str | None, infer: bool
+) -> list[tuple[Read, Stats | None]]:
     """The records of a source with the figures of their plans; records that hold none are left out."""
     rows: list[tuple[Read, Stats | None]] = []
-    for one in counting(source.read(dialect), len(source), f"plans of {source.title}"):
+    for one in counting(source.read(dialect, infer=infer), len(source), f"plans of {source.title}"):
         if one.plan is not None:
             pictures.add(one.plan, source.title)
             rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
@@ -129,11 +149,16 @@ def _summary(
     read: Sequence[Sequence[tuple[Read, Stats | None]]],
     form: str,
     only: str | None,
+    *,
+    inferred: bool,
 ) -> str:
     from planner_eval.plan.summary import summarise
 
     cells = [_cells(source) if only != "structure" else [] for source in sources]
-    summaries = [summarise(_figures(rows), unread=sum(stats is None for _, stats in rows)) for rows in read]
+    summaries = [
+        summarise(_figures(rows), unread=sum(stats is None for _, stats in rows), inferred=inferred)
+        for rows in read
+    ]
     if form == "json":
         return summaries_json(sources, summaries, cells)
     blocks: list[str] = []

@@ -22,21 +22,30 @@ _COUNTS = ("argument_kinds", "patterns", "shapes", "scopes")
 LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
 
 
-def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) -> str:
+def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str, *, inferred: bool) -> str:
     """A row a plan; a single plan as a list of its figures.
 
     Args:
         sources: What was read.
         rows_of: The records of each source with their figures.
         form: A format of :mod:`planner_eval.base.tables`.
+        inferred: Whether edges were inferred, and it is said how many.
     """
+
+    def figures(stats: Stats) -> dict[str, Any]:
+        found = asdict(stats)
+        left_out = {"inferred"} if not inferred else set()
+        if stats.scope is None:
+            left_out.add("scope")
+        return {key: value for key, value in found.items() if key not in left_out}
+
     rows: list[dict[str, Any]] = []
     for source, found in zip(sources, rows_of, strict=True):
         for read, stats in found:
             row: dict[str, Any] = {"file": source.title} if len(sources) > 1 else {}
             row["record"] = read.record
             if stats is not None:
-                row |= {k: v for k, v in _said(stats).items() if form == "json" or k not in _LONG}
+                row |= {k: v for k, v in figures(stats).items() if form == "json" or k not in _LONG}
                 if form != "json":
                     row["shape"] = stats.shape
             row["error"] = read.error.split("\n")[0] if read.error else None
@@ -44,15 +53,10 @@ def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str) ->
     if len(rows) == 1 and form in ("text", "md") and rows[0]["error"] is None:
         stats = rows_of[0][0][1]
         assert stats is not None
-        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in _said(stats).items()]
+        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in figures(stats).items()]
         return table(rows, form, width=100)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     return table([{key: row.get(key) for key in keys} for row in rows], form)
-
-
-def _said(stats: Stats) -> dict[str, Any]:
-    """The figures of a plan; its scope only where its calls name their apps."""
-    return {key: value for key, value in asdict(stats).items() if key != "scope" or value is not None}
 
 
 def _plain(value: Any) -> str:
@@ -151,13 +155,14 @@ def _counts(
     ]
 
 
-def words_table(rows: Rows, form: str, *, summary: bool) -> str:
+def words_table(rows: Rows, form: str, *, summary: bool, inferred: bool) -> str:
     """What the words above mean, a sentence each.
 
     Args:
         rows: The records of all sources with their figures.
         form: ``"text"`` or ``"md"``.
         summary: Whether plans are summed up; else each has a row.
+        inferred: Whether edges were inferred.
     """
     from planner_eval.plan.summary import FIGURES, summarise
     from planner_eval.plan.words import explained
@@ -170,6 +175,7 @@ def words_table(rows: Rows, form: str, *, summary: bool) -> str:
     elif len(rows) == 1:
         names += ["critical path", "fan in", "fan out"]
     names += ["scope"] * (not summary and bool(found.scopes))
+    names += ["inferred"] * inferred
     listed = summary or len(rows) == 1
     kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
     words = explained(names, kinds, patterns, shapes=bool(found.shapes), scopes=found.scopes)

@@ -93,7 +93,7 @@ def align(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY) -> Alignment:
 
 
 def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Matching:
-    """:func:`align` with the costs, for those who count and explain.
+    """:func:`align` with the costs, for those who count and explain; what was inferred plays no part.
 
     Args:
         pred: The prediction.
@@ -101,6 +101,7 @@ def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms 
         policy: How values compare.
         terms: What the gold plan leaves open.
     """
+    pred, gold = pred.written, gold.written
     if policy is DEFAULT_POLICY and terms is NO_TERMS:
         return _match(pred, gold, None, None, policy=policy, terms=terms)
     from planner_eval.comparison.matching.prepare import prepare

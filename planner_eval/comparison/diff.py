@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from planner_eval.base.registry import service
@@ -11,7 +11,7 @@ from planner_eval.comparison.align import Alignment, Matching, match
 from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
 from planner_eval.comparison.explain import find_edits
-from planner_eval.plan.model import Edge, Plan
+from planner_eval.plan.model import Edge, Path, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
 __all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
@@ -43,7 +43,8 @@ class EdgeRole(NamedTuple):
 
     Args:
         role: ``"kept"``, ``"wrong"`` (both plans have a reference there, to another producer or
-            output), ``"missing"`` (gold only) or ``"extra"`` (pred only).
+            output), ``"missing"`` (gold only), ``"extra"`` (pred only), or ``"inferred"``: nobody wrote it,
+            and it makes no difference.
         pred: The edge in pred, None when missing.
         gold: The edge in gold, None when extra.
     """
@@ -115,8 +116,9 @@ class Diff:
     def edges(self) -> Iterator[EdgeRole]:
         """The references of both plans with their roles: gold's in gold's order, then pred's extra ones."""
         to_gold: dict[int, int] = dict(self.alignment.pairs)
-        left = {(to_gold.get(e.consumer), e.argument, e.at): e for e in reversed(self.pred.edges)}
-        for edge in self.gold.edges:
+        pred, gold = self.pred.written.edges, self.gold.written.edges
+        left = {(to_gold.get(e.consumer), e.argument, e.at): e for e in reversed(pred)}
+        for edge in gold:
             other = left.pop((edge.consumer, edge.argument, edge.at), None)
             if other is None:
                 yield EdgeRole("missing", None, edge)
@@ -125,9 +127,22 @@ class Diff:
             else:
                 yield EdgeRole("wrong", other, edge)
         seen = {id(edge) for edge in left.values()}
-        for edge in self.pred.edges:
+        for edge in pred:
             if id(edge) in seen or edge.consumer not in to_gold:
                 yield EdgeRole("extra", edge, None)
+        yield from self._inferred(to_gold)
+
+    def _inferred(self, to_gold: dict[int, int]) -> Iterator[EdgeRole]:
+        """The inferred edges of either plan, those that both have once."""
+        ours: dict[tuple[int | None, int | None, str, Path], Edge] = {
+            (to_gold.get(e.producer), to_gold.get(e.consumer), e.argument, e.at): e
+            for e in self.pred.edges
+            if e.inferred
+        }
+        shared: dict[tuple[int | None, int | None, str, Path], Edge]
+        shared = {(e.producer, e.consumer, e.argument, e.at): e for e in self.gold.edges if e.inferred}
+        yield from (EdgeRole("inferred", edge, shared.pop(key, None)) for key, edge in ours.items())
+        yield from (EdgeRole("inferred", None, edge) for edge in shared.values())
 
     def pred_role(self, position: int) -> str:
         """The role of a call of pred: ``"kept"``, ``"changed"`` or ``"extra"``."""
@@ -161,7 +176,13 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
-    return explain(match(pred, gold, policy, terms))
+    found = explain(match(pred, gold, policy, terms))
+    if pred.written is pred and gold.written is gold:
+        return found
+    # What was inferred is shown, as far as the policy left the calls as they are.
+    sides = ((pred, found.pred), (gold, found.gold))
+    shown = [whole if whole.calls is compared.calls else compared for whole, compared in sides]
+    return replace(found, pred=shown[0], gold=shown[1])
 
 
 def explain(matching: Matching) -> Diff:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
+
+if TYPE_CHECKING:
+    from planner_eval.plan.inferred import Signatures
 
 
 def holds_plan(sample: Sample) -> bool:
@@ -13,11 +18,12 @@ def holds_plan(sample: Sample) -> bool:
     return bool(sample.dialect) and sample.extra.get("type_of_output", "call") == "call"
 
 
-def gold_plan(sample: Sample) -> Plan | None:
+def gold_plan(sample: Sample, *, infer: Signatures | bool = False) -> Plan | None:
     """Read a sample's gold plan.
 
     Args:
         sample: Of any reader.
+        infer: Add inferred edges, by what is known of tools.
 
     Returns:
         The plan; None where the right answer is free text.
@@ -32,6 +38,6 @@ def gold_plan(sample: Sample) -> Plan | None:
     if not holds_plan(sample):
         return None
     try:
-        return parse(sample.gold, dialect=sample.dialect)
+        return parse(sample.gold, dialect=sample.dialect, infer=infer)
     except InputError as problem:
         raise ParseError(str(problem), code="parse.shape") from None

@@ -19,6 +19,7 @@ from planner_eval.records.plans import read_plan
 from planner_eval.records.several import list_files, read_path
 
 if TYPE_CHECKING:
+    from planner_eval.catalogs.signatures import Known
     from planner_eval.datasets.sample import Sample
     from planner_eval.dialects.sources import Which
 PREFIX = "dataset:"
@@ -64,26 +65,35 @@ class Source:
     def __len__(self) -> int:
         return len(self.file.records) if self.file is not None else len(self.samples)
 
-    def read(self, dialect: str | None) -> Iterator[Read]:
+    def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[Read]:
         """The plans, one a record; of a data set the gold plans.
 
         Args:
             dialect: The dialect of a file's plans; recognised when left out.
+            infer: Add inferred edges.
         """
         if self.file is not None:
             for record in self.file.records:
                 name = record.id if record.id is not None else record.position + 1
                 try:
-                    yield Read(name, record.where, read_plan(record, dialect=dialect))
+                    yield Read(name, record.where, read_plan(record, dialect=dialect, infer=infer))
                 except ParseError as error:
                     yield Read(name, record.where, error=str(error))
             return
+        known = _known_tools() if infer else None
         for sample in self.samples:
             where = f"{self.name}, {sample.id}"
+            how = known.of(sample.tools) if known is not None else False
             try:
-                yield Read(sample.id, where, gold_plan(sample))
+                yield Read(sample.id, where, gold_plan(sample, infer=how))
             except ParseError as error:
                 yield Read(sample.id, where, error=str(error))
+
+
+def _known_tools() -> Known:
+    from planner_eval.catalogs.signatures import Known
+
+    return Known()
 
 
 def open_sources(
@@ -162,7 +172,8 @@ def _record(file: str, position: int, sample: Sample) -> Record:
         error = ParseError("there is no plan: the right answer is free text", code="parse.empty")
     if sample.category:
         fields["category"] = sample.category
-    return Record(file, position, sample.id, sample.gold, None, error, fields, dialect=sample.dialect or None)
+    about = {"dialect": sample.dialect or None, "tools": sample.tools}
+    return Record(file, position, sample.id, sample.gold, None, error, fields, **about)
 
 
 def hides_dataset(name: str) -> str | None:

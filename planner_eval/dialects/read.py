@@ -23,6 +23,7 @@ from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
 if TYPE_CHECKING:
     from planner_eval.dialects.turns import Source
     from planner_eval.dialects.types import ToolTypes
+    from planner_eval.plan.inferred import Signatures
 
 
 def parse(  # noqa: PLR0913 - each says one thing about how a text is read
@@ -32,7 +33,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     limits: Limits = DEFAULT_LIMITS,
     repair: bool = False,
     tools: ToolTypes | None = None,
-    infer: bool = False,
+    infer: bool | Signatures = False,
     compute: str | None = None,
     reader: str = "fast",
     turn: Which = None,
@@ -45,7 +46,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         limits: Bounds.
         repair: Mend small faults.
         tools: Tool → parameter → JSON type.
-        infer: Guess edges.
+        infer: Guess edges; what is known of tools says which call fills a hole.
         compute: How expressions become numbers.
         reader: The fast one, or the grammar's.
         turn: Which turn is read.
@@ -108,7 +109,7 @@ def _parse(  # noqa: PLR0913 - the options of parse
     limits: Limits,
     repair: bool,
     tools: ToolTypes | None,
-    infer: bool,
+    infer: bool | Signatures,
     compute: str | None,
     reader: str,
     turn: Which,
@@ -137,11 +138,16 @@ def _parse(  # noqa: PLR0913 - the options of parse
     if True in [call.has_result for call in raw.calls]:
         raw = checked(raw, limits)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
-    if infer:
-        from planner_eval.dialects.inferred import infer_edges
+    if infer is False:
+        return plan
+    from planner_eval.dialects.asked import asked
+    from planner_eval.plan.inferred import infer_edges
 
-        return infer_edges(plan)
-    return plan
+    told = source
+    if isinstance(source, str):
+        read = values if values is not None else loads_if_json(source, limits) or []
+        told = read[0] if len(read) == 1 else read
+    return infer_edges(plan, None if infer is True else infer, asked(told))
 
 
 def _computing(name: str | None) -> Callable[[str], Value] | None:

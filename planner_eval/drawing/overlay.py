@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from planner_eval.comparison.diff import Diff, EdgeRole
 from planner_eval.drawing.labels import name_text, reference, value_text, visible, way
@@ -47,8 +48,9 @@ def plan_scene(plan: Plan) -> Scene:
     'city = "Rome"'
     """
     titles = _titles(plan.calls)
+    guessed = _guessed(plan, titles)
     boxes = [
-        _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__))
+        _box(call, titles[i], "plain", _plain_rows(call.arguments, "plain", titles.__getitem__, guessed[i]))
         for i, call in enumerate(plan.calls)
     ]
     arrows = [
@@ -59,7 +61,21 @@ def plan_scene(plan: Plan) -> Scene:
         arrows += [_arrow(plan, e, "plain", e.producer, len(boxes)) for e in _answer_edges(plan)]
         boxes.append(Box(ANSWER, "plain", ANSWER, rows=rows))
     legend = ("inferred",) if any(e.inferred for e in plan.edges) else ()
-    return Scene(tuple(boxes), tuple(arrows), "" if boxes else "no calls", legend)
+    summary = "" if boxes else "no calls"
+    return Scene(tuple(boxes), tuple(arrows), summary, legend, steps=plan.steps)
+
+
+def _guessed(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
+    """For each call its arguments that inferred edges lead to, with where the values may come from."""
+    found: list[dict[str, str]] = [{} for _ in plan.calls]
+    for edge in plan.edges:
+        if edge.inferred:
+            before, said = (
+                found[edge.consumer].get(edge.argument),
+                reference(titles[edge.producer], edge.path),
+            )
+            found[edge.consumer][edge.argument] = f"{before}, {said}" if before else said
+    return found
 
 
 def diff_scene(diff: Diff) -> Scene:
@@ -108,7 +124,8 @@ class _Overlay:
         if self.answered:
             boxes.append(self.answer())
             arrows += self.answer_arrows(len(boxes) - 1)
-        return Scene(tuple(boxes), tuple(arrows), summary=_summary(boxes, arrows), legend=DIFF_ROLES)
+        legend = (*DIFF_ROLES, "inferred") if any(a.role == "inferred" for a in arrows) else DIFF_ROLES
+        return Scene(tuple(boxes), tuple(arrows), summary=_summary(boxes, arrows), legend=legend)
 
     def box(self, i: int) -> Box:
         role = self.calls[i]
@@ -156,7 +173,8 @@ class _Overlay:
             yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
         if role.gold is not None and (role.pred is None or role.role == "wrong"):
             tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
-            yield _arrow(self.diff.gold, role.gold, "missing", tail, head)
+            shown = role.role if role.role == "inferred" else "missing"
+            yield _arrow(self.diff.gold, role.gold, shown, tail, head)
 
     def answer(self) -> Box:
         pred, gold = self.diff.pred.answer, self.diff.gold.answer
@@ -220,8 +238,14 @@ def _row_text(name: str, value: Value, name_of: Names) -> str:
     return f"{name_text(name)} {said}" if said.startswith("←") else f"{name_text(name)} = {said}"
 
 
-def _plain_rows(arguments: Arguments, role: str, name_of: Names) -> tuple[ArgumentLine, ...]:
-    return tuple(ArgumentLine(role, _row_text(name, value, name_of)) for name, value in arguments)
+def _plain_rows(
+    arguments: Arguments, role: str, name_of: Names, guessed: Mapping[str, str] = MappingProxyType({})
+) -> tuple[ArgumentLine, ...]:
+    rows = []
+    for name, value in arguments:
+        text = _row_text(name, value, name_of)
+        rows.append(ArgumentLine(role, f"{text} ≈ {guessed[name]}" if name in guessed else text))
+    return tuple(rows)
 
 
 def _keyed(arguments: Arguments) -> Keyed:
@@ -248,7 +272,7 @@ def _summary(boxes: list[Box], arrows: list[Arrow]) -> str:
     edges = Counter(arrow.role for arrow in arrows)
     if not boxes:
         return "no calls in either plan"
-    if not (calls.keys() | edges.keys()) - {"kept"}:
+    if not (calls.keys() | edges.keys()) - {"kept", "inferred"}:
         return "the same plan"
     parts = [f"{calls[role]} {role}" for role in ("kept", "changed", "missing", "extra") if calls[role]]
     said = f"calls: {', '.join(parts)}"

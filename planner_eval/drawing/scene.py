@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from planner_eval.plan import topological
+from planner_eval.plan.adjacency import in_levels, levels_in_steps
 
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
@@ -90,6 +91,7 @@ class Scene:
         legend: The roles that the legend explains.
         notes: What a reader has to know about the drawing itself.
         layout: DOT attributes of the whole drawing that it asks for, over the theme's.
+        steps: The number of each call's written step, where steps are generations.
     """
 
     boxes: tuple[Box, ...] = ()
@@ -98,6 +100,7 @@ class Scene:
     legend: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     layout: tuple[tuple[str, str], ...] = ()
+    steps: tuple[int, ...] = ()
 
     @property
     def crowded(self) -> bool:
@@ -162,6 +165,7 @@ def condensed(scene: Scene) -> Scene:
         boxes=boxes,
         arrows=tuple(Arrow(*key, label=f"×{n}", count=n) for key, n in arrows.items()),
         notes=(*scene.notes, note),
+        steps=(),
     )
 
 
@@ -178,6 +182,9 @@ def generations(scene: Scene) -> list[list[int]]:
     for arrow in scene.arrows:
         if arrow.tail != arrow.head:
             needs[arrow.head].add(arrow.tail)
+    if scene.steps:
+        after = (max(scene.steps) + 1,) * (len(scene.boxes) - len(scene.steps))  # the answer
+        return in_levels(levels_in_steps([sorted(found) for found in needs], scene.steps + after))
     return list(topological.generations(needs, enter=_first_of_circle))
 
 

@@ -75,6 +75,42 @@ def levels(needs: Needs) -> list[int]:
     return found
 
 
+def levels_in_steps(needs: Needs, steps: Sequence[int]) -> list[int]:
+    """:func:`levels` where calls were written in steps: those of a step come after all of earlier ones.
+
+    Args:
+        needs: The graph.
+        steps: The number of each call's step.
+
+    >>> levels_in_steps([[], [], [], [2]], [1, 1, 2, 2])
+    [0, 0, 1, 2]
+    """
+    found = [0] * len(needs)
+    calls: dict[int, list[int]] = {}
+    for call, step in enumerate(steps):
+        calls.setdefault(step, []).append(call)
+    start = 0
+    for step in sorted(calls):
+        place = {call: at for at, call in enumerate(calls[step])}
+        within = levels([[place[one] for one in needs[call] if one in place] for call in place])
+        for call, at in place.items():
+            found[call] = start + within[at]
+        start += max(within) + 1
+    return found
+
+
+def in_levels(number: Sequence[int]) -> list[list[int]]:
+    """The calls of each level, in ascending order.
+
+    >>> in_levels([0, 1, 0, 2])
+    [[0, 2], [1], [3]]
+    """
+    found: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
+    for call, level in enumerate(number):
+        found[level].append(call)
+    return found
+
+
 def _levels(needs: Needs) -> list[int]:
     """:func:`levels` where calls are written before what they need, or stand in circles."""
     found = [-1] * len(needs)

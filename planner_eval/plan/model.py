@@ -12,7 +12,7 @@ belong to the plan: treat them as read-only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.limits import Span
@@ -214,7 +214,7 @@ class Edge(NamedTuple):
         argument: The consumer's argument.
         at: The way into the argument's value to the reference; () when it is the whole value.
         path: The way into the producer's result.
-        inferred: The edge was guessed from equal values, not written.
+        inferred: The edge was guessed, not written.
     """
 
     producer: int
@@ -240,6 +240,7 @@ class Plan:
         diagnostics: What parsing and linking had to say; side data.
         dialect: The dialect the plan was read in; side data.
         text: The text the plan was read from; side data.
+        steps: The number of each call's written step, where inference took steps for generations; side data.
     """
 
     calls: tuple[Call, ...] = ()
@@ -248,6 +249,7 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...] = field(default=(), compare=False)
     dialect: str | None = field(default=None, compare=False)
     text: str | None = field(default=None, compare=False, repr=False)
+    steps: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.calls)
@@ -256,6 +258,13 @@ class Plan:
         """The plan as ``planeval render`` lists it: a line a call, by topological generation."""
         shown: str = service("plan text")(self)
         return shown
+
+    @property
+    def written(self) -> Plan:
+        """The plan without what was inferred: what comparison sees."""
+        if not self.steps and True not in [edge.inferred for edge in self.edges]:
+            return self
+        return replace(self, edges=tuple(edge for edge in self.edges if not edge.inferred), steps=())
 
     @property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -296,7 +305,8 @@ def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
 
     Returns:
         Nodes are positions with attributes ``id``, ``name``, ``app``, ``arguments``; edges run from
-        producer to consumer, keyed by (argument, place), with ``argument``, ``at`` and ``path``.
+        producer to consumer, keyed by (argument, place), with ``argument``, ``at``, ``path`` and
+        ``inferred``.
 
     >>> from planner_eval.dialects.read import parse
     >>> parse("a = f(#x='1')\nb = g(#y=a)").graph.edges[0, 1, ("y", ())]["path"]
@@ -315,5 +325,6 @@ def to_networkx(plan: Plan) -> nx.MultiDiGraph[int]:
             argument=edge.argument,
             at=edge.at,
             path=edge.path,
+            inferred=edge.inferred,
         )
     return graph

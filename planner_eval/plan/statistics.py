@@ -26,6 +26,7 @@ class Stats:
     ``references`` counts every reference, ``edges`` each pair of calls once, ``reused`` the calls whose
     output several calls use. ``fan_in`` and ``fan_out`` say how many calls use, and serve, how many others.
     ``scope`` is None where a call names no app.
+    ``inferred`` counts the references that nobody wrote; they are in all figures, and 0 unless asked for.
     """
 
     calls: int
@@ -51,6 +52,7 @@ class Stats:
     patterns: dict[str, int]
     shape: str
     scope: str | None = None
+    inferred: int = 0
 
 
 def stats(plan: Plan) -> Stats:
@@ -88,4 +90,5 @@ def stats(plan: Plan) -> Stats:
         patterns=nesting_patterns(plan),
         shape=shape(plan),
         scope=scope(plan),
+        inferred=sum(edge.inferred for edge in plan.edges),
     )

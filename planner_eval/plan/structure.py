@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from planner_eval.plan.adjacency import leaders, levels, longest_chain, producers
+from planner_eval.plan.adjacency import in_levels, leaders, levels, levels_in_steps, longest_chain, producers
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.topological import circles
 from planner_eval.plan.walk import holds
@@ -61,15 +61,14 @@ def scope(plan: Plan) -> str | None:
 def topological_generations(plan: Plan) -> list[list[int]]:
     r"""The calls in generations: each needs only calls of earlier ones; in ascending order within one.
 
+    Calls of a plan's ``steps`` come after all of earlier ones.
+
     >>> from planner_eval.dialects.read import parse
     >>> topological_generations(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 2], [1]]
     """
-    number = levels(producers(plan))
-    generations: list[list[int]] = [[] for _ in range(max(number, default=-1) + 1)]
-    for call, level in enumerate(number):
-        generations[level].append(call)
-    return generations
+    needs = producers(plan)
+    return in_levels(levels_in_steps(needs, plan.steps) if plan.steps else levels(needs))
 
 
 def topological_order(plan: Plan) -> list[int]:
@@ -78,7 +77,7 @@ def topological_order(plan: Plan) -> list[int]:
 
 
 def depth(plan: Plan) -> int:
-    r"""The number of calls on the longest dependency path; 0 for an empty plan.
+    r"""The number of generations: calls on the longest dependency path; 0 for an empty plan.
 
     >>> from planner_eval.dialects.read import parse
     >>> depth(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))

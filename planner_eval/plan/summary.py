@@ -16,6 +16,9 @@ FIGURES = (
 )  # fmt: skip
 """The figures of a plan that are numbers, in the order of a report."""
 
+INFERRED = "inferred"
+"""One more of them, where edges were inferred."""
+
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
@@ -65,16 +68,17 @@ class Summary:
     scopes: dict[str, int]
 
     def figure(self, name: str) -> Distribution:
-        """The figure of a name of :data:`FIGURES`."""
-        return self.figures[FIGURES.index(name)]
+        """The figure of a name of :data:`FIGURES`, or :data:`INFERRED` where edges were."""
+        return self.figures[(*FIGURES, INFERRED).index(name)]
 
 
-def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
+def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False) -> Summary:
     r"""Sum up the figures of many plans.
 
     Args:
         stats: One a plan.
         unread: How many more plans could not be read.
+        inferred: Edges were inferred, and it is said how many.
 
     >>> from planner_eval.dialects.read import parse
     >>> from planner_eval.plan.statistics import stats
@@ -94,10 +98,11 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0) -> Summary:
         outs.update(row.fan_out)
     shapes = Counter(row.shape for row in rows)
     scopes = Counter(row.scope for row in rows if row.scope is not None)
+    names = (*FIGURES, INFERRED) if inferred else FIGURES
     return Summary(
         len(rows),
         unread,
-        tuple(_figure(name, [getattr(row, name) for row in rows]) for name in FIGURES),
+        tuple(_figure(name, [getattr(row, name) for row in rows]) for name in names),
         dict(sorted(ins.items())),
         dict(sorted(outs.items())),
         {kind: kinds[kind] for kind in KINDS if kinds[kind]},

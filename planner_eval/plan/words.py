@@ -25,6 +25,7 @@ FIGURES = {
     "roots": "calls that take no other call's output",
     "sinks": "calls whose output no other call takes",
     "critical path": "the calls of the longest chain, by their ids; the earliest of several",
+    "inferred": "references that nobody wrote; all figures count them, depth and width also written steps",
     "fan in": "how many calls take the output of so many others: 0 ×2 is two calls that take none",
     "fan out": "how many calls have so many others take their output",
     "scope": "AppBench's word for one or several apps (S, M), and one or several calls of an app",

@@ -9,7 +9,7 @@ error; it takes no other with it. What the records' fields mean is decided in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.text import printable
@@ -34,6 +34,9 @@ from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import content_of, open_path
 from planner_eval.records.shapes import Chosen, Item
 
+if TYPE_CHECKING:
+    from planner_eval.plan.inferred import Signatures
+
 
 class Record(NamedTuple):
     """One record of a file: where it stands, and its plan as text or structure.
@@ -49,6 +52,8 @@ class Record(NamedTuple):
         values: The JSON values of a text, where it was decoded on the way.
         dialect: The notation of its source, where that is known; it comes before any that is asked for.
         turn: Which turn of the assistant is read of a conversation; all turns when None.
+        tools: The tools that its data set offers, as released.
+        infer: Whether edges are inferred, by what is known of tools.
     """
 
     file: str
@@ -61,6 +66,8 @@ class Record(NamedTuple):
     values: list[Any] | None = None
     dialect: str | None = None
     turn: Which = None
+    tools: Any = None
+    infer: Signatures | bool = False
 
     @property
     def where(self) -> str:

@@ -100,7 +100,7 @@ def read_gold(record: Record, *, dialect: str | None = None, compute: str | None
         where = f"{record.where}, alternative {number}"
         held = choose_content(where, [item], "gold") if _is_record(item) else None
         source = item if held is None else item[held]
-        other = parse(source, dialect=dialect, compute=compute)
+        other = parse(source, dialect=dialect, compute=compute, infer=record.infer)
         plans.append((other, _terms(item if isinstance(item, dict) else {}, other, where)))
     return Gold(tuple(plans))
 

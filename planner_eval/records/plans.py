@@ -44,4 +44,6 @@ def read_plan(record: Record, **options: Any) -> Plan:
         options["dialect"] = record.dialect
     if record.turn is not None and options.get("turn") is None:
         options["turn"] = record.turn
+    if record.infer is not False and not options.get("infer"):
+        options["infer"] = record.infer
     return parse(source if record.values is None else Decoded(source, record.values), **options)

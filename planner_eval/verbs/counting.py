@@ -11,23 +11,25 @@ from planner_eval.plan.statistics import stats as stats_of
 from planner_eval.plan.summary import summarise
 from planner_eval.records.files import Record
 from planner_eval.records.plans import read_plan
-from planner_eval.verbs.reading import Source, is_many, parse, read
+from planner_eval.verbs.reading import Source, inferring, is_many, parse, read
 
 
 @overload
-def stats(plan: Plan | str) -> Stats: ...
+def stats(plan: Plan | str, *, infer: bool = ...) -> Stats: ...
 
 
 @overload
-def stats(plan: Source) -> Any: ...
+def stats(plan: Source, *, infer: bool = ...) -> Any: ...
 
 
-def stats(plan: Source) -> Any:
+def stats(plan: Source, *, infer: bool = False) -> Any:
     r"""All structure figures of one plan, or of many summed up.
 
     Args:
         plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``. Or many: a
             file of records, what :func:`planner_eval.read` gave or takes, a frame, an iterable of records.
+        infer: Infer edges first, see :func:`planner_eval.parse`; all figures count them, and written steps
+            are generations. A plan that is given as one stays as it is.
 
     Returns:
         Of one plan its figures. Of many a :class:`planner_eval.plan.summary.Summary`, which counts the
@@ -45,12 +47,12 @@ def stats(plan: Source) -> Any:
     (1, 1)
     """
     if not is_many(plan):
-        return stats_of(parse(plan))
-    file = read(plan)
+        return stats_of(parse(plan, infer=infer))
+    file = inferring(read(plan)) if infer else read(plan)
     if not file.many:
         return stats_of(read_plan(file.records[0]))
     found = [one for record in file.records if (one := _stats(record)) is not None]
-    return summarise(found, unread=len(file.records) - len(found))
+    return summarise(found, unread=len(file.records) - len(found), inferred=infer)
 
 
 def _stats(record: Record) -> Stats | None:

@@ -22,7 +22,7 @@ from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text, only_record, parse, read_as
+from planner_eval.verbs.reading import Source, inferring, no_text, only_record, parse, read_as
 
 T = TypeVar("T")
 
@@ -97,6 +97,8 @@ class Reading(NamedTuple):
         folder: Where the data sets that are named lie, instead of the cache.
         turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
             its number; all turns when left out.
+        infer: Infer edges, see :func:`planner_eval.parse`: breakdowns by gold's depth and patterns count
+            them and drawings show them; no metric and no verdict does.
     """
 
     dialect: str | None = None
@@ -111,18 +113,23 @@ class Reading(NamedTuple):
     cache: str | None = None
     folder: str | None = None
     turn: Which = None
+    infer: bool = False
 
     def answers(self, source: Source) -> PlanFile:
         """The predictions of a file; `source` is what :func:`read` takes."""
         places = (self.cache, self.folder)
         found = read_as(source, "answer", self.id_field, self.text_field, places=places)
-        return found.of_turn(self.turn)
+        return self._told(found)
 
     def golds(self, source: Source) -> PlanFile:
         """The gold plans of a file; `source` is what :func:`read` takes."""
         spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
         found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
-        return found.of_turn(self.turn)
+        return self._told(found)
+
+    def _told(self, found: PlanFile) -> PlanFile:
+        found = found.of_turn(self.turn)
+        return inferring(found) if self.infer else found
 
     def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
         """What the user should know of files: what was left out, ids given twice, what is in doubt.
@@ -216,6 +223,8 @@ def pair(
         known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
         pairing.refuse_unknown(wanted, known)
         pairs = tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
+    if reading.infer:  # an answer's tools are those of its gold record
+        pairs = tuple((p._replace(infer=g.infer) if p and g else p, g) for p, g in pairs)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
@@ -19,6 +19,9 @@ from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.several import read_path
 from planner_eval.records.shapes import shape_of
+
+if TYPE_CHECKING:
+    from planner_eval.plan.inferred import Signatures
 
 Source: TypeAlias = Any
 """A plan's text or data, a Plan, a Record, or a path (no text: ``Path("gold.json")``) of a file."""
@@ -137,7 +140,9 @@ def parse(
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
         tools: What types the values of notations that write them without types: tool → parameter →
             JSON type, a catalog, or a catalog's file.
-        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result.
+        infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result, and
+            where `tools`, or the data set, say which earlier call fills a hole such as ``$$$``; steps that
+            are written as such become generations. No comparison counts what was inferred.
         compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
             comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
@@ -176,6 +181,8 @@ stands for the file: pe.parse(Path('gold.json')) reads it
     }
     if tools is not None:
         options["tools"] = types_of(tools)
+        if infer and hasattr(tools, "tools"):
+            options["infer"] = signatures_of(tools)
     if isinstance(source, str):
         refuse_file_name(source)
     elif isinstance(source, (Record, PlanFile, os.PathLike)) or is_table(source):
@@ -189,6 +196,24 @@ stands for the file: pe.parse(Path('gold.json')) reads it
                 "of a list, and pe.parse takes each of .records; pe.stats and pe.score take them all"
             ) from None
         raise
+
+
+def inferring(file: PlanFile) -> PlanFile:
+    """The same file, with whose plans edges are inferred, by what their data set says of tools."""
+    from planner_eval.catalogs.signatures import Known
+
+    known = Known()
+    return file._replace(records=tuple(one._replace(infer=known.of(one.tools)) for one in file.records))
+
+
+def signatures_of(catalog: Any) -> Signatures:
+    """What a catalog, or a catalog's file, says of its tools to those who infer edges."""
+    from planner_eval.catalogs.formats import read_catalog
+    from planner_eval.catalogs.signatures import signatures
+
+    return signatures(
+        read_catalog(os.fspath(catalog)) if isinstance(catalog, (str, os.PathLike)) else catalog
+    )
 
 
 def _are_several(items: Sequence[Any]) -> bool:

@@ -152,7 +152,8 @@ def mending(paired: Paired) -> Paired:
 def reading_name(reading: Reading) -> str:
     """How predictions were read, for a signature."""
     how = "strict, else repaired" if reading.repair else "strict"
-    return f"{how}, compute {reading.compute}" if reading.compute else how
+    how = f"{how}, compute {reading.compute}" if reading.compute else how
+    return f"{how}, edges inferred" if reading.infer else how
 
 
 @dataclass(frozen=True, slots=True)

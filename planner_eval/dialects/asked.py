@@ -1,0 +1,35 @@
+"""What the user said in a conversation: values in it come from no tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_HOLDERS = ("conversations", "messages", "input", "question")
+
+
+def asked(data: Any) -> str | None:
+    """The words of the user's turns; None where data is no conversation.
+
+    Args:
+        data: Messages, an object that holds them, or anything else.
+
+    >>> asked([{"role": "user", "content": "To Rome."}, {"role": "assistant", "content": "Yes."}])
+    'To Rome.'
+    """
+    if isinstance(data, dict):
+        data = next((data[key] for key in _HOLDERS if isinstance(data.get(key), list)), ())
+    listed = data if isinstance(data, list) else ()
+    messages = [one for one in listed if isinstance(one, dict) and isinstance(one.get("role"), str)]
+    if not messages:
+        return None
+    said = (message.get("content") for message in messages if message["role"] == "user")
+    return "\n".join(text for content in said for text in _texts(content))
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """A turn's text, or those of its parts; a tool's result among them is none."""
+    for part in content if isinstance(content, list) else [content]:
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            yield text

@@ -1,0 +1,329 @@
+"""Inferred edges: against truth that was read by hand, as users meet them, and where nothing may be inferred.
+
+The files of ``tests/cases/inferred`` hold ids and edges (producer, consumer, argument) as a reader of the
+question, the calls and their answers sees them: of every fourth of CallNavi's 160 plans of several calls
+whose later calls have holes, of the six conversations of ``data/samples``, and of the first 34 of the
+reference vectors in which an argument repeats a value of an earlier observation, all by chance.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.tables import table
+from planner_eval.catalogs.formats import as_catalog
+from planner_eval.datasets.sources import open_sources
+from planner_eval.plan.inferred import Signatures, infer_edges
+from planner_eval.plan.model import Call, Edge, Plan
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+SAMPLES = ROOT / "data" / "samples"
+CASES = ROOT / "tests" / "cases" / "inferred"
+PAGE = ROOT / "docs" / "statistics.md"
+
+
+class Counts(NamedTuple):
+    """Inferred edges against the truth."""
+
+    plans: int
+    true: int
+    inferred: int
+    right: int
+
+    def row(self, what: str) -> dict[str, Any]:
+        precision = self.right / self.inferred if self.inferred else None
+        recall = self.right / self.true if self.true else None
+        return {
+            "plans": what,
+            "read by hand": self.plans,
+            "edges": self.true,
+            "inferred": self.inferred,
+            "right": self.right,
+            "precision": precision,
+            "recall": recall,
+        }
+
+
+def of_dataset(name: str, folder: Path) -> dict[str, Plan]:
+    (source,) = open_sources([name], folder=str(folder))
+    return {str(read.record): read.plan for read in source.read(None, infer=True) if read.plan is not None}
+
+
+def of_vectors(reference: Path) -> dict[str, Plan]:
+    with gzip.open(reference / "vectors" / "complexfuncbench" / "cases.jsonl.gz", "rt") as file:
+        cases = [case for case in map(json.loads, file) if case["kind"] == "conv"]
+    return {case["id"]: pe.parse(case["conversations"], infer=True) for case in cases}
+
+
+def compared(case: str, plans: dict[str, Plan]) -> Counts:
+    truth = {one["id"]: one["edges"] for one in map(json.loads, (CASES / case).read_text().splitlines())}
+    wanted = [(name, *edge) for name, edges in truth.items() for edge in edges]
+    assert len(set(wanted)) == len(wanted)
+    found = [
+        (name, e.producer, e.consumer, e.argument) for name in truth for e in plans[name].edges if e.inferred
+    ]
+    return Counts(len(truth), len(wanted), len(found), len({*found} & {*wanted}))
+
+
+def test_the_six_conversations_have_the_edges_that_a_reader_sees() -> None:
+    assert compared("samples.jsonl", of_dataset("complexfuncbench", SAMPLES)) == (6, 22, 22, 22)
+
+
+def test_real_plans_are_inferred_as_the_docs_say(reference: Path) -> None:
+    callnavi = of_dataset("callnavi", reference / "datasets" / "callnavi")
+    parts = [
+        ("CallNavi's questions", compared("callnavi.jsonl", callnavi)),
+        (
+            "ComplexFuncBench's bundled conversations",
+            compared("samples.jsonl", of_dataset("complexfuncbench", SAMPLES)),
+        ),
+        ("conversations of coincidences", compared("vectors.jsonl", of_vectors(reference))),
+    ]
+    made = table([counts.row(what) for what, counts in parts], "md")
+    print(made)
+    assert [counts.plans for _, counts in parts] == [40, 6, 34]
+    for _, counts in parts:
+        assert counts.right >= 0.95 * counts.inferred
+    assert made in PAGE.read_text(encoding="utf-8")
+    assert sum(edge.inferred for plan in callnavi.values() for edge in plan.edges) == 61
+
+
+def test_the_example_of_the_paper(reference: Path) -> None:
+    told = json.loads((reference / "datasets" / "complexfuncbench" / "paper_example.json").read_text())[
+        "gold"
+    ]
+    found = {(e.producer, e.argument) for e in pe.parse(told["conversations"], infer=True).edges}
+    assert found == {(0, "fromId"), (1, "toId"), (2, "latitude"), (2, "longitude")}
+
+
+def figures(done: Any) -> dict[str, int]:
+    return {one["name"]: one["total"] for one in json.loads(done.stdout)["figures"]}
+
+
+def test_stats_counts_them_only_when_asked_and_says_so() -> None:
+    asked = ("stats", "complexfuncbench", "--source", str(SAMPLES), "--only", "structure")
+    plain = figures(planeval(*asked, "--format", "json"))
+    assert (plain["references"], plain["depth"], "inferred" in plain) == (0, 6, False)
+    found = figures(planeval(*asked, "--format", "json", "--infer"))
+    assert (found["references"], found["inferred"], found["depth"], found["width"]) == (22, 22, 17, 13)
+    assert "\ninferred " in planeval(*asked, "--infer").stdout
+    assert "references that nobody wrote" in planeval(*asked, "--infer", "--explain").stdout
+    rows = planeval(*asked[:-2], "--each", "--infer", "--format", "csv").stdout.splitlines()
+    assert "inferred" in rows[0].split(",")
+    assert "inferred" not in planeval(*asked[:-2], "--each", "--format", "csv").stdout
+
+
+def test_steps_are_generations_as_deep_as_the_paper_counts_them() -> None:
+    done = planeval("render", "complexfuncbench", "--source", str(SAMPLES), "--infer", "--id", "Attraction-0")
+    assert [line for line in done.stdout.splitlines() if line.startswith("gen")] == [
+        f"generation {n}" for n in (1, 2, 3)
+    ]
+    assert 'slug = "castle-garden-walk" ≈ Search_Attractions.data[0].slug' in done.stdout
+    free = Plan((Call("a", "f", turn=1), Call("b", "g", turn=1), Call("c", "h", turn=2)))
+    found = pe.stats(infer_edges(free))
+    assert (pe.stats(free).depth, found.depth, found.width, found.edges) == (1, 2, 2, 0)
+
+
+def test_a_hole_is_filled_by_the_catalog_of_the_data_set_or_the_users(tmp_path: Path) -> None:
+    done = planeval("render", "callnavi", "--source", str(SAMPLES), "--infer", "--id", "hr03")
+    assert 'shift = "$$$" ≈ getShift.shift' in done.stdout
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"API": ["getShift", "swapShift"], "parameters": [{"person": "A"}, {"shift": "$$$"}]}')
+    tools = str(SAMPLES / "callnavi" / "APIs" / "hr.json")
+    assert (
+        "inferred: shift of c2 ← c1.shift"
+        in planeval("parse", str(plan), "--infer", "--catalog", tools).stdout
+    )
+    assert "inferred:" not in planeval("parse", str(plan), "--infer").stdout
+    parsed = planeval("parse", "callnavi", "--source", str(SAMPLES), "--infer").stdout
+    assert "inferred: shift of c2 ← c1.shift" in parsed
+    drawn = planeval(
+        "render", "callnavi", "--source", str(SAMPLES), "--infer", "--id", "hr03", "--format", "dot"
+    )
+    assert 'style="dashed"' in drawn.stdout
+
+
+def test_answers_take_the_tools_of_their_gold_and_break_down_by_its_depth(tmp_path: Path) -> None:
+    pred = tmp_path / "pred.jsonl"
+    call = {"API": ["getShift", "swapShift"], "parameters": [{"person": "Ada", "day": "Monday"}]}
+    call["parameters"].append({"shift": "$$$", "to": "Bo"})
+    pred.write_text(json.dumps({"id": "hr03", "output": call}) + "\n")
+    sides = (str(pred), "callnavi", "--source", str(SAMPLES))
+    plain = json.loads(planeval("score", *sides, "--by", "depth", "--format", "json").stdout)
+    found = json.loads(planeval("score", *sides, "--by", "depth", "--format", "json", "--infer").stdout)
+    assert plain["figures"] == found["figures"]
+    assert ("edges inferred" in found["signature"], "edges inferred" in plain["signature"]) == (True, False)
+    assert (list(plain["breakdown"]["depth"]), list(found["breakdown"]["depth"])) == (["1"], ["1", "2"])
+    drawn = planeval("diff", *sides, "--id", "hr03", "--infer", "--format", "dot")
+    assert (drawn.returncode, drawn.stdout.count("≈ shift → shift</TD>")) == (0, 1)
+
+
+def told(*messages: Any) -> Plan:
+    """A conversation: a text is the user's, a list one step of (name, arguments, answer)."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if isinstance(message, str):
+            turns.append({"role": "user", "content": message})
+            continue
+        calls = [{"name": name, "arguments": arguments} for name, arguments, _ in message]
+        turns.append({"role": "assistant", "function_call": calls})
+        turns.append({"role": "observation", "content": [answer for *_, answer in message]})
+    return pe.parse(turns, infer=True)
+
+
+def links(plan: Plan) -> list[tuple[int, int, str, Any]]:
+    return [(e.producer, e.consumer, e.argument, e.at) for e in plan.edges]
+
+
+def test_an_echo_is_no_source() -> None:
+    found = told(
+        [("find", {"city": "Rome"}, {"id": "x-17"})],
+        [("look", {"hotel": "x-17", "day": "2027-03-03"}, {"id": "x-17", "day": "2027-03-03"})],
+        [("book", {"hotel": "x-17", "day": "2027-03-03"}, {})],
+    )
+    assert links(found) == [(0, 1, "hotel", ()), (0, 2, "hotel", ())]
+
+
+def test_what_the_user_named_comes_from_nowhere_else() -> None:
+    step = (
+        [("find", {}, {"id": "tk-9", "name": "Villa Blu"})],
+        [("book", {"id": "tk-9", "to": "Villa Blu"}, {})],
+    )
+    assert links(told("Somewhere.", *step)) == [(0, 1, "id", ()), (0, 1, "to", ())]
+    assert links(told("Book tk-9 in 'Villa Blu'.", *step)) == []
+
+
+def test_calls_of_one_step_do_not_see_one_another() -> None:
+    assert links(told([("a", {}, {"id": "x-17"}), ("b", {"id": "x-17"}, {})])) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "linked"),
+    [
+        ({"radius": 10}, {"price": 10}, False),
+        ({"hotel_id": "771"}, {"hotel_id": 771}, True),
+        ({"hotel_id": "771"}, {"id": 771}, True),
+        ({"sort": "BEST"}, {"badge": "BEST"}, False),
+        ({"search_type": "city"}, {"search_type": "city"}, True),
+        ({"date": "2027-03-03"}, {"opens": "2027-03-03"}, False),
+        ({"lat": "46.993"}, {"geometry": {"location": {"x": 46.993}}}, True),
+        ({"adults": 2}, {"adults": 2}, False),
+    ],
+)
+def test_common_values_count_under_fitting_names(given: Any, answer: Any, linked: bool) -> None:
+    assert bool(links(told([("find", {}, answer)], [("use", given, {})]))) == linked
+
+
+def test_values_in_lists_and_joined_by_commas() -> None:
+    found = told(
+        [("filters", {}, [{"id": "facility::9"}, {"id": "meal::1"}]), ("way", {}, {"id": "A.CITY"})],
+        [("hotels", {"only": "facility::9, meal::1", "legs": [{"from": "A.CITY"}]}, {})],
+    )
+    assert links(found) == [(0, 2, "only", (0,)), (0, 2, "only", (1,)), (1, 2, "legs", (0, "from"))]
+
+
+def holes(*calls: tuple[str, dict[str, Any]]) -> list[tuple[int, int, str, Any]]:
+    tools = [
+        {"name": "account", "parameters": {"name": "string"}, "returnParameter": {"AccountID": "string"}},
+        {"name": "balance", "parameters": {"accountID": "string"}, "returnParameter": {"Balance": "number"}},
+        {"name": "open", "parameters": {"balance": "string"}, "returnParameter": "dueDate"},
+        {"name": "check", "parameters": {"account_id": "string"}, "returnParameter": {"accountId": "string"}},
+        {"name": "move", "parameters": {"dueDate": "string"}, "returnParameter": None},
+    ]
+    plan = {"API": [name for name, _ in calls], "parameters": [given for _, given in calls]}
+    return links(pe.parse(plan, tools=as_catalog(tools), infer=True))
+
+
+def test_holes_are_filled_where_name_and_type_leave_no_doubt() -> None:
+    assert holes(("account", {"name": "A"}), ("balance", {"accountID": "$$$"})) == [(0, 1, "accountID", ())]
+    assert holes(("balance", {"accountID": "1"}), ("open", {"balance": "$$$"})) == []  # a number, not a text
+    assert holes(("open", {"balance": "1"}), ("move", {"dueDate": "$$$"})) == []  # a date is what a call sets
+    assert holes(("balance", {"accountID": "$$$"}), ("account", {"name": "A"})) == []  # only an earlier call
+    two = holes(("account", {"name": "A"}), ("account", {"name": "B"}), ("balance", {"accountID": "$$$"}))
+    assert two == []
+    told_again = holes(
+        ("account", {"name": "A"}), ("check", {"account_id": "$$$"}), ("balance", {"accountID": "$$$"})
+    )
+    assert [(producer, consumer) for producer, consumer, *_ in told_again] == [(0, 1), (0, 2)]
+
+
+def test_no_comparison_sees_them() -> None:
+    calls = (Call("c1", "f", (("a", "x"),)), Call("c2", "g", (("b", "y"),)))
+    bare = Plan(calls)
+    guessed = Plan(calls, (Edge(0, 1, "b", (), (), inferred=True),), steps=(1, 2))
+    assert pe.same(guessed, bare)
+    assert pe.same(bare, guessed)
+    for pred, gold in ((guessed, bare), (bare, guessed), (guessed, guessed)):
+        assert pe.score(pred, gold) == pe.score(bare, bare)
+        swapped = replace(pred, calls=pred.calls[::-1])  # a flat plan's order counts, guessed edges or not
+        assert not pe.diff(swapped, gold, policy="callnavi").same
+        assert pe.diff(pred, gold).edits == ()
+        assert pe.diff(pred, gold, policy="callnavi").edits == ()
+    wrong = Plan((calls[0],))
+    assert pe.score(wrong, guessed) == pe.score(wrong, bare)
+    assert [e.code for e in pe.diff(wrong, guessed).edits] == [e.code for e in pe.diff(wrong, bare).edits]
+    assert [role.role for role in pe.diff(guessed, bare).edges()] == ["inferred"]
+
+
+def hostile_values(size: int) -> Plan:
+    def call(i: int) -> Call:
+        given = (("a", f"v-{i - 1}"), ("b", f"x,{i}," * 5))
+        return Call(f"c{i}", "f", given, result={"id": f"v-{i}"}, has_result=True, turn=i + 1)
+
+    return Plan(tuple(map(call, range(size))))
+
+
+def hostile_holes(size: int) -> Plan:
+    return Plan(tuple(Call(f"c{i}", f"f{i}", (("id", "$$$"), (f"p{i - 1}", "$$$"))) for i in range(size)))
+
+
+def hostile_text(size: int) -> Plan:
+    long = ",".join(f"t-{i}" for i in range(size))
+    first = Call("a", "f", result=[f"t-{i}" for i in range(size)], has_result=True, turn=1)
+    return Plan((first, Call("b", "g", (("x", long), ("y", "a " * size)), turn=2)))
+
+
+@pytest.mark.parametrize("make", [hostile_values, hostile_holes, hostile_text])
+def test_time_grows_with_the_text(make: Callable[[int], Plan]) -> None:
+    returns = {f"f{i}": {f"p{i}": "string", "id": ""} for i in range(40_000)}
+    known = Signatures({}, returns, ("$$$",))
+    words = "some words " * 40_000
+
+    def seconds(size: int) -> float:
+        plan = make(size)
+        start = time.perf_counter()
+        found = infer_edges(plan, known, words)
+        assert len(found.edges) >= size - 1
+        return time.perf_counter() - start
+
+    small = min(seconds(4_000) for _ in range(3))
+    assert seconds(40_000) < 40 * small + 0.5
+
+
+def test_a_deep_answer_and_an_odd_conversation_end() -> None:
+    deep: Any = "x-17"
+    for _ in range(5000):
+        deep = [deep]
+    plan = Plan((Call("a", "f", result=deep, has_result=True), Call("b", "g", (("x", "x-17"),))))
+    assert infer_edges(plan).edges == ()
+    odd: Iterable[Any] = (
+        7,
+        None,
+        {"role": "user"},
+        {"role": "user", "content": [7, {"text": 3}, {"text": "x"}]},
+    )
+    from planner_eval.dialects.asked import asked
+
+    assert asked(list(odd)) == "x"
+    assert asked({"messages": [{"role": "user", "content": "y"}]}) == "y"
+    assert asked("words") is None
