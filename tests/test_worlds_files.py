@@ -212,7 +212,7 @@ def tool(name: str, *takes: str, returns: tuple[str, ...] = ()) -> dict[str, Any
     def schema(fields: tuple[str, ...]) -> dict[str, Any]:
         split = [each.rstrip("?").split(":") for each in fields]
         properties = {each[0]: {"type": each[1] if len(each) > 1 else "string"} for each in split}
-        required = [each for each in fields if not each.endswith("?")]
+        required = [each.partition(":")[0] for each in fields if not each.endswith("?")]
         return {"type": "object", "properties": properties, "required": required}
 
     return {"name": name, "parameters": schema(takes), "returns": schema(returns)}

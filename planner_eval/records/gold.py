@@ -50,8 +50,8 @@ def doubts(file: PlanFile) -> tuple[str, ...]:
     """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
 
     >>> doubts(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
-    ("g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as a plan without calls; \
-the first is record 1, 'It is sunny.'; --gold-text-field names another field",)
+    ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as a plan without calls; \
+the first is record 1, "It is sunny."; --gold-text-field names another field',)
     """
     if file.published:
         return ()
