@@ -243,3 +243,26 @@ def test_free_text_is_no_verdict() -> None:
     many = {str(n): f"because {n}" for n in range(150)}
     with pytest.raises(InputError, match="150 different verdicts, at most 100 are classes"):
         pe.agree(many, many)
+
+
+@pytest.mark.parametrize(
+    ("judge", "human", "shares"),
+    [
+        (("pass", "fail", "pass", "fail"), ("yes", "no", "yes", "unclear"), {"agreement": "0.75"}),
+        ((1, 0, 1, 0), ("Y", "N", "Y", "Y"), {"agreement": "0.75", "kappa": "0.5"}),
+        ((0, 1, 2, 1), (0, 1, 2, 2), {"agreement": "0.75"}),
+    ],
+)
+def test_words_that_say_the_same_are_one_class(
+    judge: tuple[Any, ...], human: tuple[Any, ...], shares: dict[str, str], tmp_path: Path
+) -> None:
+    left, right = tmp_path / "judge.json", tmp_path / "human.json"
+    for file, side in ((left, judge), (right, human)):
+        file.write_text(json.dumps({str(at): word for at, word in enumerate(side)}), encoding="utf-8")
+    done = planeval(str(left), str(right), "--format", "csv")
+    assert done.returncode == 0
+    found = {row["figure"]: row["value"] for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert found | shares == found
+    if "unclear" in human:
+        named = planeval(str(left), str(right), "--positive", "yes", "--format", "csv").stdout
+        assert "agreement,1" in named

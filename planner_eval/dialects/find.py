@@ -145,6 +145,17 @@ def _words(limits: Limits, *, repair: bool) -> Words:
     return read
 
 
+def without_thoughts(text: str) -> str:
+    """An answer without what the model thought before it.
+
+    >>> without_thoughts("<think>f(a=1)?</think>f(a=2)"), without_thoughts("f(a=1)?</think>f(a=2)")
+    ('f(a=2)', 'f(a=2)')
+    """
+    if "</think>" in text and "<think>" not in text:
+        text = text[text.index("</think>") + 8 :]
+    return THOUGHT.sub("", text)
+
+
 def _blanked(source: str, search: Search) -> str:
     """The text with thoughts, chat tokens and others' turns as white space of the same length."""
     source, notes = answered(source)

@@ -16,6 +16,8 @@ from planner_eval.scoring.draws import ends
 from planner_eval.scoring.intervals import RESAMPLES, Interval, holm, sign_test, wilson
 from planner_eval.scoring.selftest import NO, YES
 
+_SAYING = {"yes": frozenset((*YES, "y")), "no": frozenset((*NO, "n"))}
+
 MOST_CLASSES = 100
 """More classes are no verdicts but free text."""
 
@@ -34,7 +36,7 @@ def agreement(
         first: Whose verdicts are looked at, a judge's.
         second: The reference, a person's.
         positive: The class that counts as yes, all others as no; when left out verdicts are yes or no
-            where every word of both says one of them, else classes.
+            where every word of both says one of them, else classes, of which ``pass`` and ``yes`` are one.
         seed: Where the random numbers of the interval start.
         resamples: How often records are drawn again for it.
 
@@ -87,21 +89,35 @@ def _classes(words: set[str], positive: str | None) -> dict[str, str]:
     if not words:
         raise PairingError("neither side has a verdict: nothing can be compared")
     plain = {word: " ".join(word.split()).casefold() for word in words}
+    alike = _alike(set(plain.values()))
     if positive is not None:
         wanted = " ".join(positive.split()).casefold()
         given = sorted(set(plain.values()))
         if wanted not in given:
             hint = did_you_mean(wanted, given, f"given are {', '.join(given[:9])}")
             raise InputError(f"nobody gives the verdict {positive!r}; {hint}")
-        return {word: "yes" if name == wanted else "no" for word, name in plain.items()}
-    if all(name in YES or name in NO for name in plain.values()):
-        return {word: "yes" if name in YES else "no" for word, name in plain.items()}
+        wanted = alike.get(wanted, wanted)
+        return {word: "yes" if alike.get(name, name) == wanted else "no" for word, name in plain.items()}
+    plain = {word: alike.get(name, name) for word, name in plain.items()}
     if len(set(plain.values())) > MOST_CLASSES:
         raise InputError(
             f"there are {len(set(plain.values())):,} different verdicts, at most {MOST_CLASSES} are classes: "
             "is it the field of the verdicts? --verdict-field names it"
         )
     return plain
+
+
+def _alike(names: set[str]) -> dict[str, str]:
+    """The words that are one class: all where all say yes or no, else those of which several say the same.
+
+    A judge's ``pass`` is a person's ``yes`` where somebody says ``unclear``; ratings 0, 1 and 2 stay.
+
+    >>> sorted(_alike({"pass", "yes", "no", "unclear"}).items()), _alike({"0", "1", "2"})
+    ([('pass', 'yes'), ('yes', 'yes')], {})
+    """
+    said = {kind: names & words for kind, words in _SAYING.items()}
+    whole = names == said["yes"] | said["no"]
+    return {name: kind for kind, found in said.items() if whole or len(found) > 1 for name in found}
 
 
 def _rows(

@@ -12,6 +12,7 @@ from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
+from planner_eval.dialects.find import without_thoughts
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import map_leaves
@@ -51,9 +52,9 @@ class Reading:
 def read_prediction(text: str) -> Reading:
     r"""Read an answer in AppBench's notation: as a whole, else line by line.
 
-    Prose, fences, bullets and numbering around the lines are passed over, and a JSON list of lines is those
-    lines. A line is mended only where it cannot be read as it stands; where its call cannot be read, but the
-    names of app and API can, it is a call without arguments, and else a wrong one.
+    Thoughts, prose, fences, bullets and numbering around the lines are passed over, and a JSON list of lines
+    is those lines. A line is mended only where it cannot be read as it stands; where its call cannot be read,
+    but the names of app and API can, it is a call without arguments, and else a wrong one.
 
     Args:
         text: The whole answer.
@@ -63,6 +64,7 @@ def read_prediction(text: str) -> Reading:
     (['Movies.Movies_buy'], 1)
     """
     code = None
+    text = without_thoughts(text)
     try:
         plan = parse(text, dialect="appbench")
     except ParseError as problem:

@@ -17,6 +17,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.callnavi.washing import read_yaml
+from planner_eval.dialects.find import without_thoughts
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Arguments, Call, Plan
 
@@ -82,6 +83,7 @@ def _strict(text: str, notation: str) -> Any:
 
 def _repaired(text: str) -> PredictedPlan:
     """The calls of a text that is not what was asked for."""
+    text = without_thoughts(text)
     for candidate in _candidates(text):
         for reader in (_strict_json, _literal, _strict_yaml):
             try:
@@ -193,6 +195,7 @@ def read_route(text: str) -> list[str] | None:
     >>> read_route("['pay', 'list']"), read_route("pay, 'list'"), read_route("I would call pay.")
     (['pay', 'list'], ['pay', 'list'], None)
     """
+    text = without_thoughts(text)
     fenced = _FENCE.search(text)
     body = (fenced[1] if fenced else text).strip()
     for reader in (_strict_json, _literal):

@@ -11,6 +11,9 @@ from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call
 
+_CALLS = ("tool_calls", "function_call", "name")
+"""Where a message holds calls beside its words."""
+
 
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
@@ -53,17 +56,44 @@ def read_answer(text: str) -> AssistantTurn:
 
 
 def answer_of(value: Any) -> AssistantTurn:
-    """The turn that decoded JSON holds: a chat message, a call or a list of calls."""
+    """The turn that decoded JSON holds: a message as a provider dumps it, a call or a list of calls.
+
+    >>> old = {"content": None, "function_call": {"name": "weather", "arguments": "{}"}}
+    >>> [call.name for call in answer_of(old).calls]
+    ['weather']
+    """
     if not isinstance(value, (dict, list)):
         return AssistantTurn(code="parse.shape", message=value)
-    content = value.get("content") if isinstance(value, dict) else None
-    content = content.strip() if isinstance(content, str) else ""
-    if isinstance(value, dict) and not value.get("tool_calls") and not value.get("name"):
+    message = _message(value)
+    said = message.get("content", message.get("parts"))
+    content = "\n".join(_texts(said)).strip()
+    if isinstance(said, str) and not any(message.get(key) for key in _CALLS):
         return AssistantTurn(content=content, message=value)
+    ours = any(message.get(key) for key in ("tool_calls", "name"))
     try:
-        return AssistantTurn(parse(value, dialect="json").calls, content, message=value)
+        return AssistantTurn(
+            parse(message if ours else value, dialect="json" if ours else None).calls, content, message=value
+        )
     except ParseError as problem:
         return AssistantTurn((), content, problem.code, value)
+
+
+def _message(value: Any) -> dict[str, Any]:
+    """A completion's assistant message, or what is one itself; empty where there is none."""
+    if not isinstance(value, dict):
+        return {}
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    inner = first.get("message") if isinstance(first, dict) else None
+    return inner if isinstance(inner, dict) else value
+
+
+def _texts(content: Any) -> list[str]:
+    """The words of a message: a text, or parts of which some are texts."""
+    if isinstance(content, str):
+        return [content]
+    parts = content if isinstance(content, list) else []
+    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
 def _of_text(text: str) -> AssistantTurn:
