@@ -64,7 +64,7 @@ COMMANDS = (
     ("diff", "PRED", "GOLD"),
     ("diff", "PRED", "GOLD", "--format", "html"),
     ("score", "PRED", "GOLD"),
-    ("compare", "PRED", "GOLD", "--gold", "GOLD"),
+    ("compare", "PRED", "PRED", "--gold", "GOLD"),
     ("convert", "PRED", "--to", "nestful"),
     ("check", "PRED", "--catalog", "CATALOG"),
     ("execute", "PRED", "--tools", "TOOLS", "--isolation", "process"),
