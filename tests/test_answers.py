@@ -251,7 +251,11 @@ mixtures = st.recursive(
 @given(mixtures, st.sampled_from([None, "first", "last", 2]), st.booleans())
 def test_mixtures_of_answers_give_a_plan_or_an_error(data: Any, turn: Any, repair: bool) -> None:
     for source in (data, json.dumps(data)):
-        assert said(source, turn=turn, repair=repair)
+        try:
+            assert said(source, turn=turn, repair=repair)
+        except InputError as error:  # of data, not of text: several records are no plan
+            if not isinstance(source, list) or "expected one plan" not in str(error):
+                raise
 
 
 def test_deep_answers_end_in_an_error() -> None:

@@ -77,7 +77,8 @@ def test_interrupted_at_any_moment(command: tuple[str, ...], tmp_path: Path) -> 
     """A command ends as interrupted or as always, without a traceback, and what it wrote is whole."""
     tools = tmp_path / "tools.py"
     tools.write_text("".join(f"def tool{n}(**given):\n    return {{'out': {n}}}\n" for n in range(5)))
-    catalog = [{"name": f"tool{n}", "parameters": {"n": {"type": "integer"}}} for n in range(5)]
+    takes = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    catalog = [{"name": f"tool{n}", "parameters": takes} for n in range(5)]
     (tmp_path / "catalog.json").write_text(json.dumps(catalog))
     count = 20 if command[0] == "execute" else 400
     names = {
