@@ -7,9 +7,12 @@ time, and marks every law as long; ``mutants`` draws the usual ones and does not
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
@@ -81,3 +84,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flag that rewrites golden files; their diff is then reviewed like code."""
     parser.addoption("--update-cases", action="store_true", help="rewrite golden files")
+
+
+AsKept: TypeAlias = Callable[[Path, Iterable[Any]], None]
+
+
+@pytest.fixture
+def as_kept(request: pytest.FixtureRequest) -> AsKept:
+    """Hold what is found now equal to the lines of a golden file, which ``--update-cases`` rewrites first."""
+
+    def hold(file: Path, found: Iterable[Any]) -> None:
+        now = [json.dumps(one) for one in found]
+        if request.config.getoption("--update-cases"):
+            file.write_text("\n".join(now) + "\n", encoding="utf-8")
+        kept = file.read_text(encoding="utf-8").splitlines()
+        assert len(kept) == len(now) > 0
+        for one, other in zip(now, kept, strict=True):
+            assert json.loads(one) == json.loads(other)
+
+    return hold

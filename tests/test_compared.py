@@ -7,7 +7,6 @@ complete, no other costs less, and undoing the edits gives gold.
 
 from __future__ import annotations
 
-import json
 from dataclasses import astuple
 from random import Random
 from typing import Any
@@ -26,7 +25,7 @@ from planner_eval.plan.statistics import stats
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges
-from tests.conftest import ROOT
+from tests.conftest import ROOT, AsKept
 from tests.plant import KINDS
 
 FILE = ROOT / "tests" / "cases" / "compared.jsonl"
@@ -155,14 +154,8 @@ def said(seed: int) -> dict[str, Any]:
     }
 
 
-def test_what_is_said_of_each_pair(request: pytest.FixtureRequest) -> None:
-    now = [json.dumps(said(seed), ensure_ascii=False) for seed in range(COUNT)]
-    if request.config.getoption("--update-cases"):
-        FILE.write_text("\n".join(now) + "\n", encoding="utf-8")
-    kept = FILE.read_text(encoding="utf-8").splitlines()
-    assert len(kept) == COUNT
-    for one, other in zip(now, kept, strict=True):
-        assert json.loads(one) == json.loads(other)
+def test_what_is_said_of_each_pair(as_kept: AsKept) -> None:
+    as_kept(FILE, map(said, range(COUNT)))
 
 
 def test_undoing_the_edits_gives_gold() -> None:

@@ -18,7 +18,7 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.records.files import read_file
 from planner_eval.records.pairing import pair
 from planner_eval.records.rows import evaluate
-from tests.conftest import ROOT
+from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "filed.jsonl"
 COUNT = 240
@@ -103,17 +103,9 @@ def said(seed: int) -> dict[str, Any]:
     return found
 
 
-def test_what_is_read_of_each_file(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_of_each_file(as_kept: AsKept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    now = [json.dumps(said(seed), ensure_ascii=False) for seed in range(COUNT)]
-    if request.config.getoption("--update-cases"):
-        FILE.write_text("\n".join(now) + "\n", encoding="utf-8")
-    kept = FILE.read_text(encoding="utf-8").splitlines()
-    assert len(kept) == COUNT
-    for one, other in zip(now, kept, strict=True):
-        assert json.loads(one) == json.loads(other)
+    as_kept(FILE, map(said, range(COUNT)))
 
 
 def test_every_record_is_a_row_and_whole_lines_are_read(

@@ -24,7 +24,7 @@ from planner_eval.records.files import PlanFile
 from planner_eval.records.pairing import pair, refuse_repeated_gold, repeated_ids
 from planner_eval.records.rows import evaluate, row_data
 from planner_eval.records.several import by_name, read_path
-from tests.conftest import ROOT
+from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"
 SEEDS = range(320)
@@ -264,14 +264,6 @@ def said(seed: int) -> dict[str, Any]:
     return found
 
 
-def test_what_is_read_of_each_file(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_of_each_file(as_kept: AsKept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    now = [json.dumps(said(seed)) for seed in SEEDS]
-    if request.config.getoption("--update-cases"):
-        FILE.write_text("\n".join(now) + "\n", encoding="utf-8")
-    there = FILE.read_text(encoding="utf-8").splitlines()
-    assert len(there) == len(SEEDS)
-    for one, other in zip(now, there, strict=True):
-        assert json.loads(one) == json.loads(other)
+    as_kept(FILE, map(said, SEEDS))

@@ -8,12 +8,9 @@ diff like code.
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from random import Random
 from typing import Any
-
-import pytest
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import Repeated
@@ -24,7 +21,7 @@ from planner_eval.plan.link import link
 from planner_eval.plan.model import Plan, RawCall, RawComputed, RawPlan, RawRef, RawTemplate, Ref, Template
 from planner_eval.plan.structure import argument_kinds, nesting_patterns, shape
 from planner_eval.plan.walk import holds, leaves, map_leaves
-from tests.conftest import ROOT
+from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "linked.jsonl"
 COUNT = 100
@@ -97,14 +94,8 @@ def said(seed: int) -> dict[str, Any]:
     }
 
 
-def test_what_linking_makes_of_each(request: pytest.FixtureRequest) -> None:
-    now = [json.dumps(said(seed)) for seed in range(COUNT)]
-    if request.config.getoption("--update-cases"):
-        FILE.write_text("\n".join(now) + "\n", encoding="utf-8")
-    kept = FILE.read_text(encoding="utf-8").splitlines()
-    assert len(kept) == COUNT
-    for one, other in zip(now, kept, strict=True):
-        assert json.loads(one) == json.loads(other)
+def test_what_linking_makes_of_each(as_kept: AsKept) -> None:
+    as_kept(FILE, map(said, range(COUNT)))
 
 
 def test_linking_means_the_same_each_time_and_ids_are_unique() -> None:

@@ -8,7 +8,6 @@ diff like code.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, replace
@@ -34,7 +33,7 @@ from planner_eval.plan.summary import summarise
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges
-from tests.conftest import ROOT
+from tests.conftest import ROOT, AsKept
 from tests.plant import KINDS, in_order, topological
 from tests.test_compared import drawn, text
 
@@ -196,14 +195,8 @@ def said(seed: int) -> dict[str, Any]:
     }
 
 
-def test_what_is_said_of_each_pair(request: pytest.FixtureRequest) -> None:
-    now = [json.dumps(said(seed), ensure_ascii=False) for seed in SEEDS]
-    if request.config.getoption("--update-cases"):
-        FILE.write_text("\n".join(now) + "\n", encoding="utf-8")
-    kept = FILE.read_text(encoding="utf-8").splitlines()
-    assert len(kept) == len(SEEDS)
-    for one, other in zip(now, kept, strict=True):
-        assert json.loads(one) == json.loads(other)
+def test_what_is_said_of_each_pair(as_kept: AsKept) -> None:
+    as_kept(FILE, map(said, SEEDS))
 
 
 def test_a_proof_is_no_matter_of_the_budget() -> None:
