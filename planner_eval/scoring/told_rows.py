@@ -28,7 +28,7 @@ class Told(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.formats.WRITTEN`, or :data:`PATCH`.
+        form: One of :data:`~planner_eval.base.formats.WRITTEN`, or :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
@@ -53,6 +53,8 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
         record: The record that it is about, for JUnit.
         told: How it is told.
     """
+    if not told.form:
+        return ""
     if told.by_line:
         return _json(_data(row, told))
     if told.form == "text" and told.many:  # no more of either is shown
