@@ -15,7 +15,7 @@ from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.running import IN_PARTS, Running, running
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import ids, read_sides
 from planner_eval.cli.terminal import counted
 
@@ -246,7 +246,7 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
             ),
             Applies(("theme", "deadline"), drawn or paged, "to drawings and --format html"),
             Applies(
-                IN_PARTS,
+                Running._fields[:-1],
                 not (drawn or paged or was_given("execute") or was_given("seconds")),
                 "where each pair is told for itself: not to drawings, --execute and --edit-distance",
             ),

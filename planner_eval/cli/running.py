@@ -15,10 +15,6 @@ _SAY_EVERY = 10.0
 """Seconds between the lines that tell of progress where there is no terminal."""
 
 
-IN_PARTS = ("jobs", "record_deadline", "part")
-"""The options that mean work in parts."""
-
-
 class Running(NamedTuple):
     """How work is done in parts.
 
