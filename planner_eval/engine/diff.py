@@ -47,8 +47,8 @@ class DiffJob:
         return {
             "policy": self.policy.name,
             "compared": described(self.policy),
-            "reading": {name: described(each) for name, each in self.reading.items() if name not in _PLACES},
-            "told": self.told._asdict(),
+            **{name: described(each) for name, each in self.reading.items() if name not in _PLACES},
+            **self.told._asdict(),
             "located": self.located,
             "failures": self.failures,
         }
