@@ -92,6 +92,24 @@ def bare_name(path: str) -> str:
     return path.removesuffix(next((s for s in _PACKED_SUFFIXES if path.endswith(s)), ""))
 
 
+def is_large(path: str, limit: int) -> bool:
+    """Whether a path is a file of more bytes than some, and neither a table nor packed.
+
+    Raises:
+        InputError: it is certainly no text.
+    """
+    try:
+        known = os.stat(path)
+        if not stat.S_ISREG(known.st_mode) or known.st_size <= limit or path[-4:].lower() in DELIMITERS:
+            return False
+        with open(path, "rb") as file:
+            head = file.read(BLOCK)
+    except OSError:  # it is said where the file is read
+        return False
+    refuse_foreign(head, path)
+    return _packing(head) is None and not head.startswith((PARQUET, *(mark for mark, _ in BOMS)))
+
+
 class Content(NamedTuple):
     """What a file holds.
 
