@@ -17,7 +17,7 @@ from planner_eval.dialects.sources import Which
 from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
-from planner_eval.records.opening import bare_name, content_of, is_large, open_path
+from planner_eval.records.opening import bare_name, content_of, large, open_path
 from planner_eval.records.record import Record as Record
 from planner_eval.records.shapes import Item
 from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
@@ -126,11 +126,12 @@ def read_file(
 
 def _large(path: str, store: Store, how: How) -> PlanFile | None:
     """A large file of which a record a line is read when it is asked for; None where it is another."""
-    if store.limit is None or path == "-" or not is_large(path, store.limit):
+    kind = large(path, store.limit) if store.limit is not None and path != "-" else None
+    if kind is None:
         return None
     from planner_eval.records.stored import stored
 
-    found = stored(path, path, store, bare_name(path), how)
+    found = stored(path, bare_name(path), kind, store, how)
     if found is None:
         return None
     records, decided = found

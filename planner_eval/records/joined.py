@@ -16,35 +16,12 @@ from planner_eval.records.ids import alone, by_id
 from planner_eval.records.index import BATCH, Folder, Index, address, finish, writing
 from planner_eval.records.lines import id_key
 from planner_eval.records.record import Record
+from planner_eval.records.stored import Chain
 from planner_eval.records.storing import is_stored
 
 Pair: TypeAlias = tuple[Record | None, Record | None]
 Link: TypeAlias = tuple[int | None, int | None]
 Records: TypeAlias = Sequence[Record]
-
-
-class Chain(Sequence[Record]):
-    """Two sequences of records as one."""
-
-    def __init__(self, first: Records, second: Records) -> None:
-        self.first, self.second = first, second
-
-    def __len__(self) -> int:
-        return len(self.first) + len(self.second)
-
-    @overload
-    def __getitem__(self, at: int) -> Record: ...
-    @overload
-    def __getitem__(self, at: slice) -> Records: ...
-    def __getitem__(self, at: int | slice) -> Record | Records:
-        places = range(len(self))[at]
-        if isinstance(places, range):
-            return tuple(self[place] for place in places)
-        return self.first[places] if places < len(self.first) else self.second[places - len(self.first)]
-
-    def __iter__(self) -> Iterator[Record]:
-        yield from self.first
-        yield from self.second
 
 
 class Joined(Sequence[Pair]):

@@ -92,22 +92,33 @@ def bare_name(path: str) -> str:
     return path.removesuffix(next((s for s in _PACKED_SUFFIXES if path.endswith(s)), ""))
 
 
-def is_large(path: str, limit: int) -> bool:
-    """Whether a path is a file of more bytes than some, and neither a table nor packed.
+def large(path: str, limit: int) -> str | None:
+    """What a large file is: ``"text"``, ``"parquet"``, or how it is packed; None where it is read whole.
+
+    Args:
+        path: The file.
+        limit: It is large from more bytes on; one that is packed sooner, for it holds more than it has.
 
     Raises:
         InputError: it is certainly no text.
     """
     try:
         known = os.stat(path)
-        if not stat.S_ISREG(known.st_mode) or known.st_size <= limit or path[-4:].lower() in DELIMITERS:
-            return False
-        with open(path, "rb") as file:
+        if not stat.S_ISREG(known.st_mode) or known.st_size * _FOLDS <= limit:
+            return None
+        with open(path, "rb", buffering=0) as file:
             head = file.read(BLOCK)
     except OSError:  # it is said where the file is read
-        return False
+        return None
+    if bare_name(path)[-4:].lower() in DELIMITERS or head.startswith(tuple(mark for mark, _ in BOMS)):
+        return None
     refuse_foreign(head, path)
-    return _packing(head) is None and not head.startswith((PARQUET, *(mark for mark, _ in BOMS)))
+    packed = "parquet" if head.startswith(PARQUET) else _packing(head)
+    return packed or ("text" if known.st_size > limit else None)
+
+
+_FOLDS = 20
+"""How many times as many bytes a packed file is taken to hold."""
 
 
 class Content(NamedTuple):

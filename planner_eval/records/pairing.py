@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.ids import by_id
-from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_joined, is_stored
+from planner_eval.records.strangers import strangers
 
 WAYS = ("id", "position")
 """How records can be paired."""
@@ -69,7 +69,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str |
         return Pairing("position", tuple(zip(left, right, strict=True)))
     known = {record.id for record in gold.records} - {None}
     if not any(record.id in known for record in pred.records):
-        raise _strangers(pred, gold)
+        raise strangers(pred, gold)
     ours, theirs = by_id(pred.records), by_id(gold.records)
     predictions = {key: pred.records[at] for key, at in ours.places.items()}
     pairs = [(predictions.get(key), gold.records[at]) for key, at in theirs.places.items()]
@@ -86,16 +86,8 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | None) 
         return Pairing("position", joined.by_position(pred.records, gold.records))
     found = joined.join(pred.records, gold.records, folder)
     if found is None:
-        raise _strangers(pred, gold)
+        raise strangers(pred, gold)
     return Pairing("id", *found)
-
-
-def _strangers(pred: PlanFile, gold: PlanFile) -> PairingError:
-    """The error of two files that share no id."""
-    return PairingError(
-        f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field "
-        "names the field of the id; --pair position pairs the records in their order"
-    )
 
 
 def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
@@ -166,55 +158,6 @@ def _nothing(file: PlanFile) -> str | None:
     if alone.error is not None:
         return f"{file.name} cannot be read: {alone.error.reason}"
     return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
-
-
-def _some(file: PlanFile) -> str:
-    ids = _first_ids(file.records)
-    if not ids and not file.many:
-        return f"{file.name} is one plan without an id{_broken(file)}"
-    if not ids:
-        return f"{file.name} has none{_broken(file)}"
-    more = ", …" if len(ids) > 3 else ""
-    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_broken(file)}"
-
-
-def _first_ids(records: Iterable[Record]) -> list[str]:
-    """The first ids, one more than are shown."""
-    found: dict[str, None] = {}
-    for record in records:
-        if record.id is not None:
-            found[record.id] = None
-        if len(found) > 3:
-            break
-    return list(found)
-
-
-def _broken(file: PlanFile) -> str:
-    """That records of a file have no certain id, for they are broken, and why the first of them is."""
-    if not file.many:
-        return _unread(file.records[0])
-    broken = _unreadable(file.records)
-    if not broken:
-        return ""
-    first, reason = broken[0], broken[0].error
-    assert reason is not None
-    said = f"{len(broken):,} of its {len(file.records):,} records could not be read"
-    return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
-
-
-def _unreadable(records: Sequence[Record]) -> Sequence[Record]:
-    if is_stored(records):
-        return records.broken()
-    return [one for one in records if one.error and not one.fields and one.error.code != "parse.empty"]
-
-
-def _unread(record: Record) -> str:
-    """That a file which is one plan is none that can be read."""
-    try:
-        read_plan(record)
-    except ParseError as error:
-        return f" (it could not be read: {error.brief})"
-    return ""
 
 
 def repeated_ids(records: Sequence[Record]) -> list[str]:

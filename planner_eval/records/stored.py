@@ -7,34 +7,29 @@ import json
 import os
 import sqlite3
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import astuple
-from functools import partial
-from itertools import groupby
-from typing import NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.records.decided import Decided, How, decide
-from planner_eval.records.index import BATCH, Folder, Index, Place, Source, finish, writing
+from planner_eval.records.index import BATCH, Folder, Index, Place, Source
+from planner_eval.records.indexing import write_index
 from planner_eval.records.items import LINE_SUFFIXES
 from planner_eval.records.lines import (
     BROKEN,
-    ODD,
     SEVERAL,
     WORDS,
     Lines,
-    Scanned,
     Unfit,
     are_records,
-    cut,
     id_key,
     lines_of,
-    scan,
 )
+from planner_eval.records.origins import Origin, origin_of, refuse_changed, seen
 from planner_eval.records.record import Record
 from planner_eval.records.shapes import Chosen
+from planner_eval.records.spooled import spool
 from planner_eval.records.storing import Store
 
 Step: TypeAlias = Callable[[Record], Record]
@@ -167,108 +162,89 @@ class Stored(Sequence[Record]):
         return self.of([row[0] for row in found])
 
 
-def stored(name: str, path: str, store: Store, inner: str, how: How, *, table: bool = False) -> Kept | None:
+class Chain(Sequence[Record]):
+    """Two sequences of records as one."""
+
+    def __init__(self, first: Sequence[Record], second: Sequence[Record]) -> None:
+        self.first, self.second = first, second
+
+    def __len__(self) -> int:
+        return len(self.first) + len(self.second)
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Record]: ...
+    def __getitem__(self, at: int | slice) -> Record | Sequence[Record]:
+        places = range(len(self))[at]
+        if isinstance(places, range):
+            return tuple(self[place] for place in places)
+        return self.first[places] if places < len(self.first) else self.second[places - len(self.first)]
+
+    def __iter__(self) -> Iterator[Record]:
+        yield from self.first
+        yield from self.second
+
+
+def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | None:
     """The records of a large file of JSON lines; None where it has to be read whole.
 
     Args:
-        name: What messages call it.
-        path: Where its lines stand.
-        store: Where its index is kept.
+        path: The file.
         inner: Its name without the suffix of what it is packed in.
+        kind: ``"text"``, ``"parquet"``, or how it is packed.
+        store: Where its index is kept.
         how: As :func:`.decided.decide` is told.
-        table: Its lines are the rows of a table.
 
     Raises:
-        InputError: as for :func:`planner_eval.records.files.read_file`.
+        InputError: as for :func:`planner_eval.records.files.read_file`; or the file changes meanwhile.
     """
+    folder = Folder(store.folder)
+    origin = seen(path) if store.folder is None else origin_of(path)
+    laid = path if kind == "text" else _spooled(folder, origin, kind, store.limit or 0)
+    if laid is None:
+        return None
     refused: InputError | None = None
     try:
-        lines = lines_of(path, promised=inner.endswith(LINE_SUFFIXES), text_field=how[0][1], table=table)
+        lines = lines_of(
+            laid, promised=inner.endswith(LINE_SUFFIXES), text_field=how[0][1], table=kind == "parquet"
+        )
         if not are_records(lines):
             return None
         try:
-            decided = decide(name, lines, *how)
+            decided = decide(path, lines, *how)
         except InputError as error:  # of a file that is none of lines something else may be said
             refused, decided = error, Decided(Chosen())
-        folder = Folder(store.folder)
-        what = json.dumps([os.path.abspath(path), astuple(lines), decided])
-        known = f"lines-{hashlib.blake2b(what.encode(), digest_size=8).hexdigest()}.sqlite"
-        index = Index(folder, known)
-        count = _indexed(index, lines, decided, store)
+        index = Index(folder, _name("lines", os.path.abspath(path), astuple(lines), decided))
+        if not _is_of(index, origin):
+            write_index(index, lines, decided, store, origin)
     except Unfit:
         return None
-    if count is None:
-        return None
+    refuse_changed(origin)
     if refused is not None:
         raise refused
-    found = Stored(index, lines, name, decided, range(count))
-    return Kept(found, decided)
+    return Kept(Stored(index, lines, path, decided, range(index.about()["records"])), decided)
 
 
-def _indexed(index: Index, lines: Lines, decided: Decided, store: Store) -> int | None:
-    """Write the index of a file; how many records it has, or None where it has to be read whole."""
-    part = f"{index.path}.part"
-    made = writing(part)
+def _name(kind: str, *what: Any) -> str:
+    """The name of what is kept in a folder for those who read the same file in the same way."""
+    return f"{kind}-{hashlib.blake2b(json.dumps(what).encode(), digest_size=8).hexdigest()}"
+
+
+def _is_of(index: Index, origin: Origin) -> bool:
+    """Whether an index is there already, and of the same file."""
+    if not origin.digest or not os.path.exists(index.path):
+        return False
     try:
-        made.execute("CREATE TABLE line (pos INTEGER PRIMARY KEY, key BLOB, offset, size, line, marks)")
-        made.execute("CREATE TABLE odd (pos INTEGER PRIMARY KEY, first INTEGER)")
-        count, names = _filled(made, lines, decided, store)
-        if count is None:
-            return None
-        made.execute("CREATE INDEX line_key ON line (key)")
-        made.executemany("INSERT INTO odd VALUES (?, ?)", _odd(made, lines, decided))
-        finish(made, index.path, {"names": names, "records": count})
-    except sqlite3.Error as error:
-        raise InputError(f"{index.path}: {error}; the environment's TMPDIR names another folder") from None
-    finally:
-        made.close()
-        with suppress(FileNotFoundError):
-            os.unlink(part)
-    return count
+        known = index.about()["origin"]
+    except (sqlite3.Error, ValueError, LookupError, TypeError):
+        return False
+    return bool(known == [origin.size, origin.mtime, origin.digest])
 
 
-def _filled(
-    made: sqlite3.Connection, lines: Lines, decided: Decided, store: Store
-) -> tuple[int | None, dict[str, int]]:
-    count = passed = broken = odd = 0
-    names: Counter[str] = Counter()
-    found: Scanned
-    for found in store.spread(partial(scan, lines, decided), cut(lines, store.piece)):
-        rows = (
-            (count + at, key, offset, size, passed + line, marks)
-            for at, (offset, size, line, key, marks) in enumerate(found.rows)
-        )
-        made.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
-        broken += sum(row[4] & BROKEN for row in found.rows)
-        odd += sum(row[4] & ODD > 0 for row in found.rows)
-        count, passed = count + len(found.rows), passed + found.lines
-        for fields, number in found.names.items():
-            names.update(dict.fromkeys(fields, number))
-    # What a record a line is no likely reading of is taken apart with all of it at hand.
-    unlike = broken * 2 > count or (odd > 1 and odd * 2 >= count) or (count < 2 and not lines.table)
-    return (None if unlike else count), dict(names)
-
-
-def _odd(made: sqlite3.Connection, lines: Lines, decided: Decided) -> Iterator[tuple[int, int | None]]:
-    """Records that are not found by their id: with the first one of that id, or without where each is alone.
-
-    One that cannot be read, and of whose id nothing is certain, stays alone where another has that id.
-    """
-    twice = "SELECT key FROM line WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1"
-    columns = f"key, marks, pos, offset, size, line FROM line WHERE key IN ({twice})"
-    source = Source(lines.path)
-    for _, group in groupby(made.execute(f"SELECT {columns} ORDER BY key, pos"), key=lambda row: row[0]):
-        lone, whole = array("q"), array("q")
-        for _key, marks, *place in group:
-            bad = marks & BROKEN or _has_error(source, lines, decided, Place._make(place))
-            (lone if bad else whole).append(place[0])
-        if whole:
-            yield from ((position, None) for position in lone)
-        first, *others = whole or lone
-        yield from ((position, first) for position in others)
-
-
-def _has_error(source: Source, lines: Lines, decided: Decided, place: Place) -> bool:
-    ((_, raw),) = source.texts([place])
-    item = lines.item(place.line, raw)
-    return item is None or decided.record("", 0, item).error is not None
+def _spooled(folder: Folder, origin: Origin, kind: str, limit: int) -> str | None:
+    """What a packed file holds, in a file of its own; None where it is little."""
+    target = os.path.join(folder.path, _name("spool", os.path.abspath(origin.path), origin) + ".jsonl")
+    if origin.digest and os.path.exists(target):
+        return target
+    return target if spool(origin.path, kind, target, limit) else None
