@@ -165,6 +165,7 @@ def _one_by_one(job: DiffJob, paired: Paired, *, rows: bool, quiet: bool) -> _Do
 @contextmanager
 def _in_parts(job: DiffJob, paired: Paired, running: Running, folder: str | None) -> Iterator[_Done]:
     """All pairs compared in parts, by several processes, and kept in a folder where one is named."""
+    from planner_eval.engine.inputs import unchanged
     from planner_eval.engine.run import run
 
     inputs = _inputs(paired) if folder is not None else ()
@@ -173,6 +174,7 @@ def _in_parts(job: DiffJob, paired: Paired, running: Running, folder: str | None
         paired.pairs,
         folder=folder,
         inputs=inputs,
+        unchanged=unchanged(paired.pred, paired.gold),
         report=lambda sums: json.dumps(sums.report, ensure_ascii=False, indent=1),
         **running.options(),
     )

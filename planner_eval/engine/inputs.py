@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 
-from planner_eval.base.errors import InputError
 from planner_eval.engine.folder import Input
 from planner_eval.engine.large import paths
 from planner_eval.records.files import PlanFile
-
-_CHUNK = 1 << 20
+from planner_eval.records.origins import origin_of, refuse_changed, seen
 
 
 def inputs_of(role: str, file: PlanFile) -> list[Input]:
@@ -24,11 +23,10 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
     """
     names = paths(file)
     if not names:
-        found = blake2b(digest_size=16)
+        found = blake2b(digest_size=32)
         for one in file.records:
-            found.update(
-                repr((one.id, one.source, one.fields, str(one.error or ""))).encode(errors="replace")
-            )
+            said = repr((one.id, one.source, one.fields, one.error and str(one.error)))
+            found.update(said.encode("utf-8", errors="backslashreplace"))
         return [Input(role, file.name, len(file.records), found.hexdigest())]
     return [input_of(role, name) for name in names]
 
@@ -39,12 +37,16 @@ def input_of(role: str, name: str) -> Input:
     Raises:
         InputError: it cannot be read.
     """
-    found, size = blake2b(digest_size=16), 0
-    try:
-        with open(name, "rb") as stream:
-            while data := stream.read(_CHUNK):
-                found.update(data)
-                size += len(data)
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    return Input(role, name, size, found.hexdigest())
+    found = origin_of(name)
+    return Input(role, name, found.size, found.digest)
+
+
+def unchanged(*files: PlanFile) -> Callable[[], None]:
+    """What refuses the files behind some records, where they are not what they are now."""
+    origins = [seen(name) for file in files for name in paths(file)]
+
+    def check() -> None:
+        for origin in origins:
+            refuse_changed(origin)
+
+    return check
