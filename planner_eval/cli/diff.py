@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -17,13 +17,13 @@ from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import ids, read_sides
-from planner_eval.cli.terminal import counted
+from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import Done, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from planner_eval.engine.diff import DiffJob
-    from planner_eval.engine.folder import Input
     from planner_eval.policy import Policy
     from planner_eval.records.rows import Row
     from planner_eval.scoring.diff_sums import DiffSums
@@ -82,6 +82,8 @@ def command(
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
     from planner_eval.engine.large import is_large
+    from planner_eval.scoring.told_rows import told_rows
+    from planner_eval.verbs.evaluating import refuse_unknown_names
 
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
@@ -93,19 +95,28 @@ def command(
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     reading = {**how._asdict(), "ids": wanted}
     job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure)
-    rows = shape.pictured or seconds is not None or tools is not None
-    with ExitStack() as stack:
-        if shape.run or running.wanted or (is_large(paired.pred, paired.gold) and not rows):
-            done = stack.enter_context(_in_parts(job, paired, running, output if shape.run else None))
+    rows: list[Row] = []
+    if shape.pictured or seconds is not None or tools is not None:
+        done = _with_rows(job, paired, rows, quiet=running.quiet)
+    else:
+        kept = _kept(paired, output if shape.run else None)
+        done = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **kept)
+    with done as (sums, lines):
+        refuse_unknown_names(paired, sums.names, job.policy)
+        if shape.pictured:
+            title = f"{paired.pred.name} against {paired.gold.name}"
+            _draw(rows, shape, title, look, output, structure=structure)
+        elif shape.run:
+            emit(sums.said, None)
         else:
-            done = _one_by_one(job, paired, rows=rows, quiet=running.quiet)
-        _emit(done, job, shape, paired, look, output)
+            emit(told_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
-        say_distance(done.rows, seconds)
+        say_distance(rows, seconds)
     if tools is not None:
-        say_effects(done.rows, tools, many=many)
-    _say_how(done.sums, paired, many=many, recognised=how.dialect is None)
-    return max(done.sums.code, int(bool(paired.repeated)))
+        say_effects(rows, tools, many=many)
+    _say_how(sums, paired, many=many, recognised=how.dialect is None)
+    code: int = sums.code
+    return max(code, int(bool(paired.repeated)))
 
 
 class _Shape(NamedTuple):
@@ -122,22 +133,10 @@ class _Shape(NamedTuple):
         """Whether it is drawn, or a report with drawings."""
         return not self.patch and self.form in (*SHOWN, REPORT)
 
-    def kept(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """The rows that are drawn."""
-        return [row for row in rows if row.state != "same"] if self.only else rows
-
     @property
     def run(self) -> bool:
         """Whether it is a run that is kept in a folder."""
         return self.folder and not self.pictured
-
-
-class _Done(NamedTuple):
-    """What became of all pairs: sums, a line of each as the job tells it, and rows where these are wanted."""
-
-    sums: DiffSums
-    lines: Iterable[str]
-    rows: Sequence[Row] = ()
 
 
 def _job(shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool, structure: bool) -> DiffJob:
@@ -150,64 +149,44 @@ def _job(shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool
     return DiffJob(policy, reading, told, places or form in ("json", "jsonl"), shape.only)
 
 
-def _one_by_one(job: DiffJob, paired: Paired, *, rows: bool, quiet: bool) -> _Done:
-    """All pairs compared in this process."""
-    from planner_eval.verbs.evaluating import counted as counting
-
-    sums = job.fold()
-    kept: list[Row] = []
-    lines: Iterable[str] = job.rows(paired.pairs, sums, kept.append if rows else None)
-    if not quiet:
-        lines = counting(lines, len(paired.pairs), counted())
-    return _Done(sums, list(lines), kept)
-
-
 @contextmanager
-def _in_parts(job: DiffJob, paired: Paired, running: Running, folder: str | None) -> Iterator[_Done]:
-    """All pairs compared in parts, by several processes, and kept in a folder where one is named."""
-    from planner_eval.engine.inputs import unchanged
-    from planner_eval.engine.run import run
-
-    inputs = _inputs(paired) if folder is not None else ()
-    made = run(
-        job,
-        paired.pairs,
-        folder=folder,
-        inputs=inputs,
-        unchanged=unchanged(paired.pred, paired.gold),
-        report=lambda sums: json.dumps(sums.report, ensure_ascii=False, indent=1),
-        **running.options(),
-    )
-    with made, open(made.rows, encoding="utf-8", newline="\n") as stream:
-        yield _Done(made.sums, (line.removesuffix("\n") for line in stream))
+def _with_rows(job: DiffJob, paired: Paired, rows: list[Row], *, quiet: bool) -> Iterator[Done]:
+    """All pairs compared in this process, for what is done with their plans."""
+    sums = job.fold()
+    lines = job.rows(paired.pairs, sums, rows.append)
+    yield Done(sums, list(lines if quiet else counting(lines, len(paired.pairs), "pairs")))
 
 
-def _inputs(paired: Paired) -> list[Input]:
-    """The files that decide what is found."""
-    from planner_eval.engine.inputs import input_of, inputs_of
+def _kept(paired: Paired, folder: str | None) -> dict[str, Any]:
+    """How a run is kept: in a folder with what tells its files from others, or nowhere."""
+    from planner_eval.engine.large import unchanged
 
-    tables = click.get_current_context().meta.get("wrappers", ())
-    wrappers = [input_of("wrappers", name) for name in tables]
-    return [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
+    kept: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
+    if folder is not None:
+        from planner_eval.engine.inputs import input_of, inputs_of
+
+        tables = click.get_current_context().meta.get("wrappers", ())
+        wrappers = [input_of("wrappers", name) for name in tables]
+        kept |= {"folder": folder, "report": _report_text}
+        kept["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
+    return kept
 
 
-def _emit(done: _Done, job: DiffJob, shape: _Shape, paired: Paired, look: Look, output: str | None) -> None:
-    """Write what was found, if the policy fits the plans."""
-    from planner_eval.scoring.told_rows import told_rows
-    from planner_eval.verbs.evaluating import refuse_unknown_names
+def _report_text(sums: DiffSums) -> str:
+    return json.dumps(sums.report, ensure_ascii=False, indent=1)
 
-    refuse_unknown_names(paired, done.sums.names, job.policy)
-    if shape.run:
-        emit(done.sums.said, None)
-    elif not shape.pictured:
-        emit(told_rows(done.lines, job.told, done.sums), output, plain=shape.patch)
-    elif output is not None and shape.folder:
-        draw_each(shape.kept(done.rows), shape.form, look, output)
+
+def _draw(
+    rows: list[Row], shape: _Shape, title: str, look: Look, output: str | None, *, structure: bool
+) -> None:
+    """Draw one pair or each, or write a page with all."""
+    shown = [row for row in rows if row.state != "same"] if shape.only else rows
+    if output is not None and shape.folder:
+        draw_each(shown, shape.form, look, output)
     elif shape.form in SHOWN:
-        emit(draw_pair(done.rows, shape.form, look, output), output)
+        emit(draw_pair(rows, shape.form, look, output), output)
     else:
-        title = f"{paired.pred.name} against {paired.gold.name}"
-        emit(report(shape.kept(done.rows), title, look, structure=job.told.structure), output)
+        emit(report(shown, title, look, structure=structure), output)
 
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:

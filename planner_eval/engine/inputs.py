@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
 
 from planner_eval.engine.folder import Input
 from planner_eval.engine.large import paths
 from planner_eval.records.files import PlanFile
-from planner_eval.records.origins import origin_of, refuse_changed, seen
+from planner_eval.records.origins import origin_of
 
 
 def inputs_of(role: str, file: PlanFile) -> list[Input]:
@@ -39,14 +38,3 @@ def input_of(role: str, name: str) -> Input:
     """
     found = origin_of(name)
     return Input(role, name, found.size, found.digest)
-
-
-def unchanged(*files: PlanFile) -> Callable[[], None]:
-    """What refuses the files behind some records, where they are not what they are now."""
-    origins = [seen(name) for file in files for name in paths(file)]
-
-    def check() -> None:
-        for origin in origins:
-            refuse_changed(origin)
-
-    return check

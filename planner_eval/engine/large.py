@@ -1,10 +1,12 @@
-"""Which inputs are large enough for work in parts."""
+"""The files behind records: whether they are large enough for work in parts, and whether they change."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from planner_eval.records.files import PlanFile
+from planner_eval.records.origins import refuse_changed, seen
 
 LARGE = 8_000_000
 """From so many bytes on it pays to start other processes."""
@@ -24,3 +26,14 @@ def paths(file: PlanFile) -> list[str]:
     if file.published:
         return []
     return [name for name in file.parts or (file.name,) if os.path.isfile(name)]
+
+
+def unchanged(*files: PlanFile) -> Callable[[], None]:
+    """What refuses the files behind some records, where they are not what they are now."""
+    origins = [seen(name) for file in files for name in paths(file)]
+
+    def check() -> None:
+        for origin in origins:
+            refuse_changed(origin)
+
+    return check

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.base.text import one_line, printable
+from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data
 from planner_eval.scoring.diff_sums import DiffSums
@@ -61,7 +61,7 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
         return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
     if told.form == "junit":
         return _json(case(row, record))
-    return _json(_piece(row, told).encode("utf-8", errors="backslashreplace").decode())
+    return _json(encodable(_piece(row, told)))
 
 
 def _piece(row: Row, told: Told) -> str:
