@@ -34,7 +34,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "datasets": ("metrics", "worlds", "llm", "drawing"),
     "scoring": ("datasets",),
     "benchmarks": ("scoring",),
-    "verbs": ("benchmarks",),
+    "engine": ("benchmarks",),
+    "verbs": ("engine",),
     "cli": ("verbs",),
 }
 """Each room may import from the rooms named, and from what those may; a room names only rooms above it."""
@@ -87,6 +88,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_words",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
+    "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",
@@ -126,6 +128,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "files are read without it: 2 ms": ("datasets.store",),
     "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
+    "only files of many megabytes need them, and SQLite with them: 8 ms": ("records.joined", "records.stored"),
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",
