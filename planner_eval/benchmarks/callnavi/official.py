@@ -10,6 +10,7 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
@@ -154,13 +155,22 @@ def _rating_figure(judged: Sequence[Judged], raised: str | None) -> Figure:
     return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT)
 
 
+@cache
+def flag(name: str, value: bool) -> Figure:
+    """A row's figure that is 1 or 0; the same for all rows.
+
+    >>> flag("ast", True).value
+    1.0
+    """
+    return Figure(name, float(value))
+
+
 def _parameter_row(judged: Judged) -> SampleScore:
     _, washed, verdict, rating = judged
     error = washed.error or verdict.error
-    flags = (verdict.order, verdict.structure, verdict.ast)
-    figures = [Figure("syntax", float(washed.valid))]
-    for name, flag in zip(("order", "structure", "ast"), flags, strict=True):
-        figures.append(Figure(name, None if error else float(flag), error=error))
+    figures = [flag("syntax", washed.valid)]
+    for name in ("order", "structure", "ast"):
+        figures.append(Figure(name, None, error=error) if error else flag(name, getattr(verdict, name)))
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
@@ -172,7 +182,7 @@ def _score_routing(records: Records) -> Report:
     for sample, text in records:
         problem = gold_problem(sample)
         hit = problem is None and judge_route(sample.gold, text)
-        rows.append(SampleScore(sample.id, hit, (Figure("match", float(hit)),), problem))
+        rows.append(SampleScore(sample.id, hit, (flag("match", hit),), problem))
         level = sample.extra.get("difficulty")
         levels.append(level)
         if hit:
