@@ -116,12 +116,17 @@ def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
     True
     """
     try:
-        wanted, given = json.loads(wanted_text), json.loads(given_text)
+        wanted = json.loads(wanted_text)
+        given = wanted if given_text == wanted_text else json.loads(given_text)
     except json.JSONDecodeError:
         return False
-    if any(key not in wanted for key, _ in given.items()):
-        return False
-    return all(_right(key, value, given.get(key), acceptable) for key, value in wanted.items())
+    for key, _ in given.items():
+        if key not in wanted:
+            return False
+    for key, value in wanted.items():
+        if not _right(key, value, given.get(key), acceptable):
+            return False
+    return True
 
 
 def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:
