@@ -212,8 +212,12 @@ def _file(
     content = text_field or choose_content(name, records, role, never)
     if content is None and spare[1] and any(has(record, spare[1]) for record in records):
         content = spare[1]
-    known = any(sign_of(record) is not None for record in records)
-    if records and content is None and len(records) == len(items) and not known:
+    if (
+        records
+        and content is None
+        and len(records) == len(items)
+        and all(sign_of(record) is None for record in records)
+    ):
         shown = ", ".join(map(repr, list(records[0])[:6])) or "no fields"
         raise InputError(
             f"{name}: none of {len(records):,} records has a field that is known to hold "
