@@ -2,7 +2,7 @@
 
 Each command runs in turn with the same command of the version that PLANEVAL_BASELINE names (the path of its
 ``planeval``); without it only our own time is shown. Answers are those of the reference vectors, drawn anew
-for each copy of a question: about half of them right, some in code fences or prose, some that nobody can read.
+for each copy of a question: about half of them right, some in code fences or prose, some unreadable.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from tests.conftest import ROOT, reference_folder
 
 PLANEVAL = str(ROOT / ".venv" / "bin" / "planeval")
 RUNS = 5
-COPIES = {"callnavi": 8, "functionchat": 12, "complexfuncbench": 2}
+COPIES = {"callnavi": 22, "functionchat": 12, "complexfuncbench": 2}
 _SEED = 20261122
-_FAULTS = ("truncated", "call_syntax", "nested_call_syntax", "single_quotes", "smart_quotes", "trailing_comma",
-           "trailing_note", "leading_prose", "apostrophe", "yaml", "empty")  # fmt: skip
+_FAULTS = (
+    "truncated", "call_syntax", "nested_call_syntax", "single_quotes", "smart_quotes", "trailing_comma",
+    "trailing_note", "leading_prose", "apostrophe", "yaml", "empty",
+)  # fmt: skip
 """Perturbations of CallNavi that are no JSON of the form asked for."""
 _RIGHT = ("identical", "indent", "key_order", "code_fence")
 
@@ -192,7 +194,8 @@ def write_complexfuncbench(reference: Path, folder: Path) -> int:
     for copy in range(COPIES["complexfuncbench"]):
         for case in cases:
             if case["kind"] == "conv":
-                id_ = f"{case['id']}-{copy}"
+                domain, _, number = case["id"].rpartition("-")
+                id_ = f"{domain}-{int(number) + 1_000 * copy}"
                 gold.append({"id": id_, "conversations": case["conversations"], "functions": functions})
                 turns = [{"role": "assistant", "function_call": calls} for calls in case["script"]]
                 turns.append({"role": "assistant", "content": case["final"]})

@@ -130,7 +130,7 @@ def _strict_yaml(text: str) -> Any:
 
 
 _MAY_MAP = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
-"""What stands in every YAML mapping with the key API: a line that begins with it, or with a sign of YAML's."""
+"""What stands in every YAML mapping with the key API: a line that begins with it, or with a sign."""
 
 
 def _is_open(text: str, closing: str) -> bool:

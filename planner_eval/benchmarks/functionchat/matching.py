@@ -123,10 +123,7 @@ def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
     for key, _ in given.items():
         if key not in wanted:
             return False
-    for key, value in wanted.items():
-        if not _right(key, value, given.get(key), acceptable):
-            return False
-    return True
+    return all(_right(key, value, given.get(key), acceptable) for key, value in wanted.items())
 
 
 def _right(key: str, wanted: Any, given: Any, acceptable: Any) -> bool:
