@@ -123,14 +123,20 @@ def _strict_json(text: str) -> Any:
 
 def _strict_yaml(text: str) -> Any:
     """A YAML mapping that names APIs; most prose is YAML too."""
-    if "API" not in text or (text[:1] == "{" and _is_open(text, "}")) or _MAY_MAP.search(text) is None:
+    if (
+        "API" not in text
+        or _KEY.search(text) is None
+        or _LINE.search(text) is None
+        or (text[:1] == "{" and _is_open(text, "}"))
+    ):
         _refuse("no API in a YAML mapping")
     value = _strict(text, "yaml")
     return value if "API" in value else _refuse("no API in a YAML mapping")
 
 
-_MAY_MAP = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
-"""What stands in every YAML mapping with the key API: a line that begins with it, or with a sign."""
+_KEY = re.compile(r"(?:\A|[\s\ufeff{,\"'?])API(?=[\s\"':,}]|\Z)|\\")
+_LINE = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
+"""What stands in every YAML mapping with the key API: the key, and a line that begins with it or a sign."""
 
 
 def _is_open(text: str, closing: str) -> bool:
