@@ -74,14 +74,28 @@ def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
     >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
     'more than one call'
     """
-    decided = [decide(sample, text, judge=judge) for sample, text in records]
+    golds: dict[int, AssistantTurn] = {}  # by identity: an item has one gold under all its lists of tools
+    decided = []
+    for sample, text in records:
+        if id(sample.gold) not in golds:
+            golds[id(sample.gold)] = answer_of(sample.gold)
+        decided.append(decide(sample, text, judge=judge, gold=golds[id(sample.gold)]))
     figures = [figure for part in FILES for figure in _part_figures(part, decided)]
     return Report("functionchat", "corrected", len(decided), tuple(figures), tuple(map(_row, decided)))
 
 
-def decide(sample: Sample, text: str, *, judge: Judge | None = None) -> Decided:
-    """The verdict on one answer: by rule where the criteria settle it, else by the judge."""
-    gold = answer_of(sample.gold) if sample.extra.get("type_of_output") == "call" else AssistantTurn()
+def decide(
+    sample: Sample, text: str, *, judge: Judge | None = None, gold: AssistantTurn | None = None
+) -> Decided:
+    """The verdict on one answer: by rule where the criteria settle it, else by the judge.
+
+    Args:
+        sample: The item.
+        text: What the model answered.
+        judge: Decides where meaning does.
+        gold: What the sample's gold says, where it has been read already.
+    """
+    gold = answer_of(sample.gold) if gold is None else gold
     problem = sample_problem(sample) or _gold_problem(sample, gold)
     if problem:
         return Decided(sample, False, None, "nobody", "no gold", problem)

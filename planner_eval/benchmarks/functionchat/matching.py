@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -67,9 +68,13 @@ def read_acceptable(acceptable: Any) -> Any:
     """
     if acceptable is None:
         return {}
-    value = acceptable
-    if isinstance(value, str) and value:
-        value = _quoted_or_json(value)
+    return _read_text(acceptable) if isinstance(acceptable, str) else acceptable
+
+
+@lru_cache(1024)
+def _read_text(acceptable: str) -> Any:
+    """The alternatives that a text gives; they are looked up in and never changed."""
+    value: Any = _quoted_or_json(acceptable) if acceptable else acceptable
     if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES):
         return {}
     return json.loads(value) if isinstance(value, str) else value

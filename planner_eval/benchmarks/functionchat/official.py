@@ -94,7 +94,8 @@ def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Ju
     if exact.error:
         return Judged(sample, output, error=exact.error)
     if exact.passed or judge is None:
-        return Judged(sample, output, exact.text, read_verdict(exact.text), "exact")
+        verdict = PASS if exact.passed else read_verdict(exact.text)
+        return Judged(sample, output, exact.text, verdict, "exact")
     try:
         reply = judge.ask(judge_request(sample, output)).text
     except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -12,7 +13,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.dialects.read import parse
 from planner_eval.plan.link import link
-from planner_eval.plan.model import Call, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
 
 _CALLS = ("tool_calls", "function_call", "name")
 """Where a message holds calls beside its words."""
@@ -110,8 +111,20 @@ def plain_calls(value: Any) -> tuple[Call, ...] | None:
         if call is None:
             return None
         found.append(call)
+    if len(found) == 1 and _needs_no_link(found[0].arguments):
+        return (Call("c1" if found[0].label is None else found[0].label, found[0].name, found[0].arguments),)
     check_calls(len(found), DEFAULT_LIMITS)
     return link(RawPlan(tuple(found)), depth=DEFAULT_LIMITS.depth).calls
+
+
+def _needs_no_link(arguments: Arguments) -> bool:
+    """Whether all values are words that linking leaves as they are, and no argument is given twice."""
+    return _WORDS.issuperset([type(value) for _, value in arguments]) and len(dict(arguments)) == len(
+        arguments
+    )
+
+
+_WORDS = frozenset({str, bool, NoneType})
 
 
 _MESSAGE = frozenset({"role", "content", "tool_calls"})

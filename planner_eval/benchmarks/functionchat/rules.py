@@ -73,7 +73,7 @@ def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) 
     if call.name != gold.name:
         return Ruling(FAIL, "other function")
     given, wanted = [key for key, _ in call.arguments], [key for key, _ in gold.arguments]
-    if sorted(given) != sorted(wanted):
+    if given != wanted and sorted(given) != sorted(wanted):
         return Ruling(FAIL, "other arguments")
     values = dict(call.arguments)
     if all([_equal(values[key], value) for key, value in gold.arguments]):
