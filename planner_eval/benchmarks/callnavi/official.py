@@ -14,8 +14,8 @@ from functools import cache
 from typing import NamedTuple
 
 from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
-from planner_eval.benchmarks.callnavi.stability import election, levenshtein_score
-from planner_eval.benchmarks.callnavi.verdicts import Verdict, clean_route, judge_parameters, judge_route
+from planner_eval.benchmarks.callnavi.stability import answers_by_sample, election, levenshtein_score
+from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
 from planner_eval.benchmarks.callnavi.washing import (
     Reader,
     Washed,
@@ -208,16 +208,11 @@ def score_stability(records: Records, *, variant: str) -> Report:
         variant: What the report calls itself; the formula is the paper's either way. A sample of which
             no answer holds any text counts as 0, where the formula would call five empty texts stable.
     """
-    outputs: dict[str, list[str]] = {}
-    answered: set[str] = set()
-    for sample, text in records:
-        outputs.setdefault(sample.id, []).append(clean_route(text))
-        if text.strip():
-            answered.add(sample.id)
+    answered = list(records)
     rows = []
     sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
-    for id_, answers in outputs.items():
-        if id_ not in answered:  # nothing is as alike as nothing; it still is no answer
+    for id_, answers in answers_by_sample(answered).items():
+        if not answers:  # nothing is as alike as nothing; it still is no answer
             for scores_of in sums.values():
                 scores_of.append(0.0)
             none = tuple(Figure(name, 0.0) for name in sums)
@@ -231,4 +226,4 @@ def score_stability(records: Records, *, variant: str) -> Report:
         )
     note = "the paper's formula, averaged over questions; no code was published"
     figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
-    return Report("callnavi", variant, sum(map(len, outputs.values())), figures, tuple(rows))
+    return Report("callnavi", variant, len(answered), figures, tuple(rows))
