@@ -15,9 +15,10 @@ from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.contrast import Comparison, Contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, refuse_reading
+from planner_eval.verbs.evaluating import Paired, Progress, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
+from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 from planner_eval.verbs.scoring import mending, reading_name, refuse_seed, refuse_unknown_keys, scored_pairs
 
 Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"

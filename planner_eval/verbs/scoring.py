@@ -20,9 +20,10 @@ from planner_eval.scoring import report as reports
 from planner_eval.scoring.report import Report
 from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
 from planner_eval.scoring.shown import HAS
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, rows_of
+from planner_eval.verbs.evaluating import Paired, Progress, pair, rows_of
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
+from planner_eval.verbs.readings import AS_IT_COMES, Reading
 
 
 @overload
