@@ -236,7 +236,7 @@ def _is_of(index: Index, origin: Origin) -> bool:
     if not origin.digest or not os.path.exists(index.path):
         return False
     try:
-        known = index.about()["origin"]
+        known = Index(index.folder, index.name).about()["origin"]
     except (sqlite3.Error, ValueError, LookupError, TypeError):
         return False
     return bool(known == [origin.size, origin.mtime, origin.digest])
