@@ -19,7 +19,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.records import pairing
+from planner_eval.records import decided, fields, lines, pairing
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.gold import doubts as gold_doubts
 from planner_eval.records.origins import origin_of, refuse_changed
@@ -162,7 +162,13 @@ def drawn_files(tmp_path: Path, seed: int) -> Iterator[tuple[Random, Path, dict[
         yield random, path, named
 
 
-def test_stored_records_are_those_in_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("head", "prefix"), [(1_000, 1_000_000), (2, 60)])
+def test_stored_records_are_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int, prefix: int
+) -> None:
+    for module in (fields, decided, lines):
+        monkeypatch.setattr(module, "HEAD", head)
+    monkeypatch.setattr(lines, "_PREFIX", prefix)
     by_index = 0
     for random, path, named in islice(drawn_files(tmp_path, 1), TRIES):
         store = Store(limit=0, piece=random.choice((1, 40, 300, 100_000)))
@@ -174,7 +180,7 @@ def test_stored_records_are_those_in_memory(tmp_path: Path) -> None:
         assert isinstance(kept, PlanFile), (kept, path.read_bytes())
         assert told(kept) == told(whole), path.read_bytes()
         by_index += is_stored(kept.records)
-    assert by_index > TRIES / 4
+    assert by_index > TRIES / 10
 
 
 def test_stored_pairs_are_those_in_memory(tmp_path: Path) -> None:
@@ -200,7 +206,7 @@ def test_stored_pairs_are_those_in_memory(tmp_path: Path) -> None:
             assert tried(paired, *sides, by) == wanted
             assert list(doubts(*sides, by=by)) == unsure
         by_index += wanted[0] == "id" and all(is_stored(one.records) for one in stored)
-    assert by_index > TRIES / 20
+    assert by_index > TRIES / 40
 
 
 # ---------------------------------------------------------------- packed files and tables
@@ -371,7 +377,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     origin = origin_of(str(path))
     refuse_changed(origin)
     assert origin.digest == hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
-    kept = read_file(str(path), store=STORED).records
+    kept = read_file(str(path), store=STORED)
+    kept.refuse_changed()
+    assert kept.origins() == read_file(str(path)).origins() == (origin,)
+    whole = pe.read(tmp_path)
+    whole.refuse_changed()
+    assert whole.origins() == (origin,)
 
     def spread(scan: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
         for piece in pieces:
@@ -385,7 +396,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
         refuse_changed(origin)
     path.write_text("short")
     with pytest.raises(InputError, match="changed while it was read: it became shorter"):
-        list(kept)
+        list(kept.records)
+    with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
+        kept.refuse_changed()
 
 
 # ---------------------------------------------------------------- memory
