@@ -8,9 +8,10 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.dialects.sources import Which
@@ -21,6 +22,9 @@ from planner_eval.records.opening import bare_name, content_of, large, open_path
 from planner_eval.records.record import Record as Record
 from planner_eval.records.shapes import Item
 from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
+
+if TYPE_CHECKING:
+    from planner_eval.records.origins import Origin
 
 
 class PlanFile(NamedTuple):
@@ -63,6 +67,31 @@ class PlanFile(NamedTuple):
         if is_stored(self.records):
             return self.records.several()
         return sum(isinstance(one.source, dict) and offers_several(one.source) for one in self.records)
+
+    def refuse_changed(self) -> None:
+        """Refuse a large file that was changed after it was looked through.
+
+        Raises:
+            InputError: it was written, replaced or removed meanwhile.
+        """
+        from planner_eval.records.origins import refuse_changed
+
+        if is_lazy(self.records):
+            refuse_changed(self.records.origin)
+
+    def origins(self) -> tuple[Origin, ...]:
+        """The file with its size and digest, of a directory or a pattern each of its files.
+
+        What is no file on disk, standard input or a list in memory, has none.
+
+        Raises:
+            InputError: a file cannot be read any more.
+        """
+        from planner_eval.records.origins import origin_of
+
+        if is_lazy(self.records) and self.records.origin.digest:
+            return (self.records.origin,)
+        return tuple(origin_of(path) for path in self.parts or (self.name,) if os.path.isfile(path))
 
     @property
     def said(self) -> str:

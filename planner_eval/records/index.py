@@ -48,13 +48,21 @@ class Folder:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        self.kept = path is not None
         self.path = path or tempfile.mkdtemp(prefix="planeval-")
-        if not self.kept:
+        if path is None:
             weakref.finalize(self, _remove, self.path, os.getpid())
+        else:
+            os.makedirs(path, exist_ok=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Folder, (self.path,))
+        return (_known, (self.path,))
+
+
+def _known(path: str) -> Folder:
+    """A folder that another process made, and takes care of."""
+    found = Folder.__new__(Folder)
+    found.path = path
+    return found
 
 
 def _remove(path: str, owner: int) -> None:

@@ -117,7 +117,7 @@ def large(path: str, limit: int) -> str | None:
     return packed or ("text" if known.st_size > limit else None)
 
 
-_FOLDS = 20
+_FOLDS = 100
 """How many times as many bytes a packed file is taken to hold."""
 
 

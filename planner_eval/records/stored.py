@@ -50,8 +50,8 @@ class Stored(Sequence[Record]):
 
     Args:
         base: Where they stand.
+        origin: The file, as it was when it was looked through.
         lines: The file.
-        name: What messages call it.
         decided: Which field is what.
         positions: Which of its records; all when left out.
         steps: What is done to each.
@@ -62,15 +62,20 @@ class Stored(Sequence[Record]):
     def __init__(
         self,
         base: Index,
+        origin: Origin,
         lines: Lines,
-        name: str,
         decided: Decided,
         positions: Sequence[int],
         steps: tuple[Step, ...] = (),
     ) -> None:
-        self.base, self.lines, self.name, self.decided = base, lines, name, decided
+        self.base, self.origin, self.lines, self.decided = base, origin, lines, decided
         self.positions, self.steps = positions, steps
         self.source = Source(lines.path)
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return self.origin.path
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -90,11 +95,11 @@ class Stored(Sequence[Record]):
 
     def of(self, positions: Sequence[int]) -> Stored:
         """The records at other positions of the same file."""
-        return Stored(self.base, self.lines, self.name, self.decided, positions, self.steps)
+        return Stored(self.base, self.origin, self.lines, self.decided, positions, self.steps)
 
     def each(self, step: Step) -> Stored:
         """The same records, something done to each when it is read."""
-        return Stored(self.base, self.lines, self.name, self.decided, self.positions, (*self.steps, step))
+        return Stored(self.base, self.origin, self.lines, self.decided, self.positions, (*self.steps, step))
 
     def at(self, positions: Sequence[int]) -> Iterator[Record]:
         """The records at some positions of the file, few of them, in the order asked for."""
@@ -223,7 +228,7 @@ def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | N
     refuse_changed(origin)
     if refused is not None:
         raise refused
-    return Kept(Stored(index, lines, path, decided, range(index.about()["records"])), decided)
+    return Kept(Stored(index, origin, lines, decided, range(index.about()["records"])), decided)
 
 
 def _name(kind: str, *what: Any) -> str:
@@ -236,7 +241,7 @@ def _is_of(index: Index, origin: Origin) -> bool:
     if not origin.digest or not os.path.exists(index.path):
         return False
     try:
-        known = index.about()["origin"]
+        known = Index(index.folder, index.name).about()["origin"]
     except (sqlite3.Error, ValueError, LookupError, TypeError):
         return False
     return bool(known == [origin.size, origin.mtime, origin.digest])
