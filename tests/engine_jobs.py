@@ -127,6 +127,10 @@ def main() -> int:
     job = Echo(how.pop("seconds", 0.0), how.pop("note", ""), how.pop("fault", ""))
     if (changed := how.pop("changed", None)) is not None:
         how["unchanged"] = lambda: refuse(changed)
+    if (address := how.pop("ray", None)) is not None:
+        from planner_eval.engine.ray import OnRay
+
+        how["engine"] = OnRay(address or None)
     after = how.pop("after", 0.0)
     try:
         with run(

@@ -315,7 +315,7 @@ class _Rows:
 @contextmanager
 def _placing(name: str) -> Iterator[FileIO]:
     """A file that takes its place when it is whole."""
-    temporary = f"{name}.{os.getpid()}{LEFT_OVER}"
+    temporary = f"{name}.{os.urandom(6).hex()}{LEFT_OVER}"  # workers may be on several machines
     try:
         with FileIO(temporary, "w") as stream:
             yield stream

@@ -116,7 +116,7 @@ def started(said: str) -> None:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))
     except Exception as error:
-        _answer(ends, _stopped(error))
+        _answer(ends, stopped(error))
         raise
     serve(task, ends)
 
@@ -142,7 +142,7 @@ def serve(task: Task, ends: Ends) -> None:
             try:
                 failed = work(*task[:2], Part(number, first, end), task.folder, left_out, watch)
             except Exception as error:
-                _answer(ends, _stopped(error))
+                _answer(ends, stopped(error))
             else:
                 _answer(ends, {"failed": failed})
     os._exit(0)
@@ -154,8 +154,8 @@ def _answer(ends: Ends, data: dict[str, Any]) -> None:
         line = line[os.write(ends.answers, line) :]
 
 
-def _stopped(error: Exception) -> dict[str, Any]:
-    """What the parent is told of an error that ends the run."""
+def stopped(error: Exception) -> dict[str, Any]:
+    """What a parent is told of an error that ends the run."""
     if isinstance(error, PlanevalError):
         return {"error": type(error).__name__, "said": str(error)}
     return {"error": None, "said": "".join(traceback.format_exception(error))}
