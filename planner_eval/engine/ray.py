@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.dialects import table
 from planner_eval.engine.job import Part
 from planner_eval.engine.local import Tell, raised, spread
 from planner_eval.engine.work import read_mark
@@ -149,6 +150,7 @@ def do(task: tuple[Any, ...], parts: Sequence[Part], deadline: float | None) -> 
         What a worker answers: how many pairs failed, or the error that ends the run.
     """
     what = Task(*task)
+    table.add(what.notations)
     try:
         left = [part for part in map(Part._make, parts) if read_mark(what.folder, part) is None]
         spread(what, left, jobs=1, deadline=deadline, tell=_silent)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.dialects import table
 from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
 from planner_eval.engine.local import cores, spread
@@ -143,7 +144,7 @@ class _Doing:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts)
+            task = Task(self.job, self.pairs, home.parts, table.added())
             engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()
