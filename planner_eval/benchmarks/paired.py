@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from planner_eval.comparison.align import align
 from planner_eval.plan.canonical import Key, value_key
-from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Value, references
+from planner_eval.plan.model import Arguments, Plan, Value
+from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.walk import map_leaves
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
@@ -78,6 +79,7 @@ def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
         change: From a call's position and a leaf to what stands in its place.
 
     >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.plan.model import Ref
     >>> plan = parse("a = f()\nb = g(#x='a')")
     >>> with_leaves(plan, lambda at, leaf: Ref(0, ("a",)) if leaf == "a" else leaf).edges
     (Edge(producer=0, consumer=1, argument='x', at=(), path=('a',), inferred=False),)
@@ -86,11 +88,4 @@ def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
         replace(call, arguments=tuple((k, map_leaves(partial(change, i), v)) for k, v in call.arguments))
         for i, call in enumerate(plan.calls)
     )
-    edges = tuple(
-        Edge(leaf.call, i, name, at, leaf.path)
-        for i, call in enumerate(calls)
-        for name, value in call.arguments
-        for at, leaf in references(value)
-        if isinstance(leaf, Ref)
-    )
-    return replace(plan, calls=calls, edges=edges)
+    return replace(plan, calls=calls, edges=plan_of(calls).edges)
