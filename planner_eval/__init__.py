@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
     from planner_eval.verbs.agreeing import agree
-    from planner_eval.verbs.benchmark import compare_benchmark, score_benchmark
+    from planner_eval.verbs.benchmark import score_benchmark
+    from planner_eval.verbs.benchmark_compare import compare_benchmark
     from planner_eval.verbs.catalogs import read_catalog
     from planner_eval.verbs.checking import check
     from planner_eval.verbs.comparing import compare
@@ -64,7 +65,7 @@ _WHERE = {
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
-    "compare_benchmark": "verbs.benchmark",
+    "compare_benchmark": "verbs.benchmark_compare",
     "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import indented
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.appbench import reading
+from planner_eval.benchmarks.nestful.f1 import mean
 from planner_eval.benchmarks.nestful.reading import read_gold, read_prediction
 from planner_eval.benchmarks.paired import compared
 from planner_eval.benchmarks.report import Figure, SampleScore, report_data
@@ -105,6 +107,12 @@ def test_a_key_that_is_given_twice_is_not_gold_repeated() -> None:
     text = json.dumps([CALL]).replace('"arg_0": 1', '"arg_0": 7, "arg_0": 1')
     plan = read_prediction(text, MODEL, None, read_gold([CALL])).plan
     assert [name for name, _ in plan.calls[0].arguments] == ["arg_0", "arg_0", "arg_1"]
+
+
+@pytest.mark.parametrize("size", [*range(1, 300), 1_000, 1_031, 4_096, 20_003])
+def test_means_are_numpys_to_the_last_digit(size: int) -> None:
+    values = [float(value) for value in np.random.default_rng(size).random(size)]
+    assert mean(values) == float(np.array(values).mean())
 
 
 def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
