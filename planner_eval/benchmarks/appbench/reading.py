@@ -115,14 +115,14 @@ def read_gold(gold: Any) -> Plan:
     if isinstance(gold, dict) and gold.keys() <= _RECORD:
         apps, lines = gold.get("used_app"), gold.get("api_results")
         if isinstance(apps, list) and isinstance(lines, list) and 0 < len(lines) == len(apps) <= _CALLS:
-            quick = _plain_plan(tuple(apps), tuple(lines)) if {str} == {*map(type, apps + lines)} else None
+            texts = all(type(one) is str for one in (*apps, *lines))
+            quick = _plain_plan(tuple(apps), tuple(lines)) if texts else None
             if quick is not None:
                 return quick
     return comparable(parse(gold, dialect="appbench"))
 
-    """The plan of an answer of whole lines ``App: [call]`` and nothing else; None of any other."""
 
-
+# ---------------------------------------------------------------- a call a line, as most answers have it
 def _plain_answer(text: str) -> Plan | None:
     """The plan of an answer that is whole lines ``App: [call]`` and nothing else; None of any other."""
     text = text.strip()
