@@ -341,7 +341,8 @@ def is_call(item: Any) -> bool:
     """
     if not isinstance(item, dict):
         return False
-    if len(item) == 2 and type(item.get("name")) is str and type(item.get("arguments")) is dict:
+    few = len(item) == 2 or (len(item) == 3 and "label" in item)
+    if few and type(item.get("name")) is str and type(item.get("arguments")) is dict:
         return True  # as most are
     for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
         if key in item and isinstance(item[key], dict) and key_of_name(item[key]):

@@ -60,9 +60,29 @@ def read_data(data: Any, limits: Limits, places: Places | None = None, text: str
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+        if places is None and is_plain(item):
+            label = _label(item["label"])
+            given = tuple([(name, to_reference(value)) for name, value in item["arguments"].items()])
+            return RawCall(item["name"], given, None, label, ((label, ()),))
         return read_call(item, position, notes, text=text, places=places, convert=to_reference)
 
     return _plan(data, limits, text, _Texts(call, _label, _broken))
+
+
+def is_plain(item: Any) -> bool:
+    """Whether an object is a call as the data write it, a name, a label and arguments, and nothing else.
+
+    >>> is_plain({"name": "f", "label": "v1", "arguments": {}}), is_plain({"name": "f", "arguments": {}})
+    (True, False)
+    """
+    return (
+        type(item) is dict
+        and len(item) == 3
+        and type(item.get("label")) is str
+        and type(item.get("arguments")) is dict
+        and type(item.get("name")) is str
+        and item["name"] != ""
+    )
 
 
 def read_grammar(text: str, limits: Limits) -> RawPlan:
@@ -103,7 +123,8 @@ class _Texts(NamedTuple):
 
 def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
     notes: list[Diagnostic] = []
-    items = list(call_items(data, text))
+    plain = type(data) is list and all(map(is_plain, data))
+    items = data[:] if plain else list(call_items(data, text))
     check_calls(len(items), limits)
     answer: Arguments | None = None
     if items and items[-1].get("name") == ANSWER and "label" not in items[-1]:
@@ -115,7 +136,7 @@ def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
 
 
 def _labelled(call: RawCall, texts: _Texts) -> RawCall:
-    if call.label is None:
+    if call.label is None or call.binds:
         return call
     label = texts.label(call.label)
     return RawCall(

@@ -37,6 +37,7 @@ MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
 _PAST = 10**MAX_DIGITS
+_SMALL = 10**9
 _LEAVES = frozenset({str, bool, type(None)})
 
 _ENDLESS = (float("inf"), float("-inf"))
@@ -139,10 +140,16 @@ class _Linker:
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
-        self.bound: dict[str, list[tuple[int, Path]]] = {}
-        for i, call in enumerate(raw.calls):
-            for name, path in call.binds:
-                self.bound.setdefault(name, []).append((i, path))
+        self.bound: dict[str, list[tuple[int, Path]]] | None = None
+
+    def binders(self, name: str) -> list[tuple[int, Path]] | None:
+        """The calls that bind a name, in order, with what it stands for; many plans never ask."""
+        if self.bound is None:
+            self.bound = {}
+            for i, call in enumerate(self.calls):
+                for known, path in call.binds:
+                    self.bound.setdefault(known, []).append((i, path))
+        return self.bound.get(name)
 
     def call(self, i: int, raw: RawCall, name: str) -> Call:
         arguments = self.arguments(i, raw.arguments, raw.spans)
@@ -152,6 +159,8 @@ class _Linker:
         )  # fmt: skip
 
     def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
+        if _LEAVES.issuperset([type(value) for _, value in raw]) and len(dict(raw)) == len(raw):
+            return raw
         seen: set[str] = set()
         out = []
         for k, (argument, value) in enumerate(raw):
@@ -165,7 +174,7 @@ class _Linker:
             kind = type(value)
             if kind is RawRef:
                 value = self.resolve(value, i, argument, (), span)
-            elif kind not in _LEAVES:
+            elif kind not in _LEAVES and not (kind is int and -_SMALL < value < _SMALL):
                 value = self.value(value, i, argument, (), span)
             out.append((argument, value))
         return tuple(out)
@@ -225,7 +234,7 @@ class _Linker:
         return text if value is None else value
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
-        binders = self.bound.get(ref.name)
+        binders = self.binders(ref.name)
         span = ref.span or span
         shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
         if not binders:

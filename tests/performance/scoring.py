@@ -1,8 +1,8 @@
 """Whole commands that score under AppBench and NESTful, beside those of an older checkout.
 
-The variable PLANEVAL_BASELINE names that checkout's ``planeval``, or a python that has it; without it only our
-own processor time is shown. Answers are gold's own: half of them with one edit, each twelfth of those as models
-break them.
+The variable PLANEVAL_BASELINE names that checkout's ``planeval``, or a python that has it; without it only
+our own processor time is shown. Answers are gold's own: half of them with one edit, each twelfth of those as
+models break them.
 """
 
 from __future__ import annotations
@@ -146,9 +146,7 @@ _BROKEN: tuple[Callable[[str], str], ...] = (
 _LINE_EDITS: tuple[Callable[[list[Any]], list[Any]], ...] = (
     lambda lines: [_VALUE.sub(r"\1other'", lines[0], count=1), *lines[1:]],
     lambda lines: lines[1:] or lines,
-    lambda lines: [
-        _ARGUMENT.sub("", lines[-1], count=1) if at == 0 else line for at, line in enumerate(lines)
-    ],
+    lambda lines: [_ARGUMENT.sub("", lines[0], count=1), *lines[1:]],
     lambda lines: [*lines[:-1], re.sub(r"(\w+)\(", r"\1_now(", lines[-1], count=1)],
     lambda lines: lines[::-1],
     lambda lines: [*lines, lines[0]],

@@ -72,7 +72,7 @@ def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
 
 
 def processor_seconds(command: Sequence[str]) -> float:
-    """The processor time of a whole process and those that it starts; loads of the machine do not show in it."""
+    """The processor time of a whole process and of those that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
