@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.dialects import table
+from planner_eval.engine.here import Tell
 from planner_eval.engine.job import Part
-from planner_eval.engine.local import Tell, raised, spread
+from planner_eval.engine.local import raised, spread
 from planner_eval.engine.work import read_mark
 from planner_eval.engine.worker import Task, stopped
 
