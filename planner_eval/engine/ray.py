@@ -67,7 +67,8 @@ class OnRay(NamedTuple):
         if ours:
             _begin(self.address, jobs)
         try:
-            at_once = jobs or int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+            cluster: Any = ray  # what is asked of it has no types
+            at_once = jobs or int(cluster.cluster_resources().get("CPU", 1))
             many = max(1, min(_AT_ONCE, len(parts) // (4 * at_once)))
             _run(task._replace(folder=os.path.abspath(task.folder)), parts, at_once, many, deadline, tell)
         finally:
