@@ -124,12 +124,12 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
     if text.startswith(")", at):
         at += 1
     else:
-        closing = ","
-        while closing == ",":
-            match = _ARGUMENT.match(text, at)
+        argument = _ARGUMENT.scanner(text, at).match  # each match begins where the last one ended
+        while True:
+            match = argument()
             if match is None:
                 return -1
-            name, quoted, bare, closing = match.groups()
+            name, quoted, bare, more = match.groups()
             if quoted is None:
                 span = (match.start(), match.end(3))
                 value = word_value(bare)
@@ -141,7 +141,9 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
                 value = UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
             arguments.append((name, value))
             spans.append(span)
-            at = match.end()
+            if more is None:
+                break
+        at = match.end()
     calls.append(_call(app, head[1], head[2], arguments, (head.start(), at), spans))
     return at
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.limits import Span
+from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 
 
 # ---------------------------------------------------------------- as written
+@quick
 @dataclass(frozen=True, slots=True)
 class _Named:
     """A name and the way into what it names. Making a dataclass takes 0.3 ms of every start: one for two."""
@@ -45,6 +47,7 @@ class _Named:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class _Text:
     """Text around references, likewise."""
@@ -77,6 +80,7 @@ class RawComputed:
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class RawCall:
     """One call as written.
@@ -118,6 +122,7 @@ class RawPlan(NamedTuple):
 
 
 # ---------------------------------------------------------------- as meant
+@quick
 @dataclass(frozen=True, slots=True)
 class Ref:
     """A reference to another call's output.
@@ -171,6 +176,7 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of a plan: a node of the graph.
@@ -225,6 +231,7 @@ class Edge(NamedTuple):
     inferred: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A typed call DAG: nodes are calls, edges are references.
