@@ -124,12 +124,12 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
     if text.startswith(")", at):
         at += 1
     else:
-        argument = _ARGUMENT.scanner(text, at).match  # each match begins where the last one ended
-        while True:
-            match = argument()
+        closing = ","
+        while closing == ",":
+            match = _ARGUMENT.match(text, at)
             if match is None:
                 return -1
-            name, quoted, bare, more = match.groups()
+            name, quoted, bare, closing = match.groups()
             if quoted is None:
                 span = (match.start(), match.end(3))
                 value = word_value(bare)
@@ -141,9 +141,7 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
                 value = UNESCAPE.sub(r"\1", quoted) if "\\" in quoted else quoted
             arguments.append((name, value))
             spans.append(span)
-            if more is None:
-                break
-        at = match.end()
+            at = match.end()
     calls.append(_call(app, head[1], head[2], arguments, (head.start(), at), spans))
     return at
 

@@ -68,7 +68,7 @@ def read_data(data: Any, limits: Limits, places: Places | None = None, text: str
 
 
 def _plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
-    """Calls that are objects of a name, arguments and a label, as most are: what :func:`_plan` makes of them."""
+    """What :func:`_plan` makes of calls that are a name, arguments and a label, as most are."""
     check_calls(len(items), limits)
     notes: list[Diagnostic] = []
     closing = items[-1]

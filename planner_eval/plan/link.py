@@ -171,9 +171,7 @@ class _Linker:
 
     def note_repeated(self, i: int, argument: str, span: Span | None) -> None:
         message = f"argument {argument!r} is given twice in {self.where(i)}"
-        self.notes.append(
-            Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span)
-        )
+        self.notes.append(Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span))
 
     def where(self, i: int) -> str:
         return f"call {i + 1}" if i < len(self.calls) else "the answer"
@@ -230,14 +228,15 @@ class _Linker:
         return text if value is None else value
 
     def binders(self) -> dict[str, list[tuple[int, Path]]]:
-        """For each name the calls that bind it, and the way into their results; made for the first reference."""
-        self.bound = found = {}
+        """For each name the calls that bind it, and its way into their results; made when first needed."""
+        found: dict[str, list[tuple[int, Path]]] = {}
         for i, call in enumerate(self.calls):
             for name, path in call.binds:
                 if name in found:
                     found[name].append((i, path))
                 else:
                     found[name] = [(i, path)]
+        self.bound = found
         return found
 
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:

@@ -38,7 +38,6 @@ Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 
 # ---------------------------------------------------------------- as written
 @quick
-@dataclass(frozen=True, slots=True)
 class _Named:
     """A name and the way into what it names. Making a dataclass takes 0.3 ms of every start: one for two."""
 
@@ -48,7 +47,6 @@ class _Named:
 
 
 @quick
-@dataclass(frozen=True, slots=True)
 class _Text:
     """Text around references, likewise."""
 
@@ -81,7 +79,6 @@ class RawComputed:
 
 
 @quick
-@dataclass(frozen=True, slots=True)
 class RawCall:
     """One call as written.
 
@@ -123,7 +120,6 @@ class RawPlan(NamedTuple):
 
 # ---------------------------------------------------------------- as meant
 @quick
-@dataclass(frozen=True, slots=True)
 class Ref:
     """A reference to another call's output.
 
@@ -177,7 +173,6 @@ class Diagnostic(NamedTuple):
 
 
 @quick
-@dataclass(frozen=True, slots=True)
 class Call:
     """One call of a plan: a node of the graph.
 
@@ -232,7 +227,6 @@ class Edge(NamedTuple):
 
 
 @quick
-@dataclass(frozen=True, slots=True)
 class Plan:
     """A typed call DAG: nodes are calls, edges are references.
 
