@@ -86,14 +86,22 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
             )
 
 
-def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:
+def read_gold(
+    record: Record, *, dialect: str | None = None, compute: str | None = None, known: Plan | None = None
+) -> Gold:
     """The gold plans of a record.
+
+    Args:
+        record: The record.
+        dialect: As for :func:`planner_eval.dialects.read.parse`.
+        compute: Likewise.
+        known: The record's own plan, where its text was read already.
 
     Raises:
         ParseError: the record's own plan, or an alternative, cannot be read.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
-    plan = read_plan(record, dialect=dialect, compute=compute)
+    plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
