@@ -96,7 +96,8 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         policy: How values compare.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
         compute: How expressions of numbers become numbers, in gold plans too.
-        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
         mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
 
     Returns:
@@ -117,7 +118,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         row = _row(name, plan, pred, wanted, gold, policy)
         if mends and row.state in ("unreadable", "cut") and pred is not None:
             row = row._replace(mended=kept if repair else mended(pred, **how))
-        yield _located(row) if located else row
+        yield _located(row) if located and row.diff is not None and row.diff.edits else row
 
 
 def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:

@@ -263,7 +263,8 @@ def evaluate(
         pred: The predictions, as for :func:`pair`; or what that gave.
         gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
         reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
