@@ -46,7 +46,7 @@ SCRIPT_START = re.compile(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
 
 class Untold(ParseError):
-    """Broken JSON; what is wrong with it, and where, is looked for when it is said: the grammar takes time."""
+    """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
 
 
 class PieceReader:
