@@ -214,8 +214,9 @@ def _written(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _add(figure: list[int], arguments: Arguments) -> None:
-    for _, value in arguments:
-        figure[type(value) is not str and dependent(value)] += 1
+    linked = len([1 for _, value in arguments if type(value) not in _SCALARS and dependent(value)])
+    figure[0] += len(arguments) - linked
+    figure[1] += linked
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})

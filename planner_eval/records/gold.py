@@ -27,6 +27,7 @@ from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
+_BESIDE = (*FIELDS, "alternatives")
 _MISSPELT = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
@@ -75,10 +76,9 @@ def _words_for_plans(file: PlanFile) -> Iterator[str]:
 
 
 def _misspelt(file: PlanFile) -> Iterator[str]:
-    ours = (*FIELDS, "alternatives")
     names = Counter(name for one in file.records for name in one.fields)
     for name, count in names.items():
-        close = close_names(name, ours, 1, alike=_MISSPELT) if name not in ours else ()
+        close = close_names(name, _BESIDE, 1, alike=_MISSPELT) if name not in _BESIDE else ()
         if close:
             yield (
                 f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
@@ -102,6 +102,8 @@ def read_gold(
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
     plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
+    if not any(name in record.fields for name in _BESIDE):
+        return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
@@ -115,7 +117,7 @@ def read_gold(
 
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    given = {name: fields[name] for name in (*FIELDS, "alternatives") if name in fields}
+    given = {name: fields[name] for name in _BESIDE if name in fields}
     if given:
         from planner_eval.records.schema import GoldRecord
 

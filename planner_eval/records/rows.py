@@ -111,9 +111,9 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
         if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
             plan = _tried(read_plan, pred, ParseError, **how)
-        known = plan.found if gold_dialect == pred_dialect and _are_one(pred, gold, plan.found) else None
+        one = plan.found if gold_dialect == pred_dialect and _are_one(pred, gold, plan.found) else None
         wanted = _tried(
-            read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute, known=known
+            read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute, known=one
         )
         row = _row(name, plan, pred, wanted, gold, policy)
         if mends and row.state in ("unreadable", "cut") and pred is not None:
