@@ -74,6 +74,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",
         "dialects.appbench_tree",
+        "base.jsonplaces",
         "dialects.framed_tree",
         "dialects.javascript_tree",
         "dialects.nestful_tree",

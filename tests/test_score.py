@@ -203,10 +203,12 @@ def test_few_samples_are_drawn_as_numpy_draws_them(count: int, monkeypatch: pyte
             for at, row in enumerate(wholes)
         }
         columns["half"] = [None, *[Counts(1, 2, 3)] * (count - 1)]
-        here = intervals(columns, seed=seed)
-        with monkeypatch.context() as patched:
-            patched.setattr("planner_eval.scoring.draws.MOST", 0)
-            assert repr(intervals(columns, seed=seed)) == repr(here)
+        found = []
+        for here in (True, False):
+            with monkeypatch.context() as patched:
+                patched.setattr("planner_eval.scoring.draws.sooner", lambda _, here=here: here)
+                found.append(repr(intervals(columns, seed=seed)))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 39, 40, 41, 999, 1_000])

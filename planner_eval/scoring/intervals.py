@@ -91,7 +91,7 @@ def _yes_or_no(tallies: Sequence[Tally | None]) -> bool:
 def _bootstrap(
     columns: Mapping[str, tuple[list[float], list[float]]], seed: int, resamples: int
 ) -> dict[str, Interval | None]:
-    few = all(len(part) <= draws.MOST for part, _ in columns.values())
+    few = all(draws.sooner(len(part)) for part, _ in columns.values())
     if few and all(float(x).is_integer() for pair in columns.values() for column in pair for x in column):
         how = f"bootstrap {resamples} seed {seed}"
         return {name: Interval(*draws.middle(*pair, seed, resamples), how) for name, pair in columns.items()}

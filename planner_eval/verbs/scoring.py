@@ -183,10 +183,12 @@ def scored_pairs(
     """Score the pairs of two files, and note which tools and arguments there are."""
     notations: set[str | None] = set()
     lacks = set(HAS)
+    named = any(rule.where for rule in policy.rules)  # else there is no name that could be unknown
 
     def seen(rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            names.add((row.pred, row.gold))
+            if named:
+                names.add((row.pred, row.gold))
             notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
             if row.gold is not None:
                 lacks.difference_update([what for what in lacks if HAS[what](row.gold)])

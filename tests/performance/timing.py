@@ -8,6 +8,7 @@ import os
 import resource
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -62,6 +63,18 @@ def process_ratio(ours: Sequence[str], other: Sequence[str], runs: int = 15) -> 
         statistics.median(b for _, b in pairs),
         statistics.median(a / b for a, b in pairs),
     )
+
+
+def processor_seconds(*arguments: str, runs: int = 3) -> float:
+    """The least processor time of ``planeval`` with some arguments, in seconds."""
+    times = []
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "planner_eval", *arguments]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
 
 
 def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
