@@ -128,7 +128,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "files are read without it: 2 ms": ("datasets.store",),
     "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
-    "only files of many megabytes need them, and SQLite with them: 8 ms": ("records.joined", "records.stored"),
+    "only files of many megabytes need them, and SQLite with them: 8 ms": (
+        "records.joined",
+        "records.stored",
+    ),
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",
