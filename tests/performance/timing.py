@@ -65,18 +65,6 @@ def process_ratio(ours: Sequence[str], other: Sequence[str], runs: int = 15) -> 
     )
 
 
-def processor_seconds(*arguments: str, runs: int = 3) -> float:
-    """The least processor time of ``planeval`` with some arguments, in seconds."""
-    times = []
-    for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "planner_eval", *arguments]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times)
-
-
 def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
     """The exponent of growth: the slope of log(time) over log(size) by least squares."""
     xs, ys = [math.log(s) for s in sizes], [math.log(t) for t in times]
