@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from planner_eval.scoring.allowed import Allowed
     from planner_eval.scoring.contrast import Comparison
     from planner_eval.scoring.junit import Case
+    from planner_eval.scoring.totals import Totals
 
 
 @click.command("compare")
@@ -126,7 +127,7 @@ def command(
     problems, cases = _held(found, allowed)
     _emit(found, form, output, metrics, cases, every=every)
     _say(found, strict=not how.repair)
-    say_unjudged({row.id: row for each in found.contrasts for side in each.rows for row in side}.values())
+    say_unjudged(_unjudged(found))
     for problem in problems:
         note(problem)
     if mistaken:
@@ -208,6 +209,15 @@ def _say(found: Comparison, *, strict: bool) -> None:
     reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
     said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))
     note(f"answers of {said}; gold: {first.read['gold']}")
+
+
+def _unjudged(found: Comparison) -> Totals:
+    """The pairs without a gold plan to be judged by, each once, of whichever systems."""
+    from planner_eval.records.rows import JUDGED
+    from planner_eval.scoring.totals import totals_of
+
+    sides = (side for each in found.contrasts for side in each.rows)
+    return totals_of({row.id: row for side in sides for row in side if row.state not in JUDGED}.values(), ())
 
 
 def _names(files: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +23,7 @@ from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
 
 if TYPE_CHECKING:
-    from planner_eval.scoring.scored import Scored
+    from planner_eval.scoring.totals import Totals
 
 _READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
@@ -44,20 +44,17 @@ def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, strictly)
 
 
-def say_unjudged(rows: Iterable[Scored]) -> None:
+def say_unjudged(totals: Totals) -> None:
     """Say which pairs had no gold plan to be judged by, each kind by its number and its first."""
-    found: dict[str, list[Scored]] = {}
-    for row in rows:
-        found.setdefault(row.state, []).append(row)
     for state, what in (
         ("gold_unreadable", "gold plan{} cannot be read"),
         ("gold_absent", "prediction{} without a gold plan"),
     ):
-        if lost := found.get(state):
-            row = lost[0]
-            where = "" if row.line is not None else f"{row.id}: "  # a reason with a place says the id itself
-            first = one_line(where + row.reason.splitlines()[0], 300)
-            note(f"{len(lost):,} {what.format('s' * (len(lost) != 1))}; the first: {first}")
+        if lost := totals.states[state]:
+            id, reason, placed = totals.unjudged[state]
+            where = "" if placed else f"{id}: "  # a reason with a place says the id itself
+            first = one_line(where + reason.splitlines()[0], 300)
+            note(f"{lost:,} {what.format('s' * (lost != 1))}; the first: {first}")
 
 
 def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]:

@@ -134,7 +134,7 @@ def command(
     how_written: dict[str, Any] = {"failures": only is not None, "every": wanted, "limits": cases}
     emit(write_report(made, form, **how_written, beside=_left_out(paired)), output)
     note(f"{paired.said}; paired by {paired.by}")
-    say_unjudged(made.rows)
+    say_unjudged(made.totals)
     for said in left_out(made, wanted) if form == "md" else ():
         note(said)
     below = [each.said for each in checked if not each.met]
@@ -143,7 +143,7 @@ def command(
     if not made.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
-    return int(bool(below) or bool(paired.repeated) or len(made.rows) > made.judged)
+    return int(bool(below) or bool(paired.repeated) or made.totals.pairs > made.judged)
 
 
 def _left_out(paired: Paired) -> list[Case]:

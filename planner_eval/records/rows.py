@@ -86,6 +86,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     repair: bool = False,
     compute: str | None = None,
     mends: bool = True,
+    first: int = 0,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -98,11 +99,12 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         compute: How expressions of numbers become numbers, in gold plans too.
         located: Find the places of calls and arguments in the texts, which may mean to read them twice.
         mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
+        first: The position of the first pair, which names one without an id.
 
     Returns:
         One row a pair, in order.
     """
-    for position, (pred, gold) in enumerate(pairs):
+    for position, (pred, gold) in enumerate(pairs, first):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
         how = {"dialect": pred_dialect, "compute": compute}

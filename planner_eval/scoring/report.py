@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.metrics.counts import Counts, Tally
-from planner_eval.records.rows import JUDGED, STATES
+from planner_eval.records.rows import STATES
+from planner_eval.scoring.columns import Column, exact_sum
 from planner_eval.scoring.intervals import Interval, intervals
 from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +45,37 @@ class Report:
 
     Args:
         figures: One a metric.
-        rows: The scored pairs, none left out.
+        rows: The scored pairs, none left out; of many read from a file when they are asked for.
         breakdown: Key → value → figures.
         signature: How the figures were made, in one line.
+        totals: What the pairs add up to.
         read: Which field was read as the answers, which as gold, in words.
-        lacks: What no gold plan has, of :data:`planner_eval.scoring.shown.HAS`.
     """
 
     figures: tuple[Estimate, ...]
-    rows: tuple[Scored, ...]
+    rows: Sequence[Scored]
     breakdown: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     signature: str
+    totals: Totals = field(repr=False)
     read: Mapping[str, str] = field(default_factory=dict)
-    lacks: tuple[str, ...] = ()
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What no gold plan has, of :data:`planner_eval.scoring.totals.HAS`."""
+        return self.totals.lacking
 
     @property
     def judged(self) -> int:
         """The pairs that every denominator counts: those with a readable gold plan."""
-        return sum(row.state in JUDGED for row in self.rows)
+        return self.totals.judged
 
     def states(self) -> dict[str, int]:
         """How many pairs are in which state."""
-        found = Counter(row.state for row in self.rows)
-        return {state: found[state] for state in STATES if found[state]}
+        return {state: self.totals.states[state] for state in STATES if self.totals.states[state]}
 
     def codes(self) -> dict[str, int]:
         """How often each code is a root cause, the commonest first."""
-        found = Counter(code for row in self.rows for code in row.codes)
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return dict(sorted(self.totals.codes.items(), key=lambda item: (-item[1], item[0])))
 
     def figure(self, name: str) -> float | None:
         """A figure by its name: ``calls``, or ``calls.precision``, ``calls.recall``, ``calls.macro``.
@@ -107,61 +110,45 @@ def signature(policy: str, *, seed: int, **parts: str) -> str:
 
 
 def make_report(
-    rows: Iterable[Scored],
-    metrics: Sequence[str],
+    totals: Totals,
+    rows: Sequence[Scored],
     *,
     made: str,
-    by: Sequence[str] = (),
     seed: int = 0,
     read: Mapping[str, str] | None = None,
-    lacks: Sequence[str] = (),
 ) -> Report:
-    """Sum up scored pairs.
+    """The report of scored pairs.
 
     Args:
+        totals: What the pairs add up to.
         rows: The pairs.
-        metrics: The metrics they were scored with.
         made: The report's signature.
-        by: What to break the figures down by, as the rows' keys.
         seed: Where the bootstrap's random numbers start.
         read: Which field was read as the answers, which as gold, in words.
-        lacks: What no gold plan has.
     """
-    kept = tuple(rows)
-    judged = [row for row in kept if row.state in JUDGED]
-    breakdown: dict[str, dict[str, tuple[Estimate, ...]]] = {}
-    for key in by:
-        breakdown[key] = {
-            value: figures([row for row in judged if row.keys.get(key) == value], metrics, seed=seed)
-            for value in group_values(judged, key)
-        }
-    return Report(figures(judged, metrics, seed=seed), kept, breakdown, made, read or {}, tuple(lacks))
+    breakdown = {
+        key: {value: figures(groups[value], seed=seed) for value in in_order(groups)}
+        for key, groups in totals.groups.items()
+    }
+    return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, read or {})
 
 
-def group_values(rows: Iterable[Scored], key: str) -> list[str]:
-    """What a key is in some rows, each once, numbers in their order."""
-    return sorted({row.keys[key] for row in rows if key in row.keys}, key=_natural)
+def in_order(values: Iterable[str]) -> list[str]:
+    """What a key is in some rows, numbers in their order."""
+    return sorted(values, key=_natural)
 
 
 def _natural(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 
-def figures(rows: Sequence[Scored], metrics: Sequence[str], *, seed: int = 0) -> tuple[Estimate, ...]:
-    """The figures of some pairs."""
-    columns = {name: [row.tallies.get(name) for row in rows] for name in metrics}
+def figures(columns: Mapping[str, Column], *, seed: int = 0) -> tuple[Estimate, ...]:
+    """The figures of some pairs, of which each metric has a column."""
     spread = intervals(columns, seed=seed)
     made = []
     for name, column in columns.items():
-        values = [t.value for t in column if t is not None and t.value is not None]
-        macro = sum(values) / len(values) if values else None
-        made.append(Estimate(name, _sum(column), macro, len(values), spread[name]))
+        values = [(t.value, count) for t, count in column.each() if t is not None and t.value is not None]
+        n = sum(count for _, count in values)
+        macro = exact_sum(values) / n if n else None
+        made.append(Estimate(name, column.total(), macro, n, spread[name]))
     return tuple(made)
-
-
-def _sum(column: Iterable[Tally | None]) -> Tally | None:
-    total: Any = None
-    for tally in column:
-        if tally is not None:
-            total = tally if total is None else total + tally
-    return total  # type: ignore[no-any-return]

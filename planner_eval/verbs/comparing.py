@@ -15,10 +15,18 @@ from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.contrast import Comparison, Contrast
 from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
+from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, refuse_reading
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
-from planner_eval.verbs.scoring import mending, reading_name, refuse_seed, refuse_unknown_keys, scored_pairs
+from planner_eval.verbs.scoring import (
+    mending,
+    reading_name,
+    refuse_seed,
+    refuse_unknown_keys,
+    scored_rows,
+    scoring_job,
+)
 
 Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
 """Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
@@ -139,21 +147,28 @@ def _compared(
     progress: Progress | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
+    jobs = [scoring_job(paired, metrics, policy, keys) for paired in every]
+    sums = [Totals((), keys) for _ in jobs]  # the figures are of pairs of samples
+    runs = [
+        scored_rows(job, paired, totals, progress)
+        for job, paired, totals in zip(jobs, every, sums, strict=True)
+    ]
     known = Names()
-    runs = [scored_pairs(paired, metrics, policy, keys, progress, known) for paired in every]
+    for totals in sums:
+        known.seen |= totals.names.seen
     known.check(policy)
-    refuse_unknown_keys(by, runs[0].rows)
+    refuse_unknown_keys(by, sums[0])
     parts = {
         "answers": " and ".join(paired.pred.content or "records" for paired in every),
-        "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(every, runs, strict=True)),
+        "pairing": " and ".join(f"{p.by} ({totals.read})" for p, totals in zip(every, sums, strict=True)),
     }
     parts["reading"] = reading_name(every[0].reading)
     found = make_comparison(
-        [run.rows for run in runs],
+        runs,
         metrics,
         names=names,
         made=signature(policy.name, seed=seed, **parts),
-        by=[key for key in keys if any(key in row.keys for row in runs[0].rows)],
+        by=[key for key in keys if sums[0].groups[key]],
         seed=seed,
     )
     made = []
@@ -163,5 +178,5 @@ def _compared(
             counts._replace(repeated=more) for counts, more in zip(each.records, repeated, strict=True)
         )
         read = {"first": every[0].pred.said, "second": paired.pred.said, "gold": paired.gold.said}
-        made.append(replace(each, records=(first, second), read=read, lacks=runs[0].lacks))
+        made.append(replace(each, records=(first, second), read=read, lacks=sums[0].lacking))
     return Comparison(tuple(made))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from operator import index
 from typing import Any, SupportsIndex, overload
 
 from planner_eval.base.errors import InputError
+from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.metrics import score as score_plans
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.policy.unused import Names
-from planner_eval.records.files import Record
-from planner_eval.records.rows import JUDGED, Row
-from planner_eval.scoring import report as reports
-from planner_eval.scoring.report import Report
-from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
-from planner_eval.scoring.shown import HAS
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, rows_of
+from planner_eval.scoring.report import Report, make_report, signature
+from planner_eval.scoring.scored import STRUCTURE, Scored
+from planner_eval.scoring.totals import Totals
+from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, counted, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
 
@@ -112,21 +109,48 @@ def score(
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen, names = policy_of(policy), choose(metrics)
-    known = Names()
-    run = scored_pairs(paired, names, chosen, by, progress, known)
-    known.check(chosen)
-    refuse_unknown_keys(by, run.rows)
-    parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
-    parts["reading"] = reading_name(paired.reading)
-    return reports.make_report(
-        run.rows,
-        names,
-        made=reports.signature(chosen.name, seed=seed, **parts),
-        by=by,
-        seed=seed,
-        read={"answers": paired.pred.said, "gold": paired.gold.said},
-        lacks=run.lacks,
-    )
+    job = scoring_job(paired, names, chosen, by)
+    totals = job.fold()
+    rows = scored_rows(job, paired, totals, progress)
+    return report_of(job, totals, rows, chosen, seed)
+
+
+def report_of(job: ScoreJob, totals: Totals, rows: Sequence[Scored], policy: Policy, seed: int) -> Report:
+    """The report of scored pairs.
+
+    Raises:
+        InputError: no gold record has a field that figures are to be broken down by, or a rule of the policy
+            names what nothing has.
+    """
+    totals.names.check(policy)
+    refuse_unknown_keys(job.by, totals)
+    about = job.about
+    parts = {"answers": about["content"], "pairing": about["pairing"], "notation": totals.read}
+    parts["reading"] = about["how"]
+    made = signature(policy.name, seed=seed, **parts)
+    return make_report(totals, rows, made=made, seed=seed, read=about["read"])
+
+
+def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str]) -> ScoreJob:
+    """How the pairs of two files are scored."""
+    how = paired.reading
+    about = {
+        "content": paired.pred.content or "records",
+        "pairing": paired.by,
+        "how": reading_name(how),
+        "read": {"answers": paired.pred.said, "gold": paired.gold.said},
+    }
+    gold_dialect = how.gold_dialect or how.dialect
+    told = replace(policy, unknown=None)  # a function of this process alone
+    return ScoreJob(metrics, told, tuple(by), how.dialect, gold_dialect, bool(how.repair), how.compute, about)
+
+
+def scored_rows(
+    job: ScoreJob, paired: Paired, totals: Totals, progress: Progress | None
+) -> tuple[Scored, ...]:
+    """The scored pairs, which are added to the sums."""
+    rows = job.scored(paired.pairs, totals)
+    return tuple(rows if progress is None else counted(rows, len(paired.pairs), progress))
 
 
 def refuse_seed(seed: Any) -> None:
@@ -156,61 +180,13 @@ def reading_name(reading: Reading) -> str:
     return f"{how}, edges inferred" if reading.infer else how
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Scored pairs, and how they came about.
-
-    Args:
-        rows: The scored pairs.
-        notations: The notations that were read, joined by ``+``.
-        lacks: What no gold plan has that figures count.
-    """
-
-    rows: list[Scored]
-    notations: str
-    lacks: tuple[str, ...] = ()
-
-
-def scored_pairs(
-    paired: Paired,
-    metrics: tuple[str, ...],
-    policy: Policy,
-    by: Sequence[str],
-    progress: Progress | None,
-    names: Names,
-) -> Run:
-    """Score the pairs of two files, and note which tools and arguments there are."""
-    notations: set[str | None] = set()
-    lacks = set(HAS)
-
-    def seen(rows: Iterable[Row]) -> Iterator[Row]:
-        for row in rows:
-            names.add((row.pred, row.gold))
-            notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
-            if row.gold is not None:
-                lacks.difference_update([what for what in lacks if HAS[what](row.gold)])
-            yield row
-
-    rows = rows_of(paired, policy, progress, mends=False)
-    scored = score_rows(seen(rows), metrics, policy=policy, by=by)
-    found = [_placed(row, *both) for row, both in zip(scored, paired.pairs, strict=True)]
-    read = "+".join(sorted(name or "?" for name in notations)) or "none"
-    return Run(found, read, tuple(what for what in HAS if what in lacks))
-
-
-def _placed(row: Scored, pred: Record | None, gold: Record | None) -> Scored:
-    record = pred or gold
-    return row if record is None else replace(row, file=record.file, line=record.line)
-
-
-def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
+def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
     """A key that no gold record has would break nothing down, in silence.
 
     Raises:
         InputError: names the key and what there is.
     """
-    judged = [row for row in rows if row.state in JUDGED]
     for key in by:
-        if judged and not any(key in row.keys for row in judged):
+        if totals.judged and not totals.groups[key]:
             known = ", ".join(STRUCTURE)
             raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")
