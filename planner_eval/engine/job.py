@@ -43,7 +43,7 @@ class Job(Protocol):
 
     @property
     def kind(self) -> str:
-        """What the run is called: ``score``, ``diff`` …"""
+        """What the run is called: ``score``, ``diff`` and so on."""
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data: a run with other options is another run."""
