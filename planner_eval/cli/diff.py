@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +20,8 @@ from planner_eval.cli.terminal import colorful, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.policy import Policy
     from planner_eval.records.rows import Row
+    from planner_eval.scoring.diff_sums import DiffSums
     from planner_eval.verbs.evaluating import Paired
 
 SHOWN = ("listing", "boxes", *DRAWN)
@@ -75,6 +74,9 @@ def command(
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
+    from planner_eval.engine.diff import DiffJob
+    from planner_eval.scoring.told_rows import PATCH, Told, told_rows
+    from planner_eval.verbs.evaluating import counted as counting
     from planner_eval.verbs.evaluating import refuse_unknown_names
 
     answers, golds = read_sides([pred], gold, how)
@@ -85,27 +87,33 @@ def command(
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
-    located = places or shape.form in ("json", "jsonl")
-    chosen = chosen_policy(policy)
-    rows = list(pe.evaluate(paired, policy=chosen, located=located, progress=counted()))
-    refuse_unknown_names(paired, rows, chosen)
-    if shape.patch:
-        emit(f"{_patches(rows, many=many)}\n".encode(), output)
+    told = Told(PATCH if patch else form, many, places, structure)
+    located = places or told.form in ("json", "jsonl")
+    job = DiffJob(chosen_policy(policy), how._asdict(), told, located, shape.only)
+    sums = job.fold()
+    rows: list[Row] = []
+    if shape.pictured:
+        rows += pe.evaluate(paired, policy=job.policy, located=located, progress=counted())
+        for row in rows:
+            sums.add(row)
+    else:
+        keep = rows.append if seconds is not None or tools is not None else None
+        lines = list(counting(job.rows(paired.pairs, sums, keep), len(paired.pairs), counted()))
+    refuse_unknown_names(paired, sums.names, job.policy)
+    if not shape.pictured:
+        emit(told_rows(lines, told, sums), output, plain=patch)
     elif output is not None and shape.folder:
         _draw_each(rows, shape, look, output)
     elif shape.form in SHOWN:
         emit(_drawn(rows, shape.form, look, output), output)
-    elif shape.form == REPORT:
-        emit(_report(rows, shape, f"{paired.pred.name} against {paired.gold.name}", look, structure), output)
     else:
-        emit(_written(rows, shape, paired, places=places, structure=structure), output)
+        emit(_report(rows, shape, f"{paired.pred.name} against {paired.gold.name}", look, structure), output)
     if seconds is not None:
         _measure(rows, seconds)
     if tools is not None:
         _say_effects(rows, tools, many=many)
-    _say_how(rows, paired, many=many, recognised=how.dialect is None)
-    _hint_at_outputs(rows, chosen)
-    return _code(rows, paired)
+    _say_how(sums, paired, many=many, recognised=how.dialect is None)
+    return max(sums.code, int(bool(paired.repeated)))
 
 
 class _Shape(NamedTuple):
@@ -116,6 +124,11 @@ class _Shape(NamedTuple):
     many: bool
     only: bool
     folder: bool
+
+    @property
+    def pictured(self) -> bool:
+        """Whether it is drawn, or a report with drawings."""
+        return not self.patch and self.form in (*SHOWN, REPORT)
 
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
@@ -207,23 +220,6 @@ def _report(rows: list[Row], shape: _Shape, title: str, look: Look, structure: b
     return "".join(parts)
 
 
-def _patches(rows: list[Row], *, many: bool) -> str:
-    """The repairs as JSON: one, or a line a pair with its id; where there is none, why."""
-    from planner_eval.comparison.patch import make_patch
-    from planner_eval.records.rows import STATES
-
-    made: list[dict[str, Any]] = [
-        make_patch(row.diff)
-        if row.diff is not None
-        else {"state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
-        for row in rows
-    ]
-    if many:
-        lines = ({"id": row.id} | patch for row, patch in zip(rows, made, strict=True))
-        return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    return json.dumps(made[0], ensure_ascii=False, indent=1)
-
-
 def _measure(rows: list[Row], seconds: float) -> None:
     """Say the graph edit distance of one pair."""
     from planner_eval.metrics.edit_distance import edit_distance
@@ -234,64 +230,21 @@ def _measure(rows: list[Row], seconds: float) -> None:
         note(f"graph edit distance {found.value:g} ({bound})")
 
 
-def _written(rows: list[Row], shape: _Shape, paired: Paired, **told: bool) -> str:
-    from planner_eval.scoring.row_formats import summary, write_rows
-
-    failures = shape.only and shape.many
-    about = zip(rows, (pred or gold for pred, gold in paired.pairs), strict=True)
-    kept = [(row, record) for row, record in about if not (failures and row.state == "same")]
-    shown, records = [row for row, _ in kept], [record for _, record in kept]
-    text = write_rows(shown, shape.form, many=shape.many, records=records, **told)
-    if shape.form == "text" and failures:
-        text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
-    return text
-
-
-def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -> None:
-    """How records were paired, and which notations were taken."""
+def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) -> None:
+    """How records were paired, which notations were taken, and what a catalog would tell."""
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
     for side in ("pred", "gold"):
-        plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
-        names = sorted({plan.dialect or "?" for plan in plans})
+        names = sorted(name for of, name in sums.dialects if of == side)
         if names and recognised:
             note(f"{side} read as {', '.join(names)}")
-        several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
-        if several:
+        if several := sums.counts[side, "several"]:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
-        turns = sum(len({call.turn for call in plan.calls}) > 1 for plan in plans)
-        if turns and many:
+        if many and (turns := sums.counts[side, "turns"]):
             note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
-
-
-def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:
-    """Say where a tool's whole result and an output of it may be one: a catalog would tell."""
-    from planner_eval.plan.model import WHOLE_RESULT, Ref
-
-    found: list[str] = []
-    whole = [(), *((name,) for name in WHOLE_RESULT)]
-    for row in rows:
-        if row.diff is None:
-            continue
-        for edit in row.diff.edits:
-            both = (edit.pred_value, edit.gold_value)
-            if not edit.code.endswith(".output") or not all(isinstance(one, Ref) for one in both):
-                continue
-            if all(len(one.path) < 2 for one in both) and any(one.path[:1] in whole for one in both):
-                found.append(row.diff.gold.calls[edit.gold_value.call].tool)
-    found = [name for name in found if name not in policy.tools]
-    if found:
-        tools = ", ".join(dict.fromkeys(found))
+    if sums.wholes:
         note(
-            f"{len(found):,} of these references may mean a tool's whole result ({tools}): "
-            'a policy with catalog = "tools.json" takes its only output for it'
+            f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "
+            f'({", ".join(sums.wholes)}): a policy with catalog = "tools.json" takes its only output for it'
         )
-
-
-def _code(rows: list[Row], paired: Paired) -> int:
-    from planner_eval.records.rows import JUDGED
-
-    if not any(row.state in JUDGED for row in rows):
-        return 3
-    return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1

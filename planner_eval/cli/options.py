@@ -262,7 +262,7 @@ def _spelled(context: click.Context, name: str) -> str:
     return max(option.secondary_opts if negated else option.opts, key=len)
 
 
-def emit(data: str | bytes | Iterable[str], output: str | None) -> None:
+def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool = False) -> None:
     """Write a command's result to a file or to standard output, in colours where they are wanted.
 
     Where the reader of a pipe has gone (head, less), the rest is let go; the command's code stays the same.
@@ -271,13 +271,16 @@ def emit(data: str | bytes | Iterable[str], output: str | None) -> None:
         data: The result; a text also in pieces, which are written as they come. The rest of them is not
             asked for where nobody reads it: what else the command says must not hang on them.
         output: The file that it goes to; None for standard output.
+        plain: Leave a text as it is, for no person reads it.
 
     Raises:
         InputError: it cannot be written.
     """
     clear()
-    if not isinstance(data, bytes):
-        data = painted([data] if isinstance(data, str) else data, output)
+    if isinstance(data, str):
+        data = [data]
+    if not (plain or isinstance(data, bytes)):
+        data = painted(data, output)
     with suppress(BrokenPipeError):
         if output is None:
             write_out(data)

@@ -300,20 +300,17 @@ def rows_of(
     return found if progress is None else counted(found, len(paired.pairs), progress)
 
 
-def refuse_unknown_names(paired: Paired, rows: Iterable[Row], policy: Policy) -> None:
+def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
     """Look whether the policy's own rules name tools and arguments that there are.
 
     Args:
         paired: The files, of which more may be known than of the pairs alone.
-        rows: What became of the pairs.
+        names: Those of the pairs' plans; others are added where these are not enough.
         policy: How values compare.
 
     Raises:
         PolicyError: a rule names what neither a plan of the files nor the policy's catalog has.
     """
-    names = Names()
-    for row in rows:
-        names.add((row.pred, row.gold))
     how = paired.reading
     sides = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
     if names.unknown(policy):
