@@ -79,6 +79,7 @@ def intervals(
 
 
 def yes_or_no(tallies: Sequence[Tally | None]) -> bool:
+    """Whether all tallies that there are say yes or no."""
     return all(t is None or (isinstance(t, Share) and t.whole == 1 and t.part in (0, 1)) for t in tallies)
 
 

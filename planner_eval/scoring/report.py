@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
@@ -39,6 +40,53 @@ class Estimate:
         return self.tally.value if self.tally is not None else None
 
 
+class LeftOut(NamedTuple):
+    """A record that was left out, for an earlier one has its id.
+
+    Args:
+        id: The id.
+        file: The file that it stands in.
+        line: The line there, counted from 1, where it is known.
+    """
+
+    id: str | None
+    file: str
+    line: int | None
+
+
+class About(NamedTuple):
+    """How scored pairs came about.
+
+    Args:
+        answers: The field that was read as the answers.
+        pairing: How they were paired.
+        reading: How predictions were read, in words.
+        read: Which field was read as the answers, which as gold, in words.
+        file: The file of the predictions.
+        repeated: The records that were left out.
+    """
+
+    answers: str = "records"
+    pairing: str = "position"
+    reading: str = "strict"
+    read: Mapping[str, str] = {}
+    file: str = ""
+    repeated: tuple[LeftOut, ...] = ()
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {**self._asdict(), "read": dict(self.read), "repeated": [list(one) for one in self.repeated]}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> About:
+        """The same from JSON data."""
+        return cls(**data)._replace(repeated=tuple(LeftOut(*one) for one in data["repeated"]))
+
+
+UNSAID = About()
+"""Nothing is known of how pairs came about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The figures of one set of predictions.
@@ -49,7 +97,7 @@ class Report:
         breakdown: Key → value → figures.
         signature: How the figures were made, in one line.
         totals: What the pairs add up to.
-        read: Which field was read as the answers, which as gold, in words.
+        about: How the pairs came about.
     """
 
     figures: tuple[Estimate, ...]
@@ -57,7 +105,12 @@ class Report:
     breakdown: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     signature: str
     totals: Totals = field(repr=False)
-    read: Mapping[str, str] = field(default_factory=dict)
+    about: About = UNSAID
+
+    @property
+    def read(self) -> Mapping[str, str]:
+        """Which field was read as the answers, which as gold, in words."""
+        return self.about.read
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -97,7 +150,7 @@ class Report:
         )
 
 
-def signature(policy: str, *, seed: int, **parts: str) -> str:
+def signature(policy: str, *, seed: int, version: str = __version__, **parts: str) -> str:
     """How figures were made, in one line, so that two of them can be told apart.
 
     >>> signature("default", seed=0, pairing="id").partition("|")[2]
@@ -105,7 +158,7 @@ def signature(policy: str, *, seed: int, **parts: str) -> str:
     """
     named = [f"{name} {value}" for name, value in (("policy", policy), *parts.items())]
     return " | ".join(
-        [f"planeval {__version__}", *named, f"micro from summed counts, 95 % intervals, seed {seed}"]
+        [f"planeval {version}", *named, f"micro from summed counts, 95 % intervals, seed {seed}"]
     )
 
 
@@ -115,7 +168,7 @@ def make_report(
     *,
     made: str,
     seed: int = 0,
-    read: Mapping[str, str] | None = None,
+    about: About = UNSAID,
 ) -> Report:
     """The report of scored pairs.
 
@@ -124,13 +177,13 @@ def make_report(
         rows: The pairs.
         made: The report's signature.
         seed: Where the bootstrap's random numbers start.
-        read: Which field was read as the answers, which as gold, in words.
+        about: How the pairs came about.
     """
     breakdown = {
         key: {value: figures(groups[value], seed=seed) for value in in_order(groups)}
         for key, groups in totals.groups.items()
     }
-    return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, read or {})
+    return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, about)
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -83,10 +83,11 @@ class StoredRows(Sequence[Scored]):
     Args:
         path: The file, a line a pair.
         count: How many there are.
+        keeps: What keeps the file there.
     """
 
-    def __init__(self, path: str | PathLike[str], count: int) -> None:
-        self.path, self.size = path, count
+    def __init__(self, path: str | PathLike[str], count: int, keeps: object = None) -> None:
+        self.path, self.size, self.keeps = path, count, keeps
 
     def __len__(self) -> int:
         return self.size

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.engine.score import ScoreJob
@@ -14,12 +15,14 @@ from planner_eval.metrics import score as score_plans
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.scoring.report import Report, make_report, signature
+from planner_eval.scoring.report import About, LeftOut, Report, make_report, signature
 from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, counted, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
+
+AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 
 @overload
@@ -42,7 +45,11 @@ def score(
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     seed: int = ...,
-    progress: Progress | None = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
 ) -> Report: ...
 
 
@@ -57,7 +64,11 @@ def score(
     by: Sequence[str] = ...,
     seed: int = ...,
     reading: Reading = ...,
-    progress: Progress | None = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
 ) -> Any: ...
 
 
@@ -71,14 +82,19 @@ def score(
     by: Sequence[str] = (),
     seed: int = 0,
     reading: Reading = AS_IT_COMES,
-    progress: Progress | None = None,
+    progress: Callable[..., None] | None = None,
+    jobs: int | None = None,
+    folder: AnyPath | None = None,
+    deadline: float = 60.0,
+    part: int | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
 
     Args:
         pred: The prediction: a plan, its text or data. Or many: the path of a file, what
-            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave.
-        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave.
+            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave; or the
+            folder of a run, as a path.
+        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave, or a run.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
@@ -86,7 +102,12 @@ def score(
             fields of its record.
         seed: Of many: where the random numbers of intervals start.
         reading: Of many: how they are read and paired.
-        progress: Of many: is told how many pairs are done.
+        progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
+            them took too long or ended their process.
+        jobs: Of many: how many processes work on them; this one alone when left out.
+        folder: Of many: where the run is kept; what an earlier call has done there is not done again.
+        deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
+        part: By processes: how many pairs are done in one go, which changes nothing in the results.
 
     Returns:
         Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
@@ -106,43 +127,59 @@ def score(
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
     refuse_seed(seed)
+    if gold is None and isinstance(pred, os.PathLike):
+        from planner_eval.verbs.score_runs import kept_score
+
+        return kept_score(os.fspath(pred), seed)
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
-    chosen, names = policy_of(policy), choose(metrics)
-    job = scoring_job(paired, names, chosen, by)
-    totals = job.fold()
-    rows = scored_rows(job, paired, totals, progress)
-    return report_of(job, totals, rows, chosen, seed)
+    chosen = policy_of(policy)
+    job = scoring_job(paired, choose(metrics), chosen, by)
+
+    def made(totals: Totals, rows: Sequence[Scored]) -> Report:
+        totals.names.check(chosen)
+        refuse_unknown_keys(by, totals)
+        return report_of(totals, rows, job.about, policy=chosen.name, seed=seed)
+
+    if jobs is None and folder is None:
+        totals = job.fold()
+        return made(totals, scored_rows(job, paired, totals, progress))
+    from planner_eval.verbs.score_runs import run_score
+
+    how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
+    return run_score(job, paired, made, deadline=deadline, **how)
 
 
-def report_of(job: ScoreJob, totals: Totals, rows: Sequence[Scored], policy: Policy, seed: int) -> Report:
+def report_of(
+    totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, seed: int, **said: str
+) -> Report:
     """The report of scored pairs.
 
-    Raises:
-        InputError: no gold record has a field that figures are to be broken down by, or a rule of the policy
-            names what nothing has.
+    Args:
+        totals: What they add up to.
+        rows: The pairs.
+        about: How they came about.
+        policy: What the policy is called.
+        seed: Where random numbers start.
+        said: Which version scored them, where it is another.
     """
-    totals.names.check(policy)
-    refuse_unknown_keys(job.by, totals)
-    about = job.about
-    parts = {"answers": about["content"], "pairing": about["pairing"], "notation": totals.read}
-    parts["reading"] = about["how"]
-    made = signature(policy.name, seed=seed, **parts)
-    return make_report(totals, rows, made=made, seed=seed, read=about["read"])
+    parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
+    made = signature(policy, seed=seed, **said, **parts, reading=about.reading)
+    return make_report(totals, rows, made=made, seed=seed, about=about)
 
 
 def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str]) -> ScoreJob:
     """How the pairs of two files are scored."""
-    how = paired.reading
-    about = {
-        "content": paired.pred.content or "records",
-        "pairing": paired.by,
-        "how": reading_name(how),
-        "read": {"answers": paired.pred.said, "gold": paired.gold.said},
-    }
-    gold_dialect = how.gold_dialect or how.dialect
+    about = About(
+        paired.pred.content or "records",
+        paired.by,
+        reading_name(paired.reading),
+        {"answers": paired.pred.said, "gold": paired.gold.said},
+        paired.pred.name,
+        tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
+    )
     told = replace(policy, unknown=None)  # a function of this process alone
-    return ScoreJob(metrics, told, tuple(by), how.dialect, gold_dialect, bool(how.repair), how.compute, about)
+    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about)
 
 
 def scored_rows(
