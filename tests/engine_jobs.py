@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.engine import worker
 from planner_eval.engine.folder import Input
 from planner_eval.engine.job import Pair
 from planner_eval.engine.run import run
@@ -43,10 +46,12 @@ class Echo(NamedTuple):
     Args:
         seconds: How long it takes for each pair.
         note: An option.
+    fault: What the job itself does wrong.
     """
 
     seconds: float = 0.0
     note: str = ""
+    fault: str = ""
 
     @property
     def kind(self) -> str:
@@ -56,6 +61,8 @@ class Echo(NamedTuple):
         return {"note": self.note}
 
     def fold(self, data: Any = None) -> Sums:
+        if self.fault == "dies":
+            os._exit(4)
         return Sums(data)
 
     def rows(self, pairs: Iterable[Pair], fold: Sums) -> Iterator[str]:
@@ -63,6 +70,10 @@ class Echo(NamedTuple):
             sides = [self._side(one) for one in (pred, gold)]
             first = pred or gold
             assert first is not None
+            if self.fault == "drops" and first.position == 3:
+                continue
+            if self.fault == "refuses" and first.position == 3:
+                raise InputError("the tools are gone")
             fold.add(str(first.id), any("error" in side for side in sides if side))
             if self.seconds:
                 time.sleep(self.seconds)
@@ -101,21 +112,42 @@ def records(count: int, sources: dict[int, str]) -> list[Pair]:
     return found
 
 
-def main() -> None:
-    """Run as the command line says, a JSON object."""
+def main() -> int:
+    """Run as the command line says, a JSON object; the exit code."""
     how = json.loads(sys.argv[1])
     if how.pop("thread", False):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-    limit = how.pop("limit", None)
-    if limit is not None:
-        import resource
-
+    if how.pop("unbound", False):
+        worker.die_with_parent = lambda _parent: None
+    if (limit := how.pop("limit", None)) is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sources = {int(at): source for at, source in how.pop("sources", {}).items()}
     pairs = records(how.pop("count"), sources)
     inputs = [Input(*one) for one in how.pop("inputs", [])]
-    job = Echo(how.pop("seconds", 0.0), how.pop("note", ""))
-    with run(job, pairs, inputs=inputs, **how) as finished:
-        with open(finished.rows, "rb") as stream:
-            sys.stdout.buffer.write(stream.read())
-        print(json.dumps([finished.sums.data(), finished.failed, finished.pairs]))
+    job = Echo(how.pop("seconds", 0.0), how.pop("note", ""), how.pop("fault", ""))
+    if (changed := how.pop("changed", None)) is not None:
+        how["unchanged"] = lambda: refuse(changed)
+    after = how.pop("after", 0.0)
+    try:
+        with run(
+            job, pairs, inputs=inputs, progress=tell if how.pop("tell", False) else None, **how
+        ) as finished:
+            with open(finished.rows, "rb") as stream:
+                sys.stdout.buffer.write(stream.read())
+            print(json.dumps([finished.sums.data(), finished.failed, finished.pairs]), flush=True)
+            time.sleep(after)
+    except PlanevalError as error:
+        print(f"planeval: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt as error:
+        print(" ".join(["interrupted", *getattr(error, "__notes__", [])]), file=sys.stderr)
+        return 130
+    return 0
+
+
+def tell(done: int, total: int, failed: int) -> None:
+    print(done, total, failed, file=sys.stderr, flush=True)
+
+
+def refuse(reason: str) -> None:
+    raise InputError(reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -152,8 +153,9 @@ class RunFolder:
             os.makedirs(os.path.join(path, "parts"), exist_ok=True)
             lock = _lock(path)
             run = _begun(path, run)
-            _sweep(path)
-            return cls(path, run, lock)
+            home = cls(path, run, lock)
+            home.sweep()
+            return home
         except BaseException as error:
             if lock is not None:
                 os.close(lock)
@@ -220,6 +222,13 @@ class RunFolder:
                 if os.path.exists(name):
                     os.unlink(name)
 
+    def sweep(self) -> None:
+        """Remove what killed processes left behind."""
+        for folder in (self.path, self.parts):
+            for name in os.listdir(folder):
+                if _is_left(name):
+                    os.unlink(os.path.join(folder, name))
+
     # ------------------------------------------------------------ the end
     def sums(self, job: Job, parts: Iterable[Part], check: Callable[[], None]) -> Any:
         """The sums of all parts, put together in their order."""
@@ -253,6 +262,16 @@ class RunFolder:
         for name in os.listdir(self.parts):
             if name.endswith(".jsonl"):
                 os.unlink(os.path.join(self.parts, name))
+
+    def write_report(self, text: str) -> None:
+        """Write the report, unless it stands there."""
+        with (
+            contextlib.suppress(OSError, ValueError),
+            open(self.report, encoding="utf-8", newline="") as known,
+        ):
+            if known.read() == (text if text.endswith("\n") else f"{text}\n"):
+                return
+        write(self.report, text)
 
 
 def _begun(path: str, run: Run) -> Run:
@@ -308,14 +327,6 @@ def _refuse_other(path: str) -> None:
 
 def _is_left(name: str) -> bool:
     return name.endswith(LEFT_OVER)
-
-
-def _sweep(path: str) -> None:
-    """Remove what killed processes left behind."""
-    for folder in (path, os.path.join(path, "parts")):
-        for name in os.listdir(folder):
-            if _is_left(name):
-                os.unlink(os.path.join(folder, name))
 
 
 def _lock(path: str) -> int | None:

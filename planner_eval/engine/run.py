@@ -9,11 +9,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from planner_eval.base.writing import write
 from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
 from planner_eval.engine.local import spread
-from planner_eval.engine.stopping import Interrupted, Stop, Stopping
+from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
 from planner_eval.engine.work import cut
 from planner_eval.engine.worker import Task
 
@@ -29,7 +28,7 @@ Progress = Callable[[int, int, int], None]
 
 
 class Finished:
-    """A run that is done.
+    """A run that is done. In a ``with`` block TERM and HUP end it as an interrupt does.
 
     Args:
         home: Its folder; one that is temporary is removed when this is closed, or not used any more.
@@ -43,16 +42,19 @@ class Finished:
         self.pairs = home.run.pairs
         self.folder = None if home.temporary else home.path
         self._end = weakref.finalize(self, home.close)
+        self._ending = Ending()
 
     def close(self) -> None:
         """Remove what is temporary."""
         self._end()
 
     def __enter__(self) -> Finished:
+        self._ending.__enter__()
         return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+        self._ending.__exit__()
 
 
 def run(  # noqa: PLR0913
@@ -123,6 +125,7 @@ class _Doing:
     ) -> None:
         self.job, self.pairs, self.home, self.stopping, self.progress = job, pairs, home, stopping, progress
         self.told = 0.0
+        self.said: tuple[int, int, int] | None = None
         self.done = self.failed = 0
 
     def parts(self, jobs: int, unchanged: Callable[[], None] | None) -> None:
@@ -145,6 +148,7 @@ class _Doing:
             jobs = min(jobs, len(left)) or 1
             spread(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
+            home.sweep()
             if unchanged is not None:
                 try:
                     unchanged()
@@ -159,8 +163,7 @@ class _Doing:
         sums = home.sums(self.job, self._cut(), check)
         home.join(self._cut(), check)
         if not home.temporary:
-            made = report(sums) if report else json.dumps(sums.data(), ensure_ascii=False, indent=1)
-            write(home.report, made)
+            home.write_report(report(sums) if report else json.dumps(sums.data(), indent=1))
             home.unlock()
         return Finished(home, sums, self.failed)
 
@@ -169,6 +172,7 @@ class _Doing:
 
     def _tell(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        if self.progress is not None and (last or now - self.told > _TICK):
-            self.told = now
-            self.progress(self.done, self.home.run.pairs, self.failed)
+        said = (self.done, self.home.run.pairs, self.failed)
+        if self.progress is not None and said != self.said and (last or now - self.told > _TICK):
+            self.told, self.said = now, said
+            self.progress(*said)

@@ -28,6 +28,28 @@ class Interrupted(KeyboardInterrupt):
             self.add_note("and kept: the same command goes on from there")
 
 
+class Ending:
+    """Has what ends this process at once end it as an interrupt does: what is temporary is removed."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> Ending:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    self.before[number] = signal.signal(number, _interrupt)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 class Stop(BaseException):
     """A signal came; no error of a pair."""
 
