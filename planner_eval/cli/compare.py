@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from planner_eval.scoring.allowed import Allowed
     from planner_eval.scoring.contrast import Comparison
     from planner_eval.scoring.junit import Case
-    from planner_eval.scoring.totals import Totals
 
 
 @click.command("compare")
@@ -124,10 +123,12 @@ def command(
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
         found = pe.compare(sides, golds, reading=how, names=_names(systems), progress=counted(), **chosen)
+    from planner_eval.scoring.compare import unjudged
+
     problems, cases = _held(found, allowed)
     _emit(found, form, output, metrics, cases, every=every)
     _say(found, strict=not how.repair)
-    say_unjudged(_unjudged(found))
+    say_unjudged(unjudged(found))
     for problem in problems:
         note(problem)
     if mistaken:
@@ -209,15 +210,6 @@ def _say(found: Comparison, *, strict: bool) -> None:
     reads = [first.read["first"], *(each.read["second"] for each in found.contrasts)]
     said = ", of ".join(f"{name}: {read}" for name, read in zip(found.names, reads, strict=True))
     note(f"answers of {said}; gold: {first.read['gold']}")
-
-
-def _unjudged(found: Comparison) -> Totals:
-    """The pairs without a gold plan to be judged by, each once, of whichever systems."""
-    from planner_eval.records.rows import JUDGED
-    from planner_eval.scoring.totals import totals_of
-
-    sides = (side for each in found.contrasts for side in each.rows)
-    return totals_of({row.id: row for side in sides for row in side if row.state not in JUDGED}.values(), ())
 
 
 def _names(files: Sequence[str]) -> list[str]:

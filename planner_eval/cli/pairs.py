@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import one_line
+from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import (
     Decorator,
     bundled,
@@ -21,14 +23,21 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
+from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
+    from planner_eval.cli.running import Running
     from planner_eval.scoring.totals import Totals
+    from planner_eval.verbs.evaluating import Paired
 
-_READING = (
+READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
     "by", "turn", "repair", "compute", "infer", "cache", "folder",
 )  # fmt: skip
+"""Options that say how files of plans are read and paired."""
+
+_LARGE = 8_000_000
+"""Files of so many bytes are worth several processes."""
 
 
 def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,6 +51,34 @@ def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     """As :func:`pairs`, for commands that repair predictions unless told to read strictly."""
     return _pairs(command, strictly)
+
+
+def in_parts(running: Running, paired: Paired, output: str | None) -> dict[str, Any]:
+    """How pairs are worked on, as :func:`planner_eval.score` takes it.
+
+    Args:
+        running: What the user says of it.
+        paired: The pairs.
+        output: The folder where the run is kept; else what is written, if not to standard output.
+    """
+    folder = output if is_folder(output) else None
+    names = [name for file in (paired.pred, paired.gold) for name in file.parts or [file.name]]
+    size = sum(os.path.getsize(name) for name in names if os.path.isfile(name))
+    if running.wanted or folder is not None or size >= _LARGE:
+        return {"jobs": 0, "folder": folder, **running.options()}
+    return {} if running.quiet else {"progress": counted()}
+
+
+def is_run(path: str) -> bool:
+    """Whether a path is the folder of a run."""
+    return os.path.isfile(os.path.join(path, "run.json"))
+
+
+def missing(name: str) -> click.UsageError:
+    """That an argument is missing, as click says it."""
+    context = click.get_current_context()
+    found = next(one for one in context.command.params if one.name == name)
+    return click.MissingParameter(ctx=context, param=found)
 
 
 def say_unjudged(totals: Totals) -> None:
@@ -79,4 +116,4 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         reading,
     ):
         command = option(command)
-    return bundled("how", lambda **said: pe.Reading(**said), _READING)(command)
+    return bundled("how", lambda **said: pe.Reading(**said), READING)(command)

@@ -16,6 +16,9 @@ from planner_eval.scoring.row_lines import line_of
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.totals import Totals
 
+_PLACES = ("cache", "folder")
+"""Fields of a reading that say where data sets lie, not what is in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreJob:
@@ -43,11 +46,11 @@ class ScoreJob:
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
         return {
+            **{name: value for name, value in self.reading.items() if name not in _PLACES},
             "metrics": list(self.metrics),
-            "by": list(self.by),
+            "keys": list(self.by),
             "policy": self.policy.name,
             "compared": described(self.policy),
-            "reading": described(self.reading),
             "about": self.about.data(),
         }
 

@@ -19,7 +19,7 @@ from planner_eval.scoring.intervals import holm
 from planner_eval.scoring.record_counts import count_records
 from planner_eval.scoring.report import figures, in_order
 from planner_eval.scoring.scored import Scored
-from planner_eval.scoring.totals import Totals
+from planner_eval.scoring.totals import Totals, totals_of
 
 NOTHING = "nothing"
 """Stands for no call: on gold's side for a call too much, on the prediction's for one left out."""
@@ -211,3 +211,10 @@ def mistaken_counts(found: Comparison) -> dict[tuple[str, str], list[int]]:
     pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
     counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
     return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
+
+
+def unjudged(found: Comparison) -> Totals:
+    """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
+    sides = (side for each in found.contrasts for side in each.rows)
+    lost = {row.id: row for side in sides for row in side if row.state not in JUDGED}
+    return totals_of(lost.values(), ())

@@ -186,6 +186,24 @@ def make_report(
     return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, about)
 
 
+def report_of(
+    totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, seed: int, **said: str
+) -> Report:
+    """The report of scored pairs.
+
+    Args:
+        totals: What they add up to.
+        rows: The pairs.
+        about: How they came about.
+        policy: What the policy is called.
+        seed: Where random numbers start.
+        said: Which version scored them, where it is another.
+    """
+    parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
+    made = signature(policy, seed=seed, **said, **parts, reading=about.reading)
+    return make_report(totals, rows, made=made, seed=seed, about=about)
+
+
 def in_order(values: Iterable[str]) -> list[str]:
     """What a key is in some rows, numbers in their order."""
     return sorted(values, key=_natural)

@@ -15,13 +15,12 @@ from planner_eval.engine.run import run
 from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import METRICS
 from planner_eval.records.files import PlanFile
-from planner_eval.scoring.report import About, Report
+from planner_eval.scoring.report import About, Report, report_of
 from planner_eval.scoring.report_formats import report_data
 from planner_eval.scoring.row_lines import StoredRows
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import Paired
-from planner_eval.verbs.scoring import AnyPath, report_of
 
 Make = Callable[[Totals, Sequence[Scored]], Report]
 """Makes the report of sums and rows."""
@@ -35,7 +34,7 @@ def run_score(
     make: Make,
     *,
     jobs: int | None,
-    folder: AnyPath | None,
+    folder: str | os.PathLike[str] | None,
     deadline: float,
     part: int | None,
     progress: Callable[[int, int, int], None] | None,
@@ -103,7 +102,7 @@ def kept_score(path: str, seed: int = 0) -> Report:
     found = kept(path, "score")
     try:
         options: Any = found.options
-        metrics, by, policy = options["metrics"], options["by"], options["policy"]
+        metrics, by, policy = options["metrics"], options["keys"], options["policy"]
         about = About.of(options["about"])
         totals = found.sums(lambda data: Totals(metrics, by, data))
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -15,7 +15,7 @@ from planner_eval.metrics import score as score_plans
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.scoring.report import About, LeftOut, Report, make_report, signature
+from planner_eval.scoring.report import About, LeftOut, Report, report_of
 from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, counted, pair
@@ -38,7 +38,7 @@ def score(
 
 @overload
 def score(
-    pred: Paired,
+    pred: Paired | os.PathLike[str],
     gold: None = None,
     policy: AnyPolicy = ...,
     *,
@@ -148,24 +148,6 @@ def score(
 
     how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
     return run_score(job, paired, made, deadline=deadline, **how)
-
-
-def report_of(
-    totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, seed: int, **said: str
-) -> Report:
-    """The report of scored pairs.
-
-    Args:
-        totals: What they add up to.
-        rows: The pairs.
-        about: How they came about.
-        policy: What the policy is called.
-        seed: Where random numbers start.
-        said: Which version scored them, where it is another.
-    """
-    parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
-    made = signature(policy, seed=seed, **said, **parts, reading=about.reading)
-    return make_report(totals, rows, made=made, seed=seed, about=about)
 
 
 def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str]) -> ScoreJob:
