@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -145,6 +144,8 @@ def command(
         return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
+        from pathlib import Path
+
         made = pe.score(Path(pred), seed=seed)
     else:
         answers, golds = read_sides([pred], gold, how)

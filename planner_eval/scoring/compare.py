@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import Arrow, Box, Scene
@@ -17,7 +17,7 @@ from planner_eval.scoring.contrast import Comparison, Contrast, Line
 from planner_eval.scoring.differences import differences
 from planner_eval.scoring.intervals import holm
 from planner_eval.scoring.record_counts import count_records
-from planner_eval.scoring.report import figures, in_order
+from planner_eval.scoring.report import About, figures, in_order, signature
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals, totals_of
 
@@ -94,6 +94,69 @@ def _contrast(
 
 Pairs: TypeAlias = dict[str, Column]
 """For each metric the two systems' counts, a pair a sample."""
+
+
+class System(NamedTuple):
+    """What one system's predictions came to.
+
+    Args:
+        rows: The scored pairs.
+        totals: What they add up to.
+        about: How they came about.
+    """
+
+    rows: Sequence[Scored]
+    totals: Totals
+    about: About
+
+
+def comparison_of(
+    systems: Sequence[System],
+    metrics: Sequence[str],
+    *,
+    names: Sequence[str],
+    by: Sequence[str],
+    seed: int,
+    policy: str,
+    **said: str,
+) -> Comparison:
+    """Compare each of several systems with the first, and say how that was done.
+
+    Args:
+        systems: The systems.
+        metrics: The metrics they were scored with.
+        names: What the systems are called.
+        by: What to break the differences down by, where the first has it.
+        seed: Where random numbers start.
+        policy: What the policy is called.
+        said: Which version scored them, where it is another.
+    """
+    first = systems[0]
+    parts = {
+        "answers": " and ".join(one.about.answers for one in systems),
+        "pairing": " and ".join(f"{one.about.pairing} ({one.totals.read})" for one in systems),
+        "reading": first.about.reading,
+    }
+    found = make_comparison(
+        [one.rows for one in systems],
+        metrics,
+        names=names,
+        made=signature(policy, seed=seed, **said, **parts),
+        by=[key for key in by if first.totals.groups[key]],
+        seed=seed,
+    )
+    made = []
+    for each, other in zip(found.contrasts, systems[1:], strict=True):
+        both = (first.about, other.about)
+        records = [
+            counts._replace(repeated=len(about.repeated))
+            for counts, about in zip(each.records, both, strict=True)
+        ]
+        read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
+        read["gold"] = other.about.read["gold"]
+        lacks = first.totals.lacking
+        made.append(replace(each, records=(records[0], records[1]), read=read, lacks=lacks))
+    return Comparison(tuple(made))
 
 
 class _Joined:

@@ -11,6 +11,8 @@ from typing import Any, overload
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.scoring.scored import Scored
 
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def row_data(row: Scored) -> dict[str, Any]:
     """A scored pair as JSON data."""
@@ -39,11 +41,10 @@ def tally_data(tally: Tally | None) -> dict[str, Any] | None:
 def line_of(row: Scored) -> str:
     """A scored pair as a line of a run: what :func:`row_data` says of it, its place, and mistaken tools."""
     data = row_data(row)
-    if row.file is not None:
-        data |= {"file": row.file, "line": row.line}
-    if row.mistaken:
-        data["mistaken"] = row.mistaken
-    return json.dumps(data, ensure_ascii=False)
+    for name in ("file", "line", "mistaken"):
+        if value := getattr(row, name):
+            data[name] = value
+    return _encoded(data)
 
 
 def row_of(line: str | bytes) -> Scored:

@@ -6,15 +6,17 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.engine.folder import Input
-from planner_eval.engine.kept import kept
+from planner_eval.engine.kept import Kept, kept
 from planner_eval.engine.run import run
 from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import METRICS
 from planner_eval.records.files import PlanFile
+from planner_eval.scoring.compare import System, comparison_of
+from planner_eval.scoring.contrast import Comparison
 from planner_eval.scoring.report import About, Report, report_of
 from planner_eval.scoring.report_formats import report_data
 from planner_eval.scoring.row_lines import StoredRows
@@ -89,6 +91,16 @@ def _inputs(role: str, file: PlanFile) -> Iterator[Input]:
         yield Input(role, file.name, len(file.records), found.hexdigest())
 
 
+class _Score(NamedTuple):
+    """What a folder keeps of a run that was scored."""
+
+    run: Kept
+    metrics: tuple[str, ...]
+    keys: tuple[str, ...]
+    policy: str
+    system: System
+
+
 def kept_score(path: str, seed: int = 0) -> Report:
     """The report of a run that was scored.
 
@@ -99,15 +111,80 @@ def kept_score(path: str, seed: int = 0) -> Report:
     Raises:
         InputError: it is no such run, or not done.
     """
+    found = _kept(path)
+    rows, totals, about = found.system
+    return report_of(totals, rows, about, policy=found.policy, seed=seed, version=found.run.version)
+
+
+def _kept(path: str) -> _Score:
     found = kept(path, "score")
     try:
         options: Any = found.options
-        metrics, by, policy = options["metrics"], options["keys"], options["policy"]
+        metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
         about = About.of(options["about"])
-        totals = found.sums(lambda data: Totals(metrics, by, data))
+        totals = found.sums(lambda data: Totals(metrics, keys, data))
+        policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    rows = StoredRows(found.rows, found.pairs)
-    return report_of(totals, rows, about, policy=policy, seed=seed, version=found.version)
+    system = System(StoredRows(found.rows, found.pairs), totals, about)
+    return _Score(found, metrics, keys, policy, system)
+
+
+def compare_kept(
+    paths: Sequence[str | os.PathLike[str]], names: Sequence[str], *, by: Sequence[str] = (), seed: int = 0
+) -> Comparison:
+    """Compare runs that were scored against the same gold plans, each with the first.
+
+    Args:
+        paths: Their folders.
+        names: What they are called.
+        by: What to break the differences down by; all that the runs are broken down by when left out.
+        seed: Where random numbers start.
+
+    Raises:
+        InputError: a folder holds no such run, or the runs were not scored alike.
+    """
+    found = [_kept(os.fspath(path)) for path in paths]
+    first = found[0]
+    for other in found[1:]:
+        _refuse_unlike(first, other)
+    for key in by:
+        if key not in first.keys:
+            raise InputError(f"{first.run.path} was not scored with --by {key}, so nothing is known of it")
+    return comparison_of(
+        [one.system for one in found],
+        first.metrics,
+        names=names,
+        by=by or first.keys,
+        seed=seed,
+        policy=first.policy,
+        version=first.run.version,
+    )
+
+
+def _refuse_unlike(first: _Score, other: _Score) -> None:
+    """Refuse two runs whose rows do not say the same of the same gold plans.
+
+    Raises:
+        InputError: says what they do not have in common.
+    """
+    said = f"{first.run.path} and {other.run.path} cannot be compared"
+    if first.run.version != other.run.version:
+        raise InputError(f"{said}: they are of versions {first.run.version} and {other.run.version}")
+    golds = [
+        [(one["size"], one["digest"]) for one in each.run.inputs if one["role"] == "gold"]
+        for each in (first, other)
+    ]
+    if golds[0] != golds[1]:
+        raise InputError(f"{said}: their gold plans are not the same")
+    ours, theirs = ({**each.run.options, "about": None} for each in (first, other))
+    for name in dict.fromkeys([*ours, *theirs]):
+        if (one := ours.get(name)) != (another := theirs.get(name)):
+            values = "" if isinstance(one, list) else f", {one!r} and {another!r}"
+            raise InputError(f"{said}: they were not scored alike, {_CALLED.get(name, name)}{values}")
+
+
+_CALLED = {"keys": "by", "compared": "policy", "by": "pair"}
+"""What options of a job are called on the command line."""
