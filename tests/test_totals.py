@@ -164,7 +164,10 @@ def test_the_normal_difference_is_near_the_permutation(monkeypatch: pytest.Monke
     first = [Counts(random.randint(0, 3), 4, 4) for _ in range(2_000)]
     second = [Counts(min(4, c.hit + (random.random() < 0.04)), 4, 4) for c in first]
     third = [Counts(random.choice([0, 1, 2, 3]), 4, 4) for _ in first]
-    pairs = {"better": Column(zip(first, second, strict=True)), "other": Column(zip(first, third, strict=True))}
+    pairs = {
+        "better": Column(zip(first, second, strict=True)),
+        "other": Column(zip(first, third, strict=True)),
+    }
     yes = [Share(random.randint(0, 1), 1) for _ in first]
     pairs["exact"] = Column(zip(yes, yes[1:] + yes[:1], strict=True))
     pairs["alike"] = Column(zip(first, first, strict=True))
@@ -223,7 +226,16 @@ def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     file.write_bytes(b"".join(line_of(row).encode("utf-8", "backslashreplace") + b"\n" for row in rows))
     stored = StoredRows(file, len(rows))
     assert list(stored) == rows
-    for at in (0, -1, 150, slice(3, 9), slice(None, None, -7), slice(150, 20, -3), slice(5, 5), slice(-3, None)):
+    for at in (
+        0,
+        -1,
+        150,
+        slice(3, 9),
+        slice(None, None, -7),
+        slice(150, 20, -3),
+        slice(5, 5),
+        slice(-3, None),
+    ):
         found = stored[at]
         assert found == (rows[at] if isinstance(at, int) else tuple(rows[at]))
     with pytest.raises(IndexError):

@@ -30,7 +30,7 @@ from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.scoring.junit import Case
-    from planner_eval.scoring.report import About, Report
+    from planner_eval.scoring.report import About, LeftOut, Report
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
@@ -147,6 +147,7 @@ def command(
         from pathlib import Path
 
         made = pe.score(Path(pred), seed=seed)
+        _say_repeated(made.about.repeated)
     else:
         answers, golds = read_sides([pred], gold, how)
         paired = pe.pair(answers[0], golds, reading=how)
@@ -186,6 +187,17 @@ def _tell(
         note("nothing could be scored: no gold plan could be read")
         return 3
     return int(bool(below) or bool(about.repeated) or made.totals.pairs > made.judged)
+
+
+def _say_repeated(repeated: Sequence[LeftOut]) -> None:
+    """Say which records a run left out: the files that tell of it are not read again."""
+    if repeated:
+        one = repeated[0]
+        line = "" if one.line is None else f", line {one.line}"
+        many = "records are" if len(repeated) > 1 else "record is"
+        note(
+            f"{len(repeated):,} {many} left out for an id given twice; the first: {one.file}{line} (id {one.id})"
+        )
 
 
 def _left_out(about: About) -> list[Case]:

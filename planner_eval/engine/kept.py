@@ -51,9 +51,10 @@ class Kept(NamedTuple):
                 for part in cut(self.pairs, self.part):
                     mark = read_mark(os.path.join(self.path, "parts"), part)
                     if mark is None or not holds(stream, mark):
-                        said = "rows.jsonl and parts/ are not as the run left them"
-                        raise InputError(f"{self.path}: {said}; the command that made them does so again")
+                        raise self._changed()
                     whole.extend(fold(json.loads(mark.sums)))
+                if stream.read(1):
+                    raise self._changed()
         except FileNotFoundError:
             said = "the run is not done: the command that began it goes on with it"
             raise InputError(f"{self.path}: {said}") from None
@@ -61,10 +62,9 @@ class Kept(NamedTuple):
             raise InputError(f"{self.rows} cannot be read: {error.strerror or error}") from None
         return whole
 
-
-def is_run(path: str) -> bool:
-    """Whether a path is the folder of a run."""
-    return os.path.isfile(os.path.join(path, "run.json"))
+    def _changed(self) -> InputError:
+        said = "rows.jsonl and parts/ are not as the run left them"
+        return InputError(f"{self.path}: {said}; the command that made them does so again")
 
 
 def kept(path: str, kind: str) -> Kept:
