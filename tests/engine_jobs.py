@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.dialects import table
 from planner_eval.engine import worker
 from planner_eval.engine.folder import Input
 from planner_eval.engine.job import Pair
@@ -84,6 +85,8 @@ class Echo(NamedTuple):
             return None
         if record.error is not None:
             return {"error": record.error.reason, "code": record.error.code}
+        if record.source.startswith("notation "):
+            return {"source": str(record.source[9:] in table.table())}
         misbehave(record.source)
         return {"source": record.source}
 
@@ -127,6 +130,12 @@ def main() -> int:
     job = Echo(how.pop("seconds", 0.0), how.pop("note", ""), how.pop("fault", ""))
     if (changed := how.pop("changed", None)) is not None:
         how["unchanged"] = lambda: refuse(changed)
+    if (address := how.pop("ray", None)) is not None:
+        from planner_eval.engine.ray import OnRay
+
+        how["engine"] = OnRay(address or None)
+    if (notations := how.pop("notations", None)) is not None:
+        table.add_file(notations)
     after = how.pop("after", 0.0)
     try:
         with run(

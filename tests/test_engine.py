@@ -21,6 +21,7 @@ from planner_eval.engine.run import run
 from planner_eval.engine.work import cut
 from tests.conftest import ROOT, interruptible
 from tests.engine_jobs import Echo, records
+from tests.test_dialects_docs import OWN
 
 MAIN = "import sys; from tests.engine_jobs import main; sys.exit(main())"
 
@@ -179,6 +180,19 @@ def test_a_job_that_cannot_go_on_ends_the_run(fault: str, code: int, said: str) 
     assert done.code == code
     assert said in done.err
     assert done.out == b""
+
+
+@pytest.mark.parametrize("how", [{}, {"thread": True}], ids=["forked", "afresh"])
+def test_workers_know_notations_of_ones_own(how: dict[str, Any], tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OWN, encoding="utf-8")
+    sources = dict.fromkeys((0, 1, 2, 3), "notation own-model")
+    folder = str(tmp_path / "run")
+    done = ran(count=4, jobs=2, part=1, sources=sources, notations=str(own), folder=folder, **how)
+    assert [row[1]["source"] for row in done.rows] == ["True"] * 4
+    again = Done(start(count=4, jobs=2, part=1, sources=sources, folder=folder, **how))
+    assert again.code == 2
+    assert "holds another run: own-model was " in again.err
 
 
 # ---------------------------------------------------------------- kills

@@ -22,18 +22,22 @@ class Running(NamedTuple):
         jobs: How many processes; None for as many as there are cores, where the input is large.
         record_deadline: Seconds for a record; None for the usual.
         part: How many pairs make a part; None for what fits.
+        engine: ``ray`` for a cluster; None for processes of this machine.
+        address: The cluster's; None for one of this machine alone.
         quiet: Say nothing of progress.
     """
 
     jobs: int | None
     record_deadline: float | None
     part: int | None
+    engine: str | None
+    address: str | None
     quiet: bool
 
     @property
     def wanted(self) -> bool:
         """Whether the user asked for parts, so that a small input is done in parts too."""
-        return (self.jobs, self.record_deadline, self.part) != (None, None, None)
+        return any(one is not None for one in self[:-1])
 
     def options(self, what: str = "pairs") -> dict[str, Any]:
         """What :func:`planner_eval.engine.run.run` takes.
@@ -42,13 +46,25 @@ class Running(NamedTuple):
             what: What is counted, in the plural.
         """
         given = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
-        said = {name: value for name, value in given.items() if value is not None}
+        said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.engine is not None or self.address is not None:
+            from planner_eval.engine.ray import OnRay
+
+            said["engine"] = OnRay(self.address)
         return said if self.quiet else {**said, "progress": Progress(what)}
 
 
 def running(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--jobs`` and others, which the command takes as ``running``, a `Running`."""
     for option in (
+        click.option(
+            "--address", metavar="HOST:PORT", help="The Ray cluster; one of this machine when left out."
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(["ray"]),
+            help="Do the work on a Ray cluster, not by processes of this machine.",
+        ),
         click.option("--quiet", is_flag=True, help="Say nothing of progress."),
         click.option(
             "--part",

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.writing import refusal, write
+from planner_eval.dialects.table import own
 from planner_eval.engine.job import Job, Part
-from planner_eval.engine.work import LEFT_OVER, holds, mark_file, read_mark, rows_file
+from planner_eval.engine.work import LEFT_OVER, digest_of, holds, mark_file, read_mark, rows_file
 
 fcntl: Any
 try:
@@ -53,6 +54,7 @@ class Run(NamedTuple):
         pairs: How many pairs there are.
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part, which decides nothing.
+        notations: Those that are not shipped, by name, and a digest of each.
     """
 
     kind: str
@@ -61,11 +63,14 @@ class Run(NamedTuple):
     pairs: int
     deadline: float | None
     part: int
+    notations: Mapping[str, str]
 
     @classmethod
     def of(cls, job: Job, inputs: Sequence[Input], pairs: int, deadline: float | None, part: int) -> Run:
         """What is run, as it comes back from a file."""
-        return cls(job.kind, json.loads(json.dumps(job.options())), tuple(inputs), pairs, deadline, part)
+        options = json.loads(json.dumps(job.options()))
+        notations = {row.name: digest_of(repr(row).encode()) for row in own()}
+        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations)
 
     def data(self) -> dict[str, Any]:
         """What ``run.json`` says."""
@@ -88,6 +93,7 @@ class Run(NamedTuple):
         return (
             _other_input(known.get("inputs"), self.inputs)
             or _other_option(known.get("options"), self.options)
+            or _other_option(known.get("notations"), self.notations)
             or _other_option(
                 {name: known.get(name) for name in ("deadline", "pairs")},
                 {"deadline": self.deadline, "pairs": self.pairs},

@@ -32,9 +32,9 @@ _POSIX = os.name == "posix"
 
 def spread(
     task: Task,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
     *,
-    jobs: int,
+    jobs: int | None,
     deadline: float | None,
     tell: Tell,
     closed: Sequence[int] = (),
@@ -44,7 +44,8 @@ def spread(
     Args:
         task: What is done.
         parts: Those to do.
-        jobs: How many processes work on them; with one and no deadline it is this one.
+        jobs: How many processes work on them, as many as there are cores when None; with one and no
+            deadline it is this one.
         deadline: Seconds for a pair; one that takes longer is left out as broken.
         tell: Told of progress about ten times a second, also where there is none.
         closed: Files of this process that its workers shall not hold.
@@ -53,11 +54,19 @@ def spread(
         InputError: A file cannot be read or written, or the job refuses to go on.
         RuntimeError: The job fails, or workers end, whatever is left out.
     """
+    jobs = min(jobs or cores(), len(parts)) or 1
     if not _POSIX or (jobs == 1 and deadline is None):
         _alone(task, parts, tell)
         return
     with _Crew(task, iter(parts), jobs, deadline or float("inf"), closed) as crew:
         crew.run(tell)
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _alone(task: Task, parts: Iterable[Part], tell: Tell) -> None:
@@ -224,7 +233,7 @@ class _Crew:
         for line in lines:
             answer = json.loads(line)
             if "error" in answer:
-                raise _error(answer)
+                raise raised(answer)
             assert worker.part is not None
             self.done += worker.part.end - worker.part.first
             self.failed += answer["failed"]
@@ -295,8 +304,8 @@ def _status(status: int) -> str:
         return f"signal {-status}"
 
 
-def _error(answer: dict[str, Any]) -> Exception:
-    """The error that a worker told of."""
+def raised(answer: dict[str, Any]) -> Exception:
+    """The error that a worker told of, see :func:`.worker.stopped`."""
     said = answer["said"]
     if answer["error"] is None:
         return RuntimeError(f"a worker failed:\n{said}")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
+from planner_eval.dialects import table
 from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
-from planner_eval.engine.local import spread
+from planner_eval.engine.local import cores, spread
 from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
 from planner_eval.engine.work import cut
 from planner_eval.engine.worker import Task
+
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
 
 DEADLINE = 60.0
 """Seconds for a pair."""
@@ -66,6 +70,7 @@ def run(  # noqa: PLR0913
     jobs: int | None = None,
     deadline: float | None = DEADLINE,
     part: int | None = None,
+    engine: OnRay | None = None,
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
     unchanged: Callable[[], None] | None = None,
@@ -84,6 +89,7 @@ def run(  # noqa: PLR0913
         jobs: How many processes; as many as there are cores when left out. With 1 and no deadline this one.
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part; a folder that is there keeps its own.
+        engine: Where it is done, when not by processes of this machine.
         progress: Told what is done.
         report: Makes the text of the folder's ``report.json`` from the sums; the sums' data when left out.
         unchanged: Raises where a file was changed while it was read; asked before anything counts as done.
@@ -92,15 +98,16 @@ def run(  # noqa: PLR0913
         InputError: The folder cannot be used, a file cannot be read or written, or a pair ends every worker.
         Interrupted: INT, TERM or HUP came; in a folder, what is done stays.
     """
-    jobs = jobs or cores()
+    if engine is not None and engine.address and folder is None:
+        raise InputError("a run on a cluster needs a folder that its machines share: -o DIR/")
     count = len(pairs)
-    part = part or max(1, min(_LARGEST_PART, -(-count // (jobs * _PER_JOB))))
+    part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
     said = Run.of(job, inputs, count, deadline, part)
     with Stopping() as stopping:
         home = RunFolder.throwaway(said) if folder is None else RunFolder.open(folder, said)
         doing = _Doing(job, pairs, home, stopping, progress)
         try:
-            doing.parts(jobs, unchanged)
+            doing.parts(engine or spread, jobs, unchanged)
             return doing.put_together(report)
         except Stop:
             home.close()
@@ -108,13 +115,6 @@ def run(  # noqa: PLR0913
         except BaseException:
             home.close()
             raise
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Doing:
@@ -128,7 +128,7 @@ class _Doing:
         self.said: tuple[int, int, int] | None = None
         self.done = self.failed = 0
 
-    def parts(self, jobs: int, unchanged: Callable[[], None] | None) -> None:
+    def parts(self, engine: Any, jobs: int | None, unchanged: Callable[[], None] | None) -> None:
         """Do the parts that are not done."""
         home = self.home
         known = home.done(self._cut())
@@ -144,9 +144,8 @@ class _Doing:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts)
-            jobs = min(jobs, len(left)) or 1
-            spread(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
+            task = Task(self.job, self.pairs, home.parts, table.added())
+            engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()
             if unchanged is not None:

@@ -135,7 +135,7 @@ def work(
             "size": rows.size,
             "digest": rows.found.hexdigest(),
             "failed": len(left_out),
-            "check": _digest(text),
+            "check": digest_of(text),
         }
         with _placing(mark_name) as stream:
             _write(stream, json.dumps(head).encode() + b"\n" + text)
@@ -161,7 +161,7 @@ def read_mark(folder: str, part: Part) -> Mark | None:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError):
         return None
-    whole = mark.check == _digest(sums) and (mark.first, mark.end) == (part.first, part.end)
+    whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (part.first, part.end)
     return mark if whole else None
 
 
@@ -315,7 +315,7 @@ class _Rows:
 @contextmanager
 def _placing(name: str) -> Iterator[FileIO]:
     """A file that takes its place when it is whole."""
-    temporary = f"{name}.{os.getpid()}{LEFT_OVER}"
+    temporary = f"{name}.{os.urandom(6).hex()}{LEFT_OVER}"  # workers may be on several machines
     try:
         with FileIO(temporary, "w") as stream:
             yield stream
@@ -336,5 +336,6 @@ def _unwritable(name: str, error: OSError) -> InputError:
     return InputError(f"{name} cannot be written: {error.strerror or error}")
 
 
-def _digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
+    """A digest of some bytes, as the engine's files give it."""
     return blake2b(data, digest_size=16).hexdigest()

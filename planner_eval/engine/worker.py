@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PlanevalError
+from planner_eval.dialects import table
 from planner_eval.engine.job import Job, Pairs, Part
 from planner_eval.engine.work import Broken, work
 from planner_eval.execution.lockdown import die_with_parent
@@ -35,11 +36,13 @@ class Task(NamedTuple):
         job: What is done with each pair.
         pairs: All pairs of the run.
         folder: Where parts are written.
+        notations: Those of the user, which a process that is started afresh does not know.
     """
 
     job: Job
     pairs: Pairs
     folder: str
+    notations: tuple[table.Wrapper, ...] = ()
 
 
 class Ends(NamedTuple):
@@ -115,8 +118,9 @@ def started(said: str) -> None:
     try:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))
+        table.add(task.notations)
     except Exception as error:
-        _answer(ends, _stopped(error))
+        _answer(ends, stopped(error))
         raise
     serve(task, ends)
 
@@ -142,7 +146,7 @@ def serve(task: Task, ends: Ends) -> None:
             try:
                 failed = work(*task[:2], Part(number, first, end), task.folder, left_out, watch)
             except Exception as error:
-                _answer(ends, _stopped(error))
+                _answer(ends, stopped(error))
             else:
                 _answer(ends, {"failed": failed})
     os._exit(0)
@@ -154,8 +158,8 @@ def _answer(ends: Ends, data: dict[str, Any]) -> None:
         line = line[os.write(ends.answers, line) :]
 
 
-def _stopped(error: Exception) -> dict[str, Any]:
-    """What the parent is told of an error that ends the run."""
+def stopped(error: Exception) -> dict[str, Any]:
+    """What a parent is told of an error that ends the run."""
     if isinstance(error, PlanevalError):
         return {"error": type(error).__name__, "said": str(error)}
     return {"error": None, "said": "".join(traceback.format_exception(error))}
