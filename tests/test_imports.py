@@ -129,6 +129,11 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "files are read without it: 2 ms": ("datasets.store",),
     "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
+    "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
+        "records.joined",
+        "records.origins",
+        "records.stored",
+    ),
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",

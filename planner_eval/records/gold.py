@@ -25,6 +25,7 @@ from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
+from planner_eval.records.storing import is_stored
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
 _MISSPELT = 0.9
@@ -61,22 +62,25 @@ the first is record 1, "It is sunny."; --gold-text-field names another field',)
 def _words_for_plans(file: PlanFile) -> Iterator[str]:
     from planner_eval.dialects.detect import may_call
 
-    texts = (one for one in file.records if isinstance(one.source, str) and one.dialect is None)
-    found = [one for one in texts if one.source.strip() and not may_call(one.source)]
-    if found:
-        verbs = ("is", "counts") if len(found) == 1 else ("are", "count")
-        first = found[0].where.removeprefix(f"{found[0].file}, ")
+    records = file.records.words() if is_stored(file.records) else file.records
+    texts = (one for one in records if isinstance(one.source, str) and one.dialect is None)
+    found = (one for one in texts if one.source.strip() and not may_call(one.source))
+    first = next(found, None)
+    if first is not None:
+        count = 1 + sum(1 for _ in found)
+        verbs = ("is", "counts") if count == 1 else ("are", "count")
+        where = first.where.removeprefix(f"{first.file}, ")
         named = "; --gold-text-field names another field" if file.content else ""
         yield (
-            f"{file.name}: {len(found):,} of {len(file.records):,} gold plans {verbs[0]} words that call "
-            f"nothing, and {verbs[1]} as a plan without calls; the first is {first}, "
-            f"{shown(found[0].source.strip())}{named}"
+            f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
+            f"nothing, and {verbs[1]} as a plan without calls; the first is {where}, "
+            f"{shown(first.source.strip())}{named}"
         )
 
 
 def _misspelt(file: PlanFile) -> Iterator[str]:
     ours = (*FIELDS, "alternatives")
-    names = Counter(name for one in file.records for name in one.fields)
+    names = file.records.names() if is_stored(file.records) else _names(file.records)
     for name, count in names.items():
         close = close_names(name, ours, 1, alike=_MISSPELT) if name not in ours else ()
         if close:
@@ -84,6 +88,10 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
                 f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
                 f"did you mean {close[0]!r}?"
             )
+
+
+def _names(records: Iterable[Record]) -> Mapping[str, int]:
+    return Counter(name for one in records for name in one.fields)
 
 
 def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:

@@ -21,6 +21,7 @@ from planner_eval.records.gold import doubts, read_gold
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
+from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, inferring, no_text, only_record, parse, read_as
 
@@ -115,16 +116,16 @@ class Reading(NamedTuple):
     turn: Which = None
     infer: bool = False
 
-    def answers(self, source: Source) -> PlanFile:
-        """The predictions of a file; `source` is what :func:`read` takes."""
+    def answers(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
+        """The predictions of a file; `source` and `store` are what :func:`read` takes."""
         places = (self.cache, self.folder)
-        found = read_as(source, "answer", self.id_field, self.text_field, places=places)
+        found = read_as(source, "answer", self.id_field, self.text_field, places=places, store=store)
         return self._told(found)
 
-    def golds(self, source: Source) -> PlanFile:
-        """The gold plans of a file; `source` is what :func:`read` takes."""
+    def golds(self, source: Source, store: Store = AS_USUAL) -> PlanFile:
+        """The gold plans of a file; `source` and `store` are what :func:`read` takes."""
         spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
-        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
+        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places, store)
         return self._told(found)
 
     def _told(self, found: PlanFile) -> PlanFile:
@@ -170,7 +171,8 @@ class Paired(NamedTuple):
         pred: The predictions.
         gold: The gold plans.
         by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
-        pairs: (prediction, gold); None stands for a missing partner.
+        pairs: (prediction, gold); None stands for a missing partner. Of large files they are read whenever
+            they are asked for; slices too.
         repeated: Records left out because an earlier one has their id.
         reading: How the plans are read.
     """
@@ -178,8 +180,8 @@ class Paired(NamedTuple):
     pred: PlanFile
     gold: PlanFile
     by: str
-    pairs: tuple[tuple[Record | None, Record | None], ...]
-    repeated: tuple[Record, ...] = ()
+    pairs: Sequence[tuple[Record | None, Record | None]]
+    repeated: Sequence[Record] = ()
     reading: Reading = AS_IT_COMES
 
     @property
@@ -189,7 +191,12 @@ class Paired(NamedTuple):
 
 
 def pair(
-    pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | Collection[str] | None = None
+    pred: Source,
+    gold: Source,
+    *,
+    reading: Reading = AS_IT_COMES,
+    id: str | Collection[str] | None = None,
+    store: Store = AS_USUAL,
 ) -> Paired:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
@@ -200,6 +207,7 @@ def pair(
         reading: How both are read.
         id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
             the record of one id.
+        store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
         InputError: a file cannot be used, two gold plans have one id, no record has an `id`, or one field
@@ -210,22 +218,24 @@ def pair(
     'id'
     """
     refuse_reading(reading)
-    left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    left, right = reading.answers(no_text(pred), store), reading.golds(no_text(gold), store)
     _refuse_itself(left, right, reading)
     left, right = by_name(left, right)
     wanted = (id,) if isinstance(id, str) else tuple(id or ())
     if len(wanted) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
-    found = pairing.pair(left, right, by=reading.by)
+    found = pairing.pair(left, right, by=reading.by, folder=store.folder)
     pairing.refuse_repeated_gold(found, right.records)
-    pairs = found.pairs
-    if wanted:
-        known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
-        pairing.refuse_unknown(wanted, known)
-        pairs = tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
-    if reading.infer:  # an answer's tools are those of its gold record
-        pairs = tuple((p._replace(infer=g.infer) if p and g else p, g) for p, g in pairs)
+    pairs = pairing.of_ids(found.pairs, wanted) if wanted else found.pairs
+    if reading.infer:
+        pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
+
+
+def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | None, Record | None]:
+    """An answer's tools are those of its gold record."""
+    pred, gold = pair
+    return (pred._replace(infer=gold.infer) if pred and gold else pred, gold)
 
 
 def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
