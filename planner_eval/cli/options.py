@@ -246,12 +246,17 @@ def refuse_idle(table: Iterable[Applies]) -> None:
         UsageError: names the first such option and says when it applies.
     """
     context = click.get_current_context()
-    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
     for options, now, when in table:
         for name in options:
-            if not now and context.get_parameter_source(name) not in unset:
+            if not now and was_given(name):
                 said = when() if callable(when) else when
                 raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
+
+
+def was_given(name: str) -> bool:
+    """Whether the user gave an option, named as the command's function takes it."""
+    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+    return click.get_current_context().get_parameter_source(name) not in unset
 
 
 def _spelled(context: click.Context, name: str) -> str:

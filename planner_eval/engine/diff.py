@@ -15,6 +15,9 @@ from planner_eval.records.rows import Row
 from planner_eval.scoring.diff_sums import DiffSums
 from planner_eval.scoring.told_rows import Told, told_row
 
+_PLACES = ("cache", "folder")
+"""What of a reading says where data lies, and nothing of what is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class DiffJob:
@@ -42,9 +45,10 @@ class DiffJob:
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
         return {
-            "policy": described(self.policy),
-            "reading": described(self.reading),
-            "told": self.told._asdict(),
+            "policy": self.policy.name,
+            "compared": described(self.policy),
+            **{name: described(each) for name, each in self.reading.items() if name not in _PLACES},
+            **self.told._asdict(),
             "located": self.located,
             "failures": self.failures,
         }

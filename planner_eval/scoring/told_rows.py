@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.base.text import one_line, printable
+from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data
 from planner_eval.scoring.diff_sums import DiffSums
@@ -28,7 +28,7 @@ class Told(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.formats.WRITTEN`, or :data:`PATCH`.
+        form: One of :data:`~planner_eval.base.formats.WRITTEN`, or :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
@@ -53,13 +53,15 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
         record: The record that it is about, for JUnit.
         told: How it is told.
     """
+    if not told.form:
+        return ""
     if told.by_line:
         return _json(_data(row, told))
     if told.form == "text" and told.many:  # no more of either is shown
         return _json([row.id[: _WIDTH + 1], printable(in_short(row)[: _WIDTH + 1])])
     if told.form == "junit":
         return _json(case(row, record))
-    return _json(_piece(row, told).encode("utf-8", errors="backslashreplace").decode())
+    return _json(encodable(_piece(row, told)))
 
 
 def _piece(row: Row, told: Told) -> str:
