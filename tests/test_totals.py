@@ -1,4 +1,4 @@
-"""Sums over scored rows: any cut and any grouping of the parts gives the report of the whole, to the last digit."""
+"""Sums over scored rows: any cut and any grouping of the parts gives the report of the whole."""
 
 from __future__ import annotations
 

@@ -36,9 +36,6 @@ READING = (
 )  # fmt: skip
 """Options that say how files of plans are read and paired."""
 
-_LARGE = 8_000_000
-"""Files of so many bytes are worth several processes."""
-
 
 def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how predictions and gold are read, paired and compared.
@@ -61,10 +58,10 @@ def in_parts(running: Running, paired: Paired, output: str | None) -> dict[str, 
         paired: The pairs.
         output: The folder where the run is kept; else what is written, if not to standard output.
     """
+    from planner_eval.engine.large import is_large
+
     folder = output if is_folder(output) else None
-    names = [name for file in (paired.pred, paired.gold) for name in file.parts or [file.name]]
-    size = sum(os.path.getsize(name) for name in names if os.path.isfile(name))
-    if running.wanted or folder is not None or size >= _LARGE:
+    if running.wanted or folder is not None or is_large(paired.pred, paired.gold):
         return {"jobs": 0, "folder": folder, **running.options()}
     return {} if running.quiet else {"progress": counted()}
 

@@ -38,7 +38,7 @@ OWN = (
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
-RUNNING = ("jobs", "record_deadline", "part", "quiet")
+RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 """Options of work that is done in parts."""
 
 
@@ -195,9 +195,8 @@ def _say_repeated(repeated: Sequence[LeftOut]) -> None:
         one = repeated[0]
         line = "" if one.line is None else f", line {one.line}"
         many = "records are" if len(repeated) > 1 else "record is"
-        note(
-            f"{len(repeated):,} {many} left out for an id given twice; the first: {one.file}{line} (id {one.id})"
-        )
+        first = f"{one.file}{line} (id {one.id})"
+        note(f"{len(repeated):,} {many} left out for an id given twice; the first: {first}")
 
 
 def _left_out(about: About) -> list[Case]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.engine.folder import Input
+from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import Kept, kept
+from planner_eval.engine.large import unchanged
 from planner_eval.engine.run import run
 from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import METRICS
-from planner_eval.records.files import PlanFile
 from planner_eval.scoring.compare import System, comparison_of
 from planner_eval.scoring.contrast import Comparison
 from planner_eval.scoring.report import About, Report, report_of
@@ -24,10 +23,11 @@ from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import Paired
 
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
+
 Make = Callable[[Totals, Sequence[Scored]], Report]
 """Makes the report of sums and rows."""
-
-_CHUNK = 1 << 20
 
 
 def run_score(
@@ -40,6 +40,7 @@ def run_score(
     deadline: float,
     part: int | None,
     progress: Callable[[int, int, int], None] | None,
+    engine: OnRay | None,
 ) -> Report:
     """Score pairs in parts, by processes; the report's rows are read when they are asked for.
 
@@ -52,16 +53,19 @@ def run_score(
         deadline: Seconds for a pair.
         part: How many pairs make a part.
         progress: Is told how many pairs are done.
+        engine: Where it is done, when not by processes of this machine.
     """
     done = run(
         job,
         paired.pairs,
         folder=None if folder is None else os.fspath(folder),
-        inputs=[*_inputs("pred", paired.pred), *_inputs("gold", paired.gold)],
-        jobs=jobs,
+        inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
+        jobs=jobs or None,
         deadline=deadline,
         part=part,
         progress=progress,
+        engine=engine,
+        unchanged=unchanged(paired.pred, paired.gold),
         report=lambda totals: _report_text(make(totals, ())),
     )
     return make(done.sums, StoredRows(done.rows, done.pairs, done))
@@ -72,23 +76,6 @@ def _report_text(report: Report) -> str:
     data = report_data(report, ())
     del data["rows"]
     return json.dumps(data, ensure_ascii=False, indent=1)
-
-
-def _inputs(role: str, file: PlanFile) -> Iterator[Input]:
-    """The files behind the plans of one side, so that a run of others is told from this one."""
-    names = [name for name in (file.parts or [file.name]) if os.path.isfile(name)]
-    for name in names:
-        with open(name, "rb") as stream:
-            found, size = blake2b(digest_size=16), 0
-            while data := stream.read(_CHUNK):
-                found.update(data)
-                size += len(data)
-        yield Input(role, name, size, found.hexdigest())
-    if not names:  # standard input, a data set, a list
-        found = blake2b(digest_size=16)
-        for record in file.records:
-            found.update(repr((record.id, record.source, record.fields)).encode("utf-8", "backslashreplace"))
-        yield Input(role, file.name, len(file.records), found.hexdigest())
 
 
 class _Score(NamedTuple):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.engine.score import ScoreJob
@@ -21,6 +21,9 @@ from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, counted, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
+
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -50,6 +53,7 @@ def score(
     folder: AnyPath | None = ...,
     deadline: float = ...,
     part: int | None = ...,
+    engine: OnRay | None = ...,
 ) -> Report: ...
 
 
@@ -69,6 +73,7 @@ def score(
     folder: AnyPath | None = ...,
     deadline: float = ...,
     part: int | None = ...,
+    engine: OnRay | None = ...,
 ) -> Any: ...
 
 
@@ -87,6 +92,7 @@ def score(
     folder: AnyPath | None = None,
     deadline: float = 60.0,
     part: int | None = None,
+    engine: OnRay | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
 
@@ -104,10 +110,12 @@ def score(
         reading: Of many: how they are read and paired.
         progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
             them took too long or ended their process.
-        jobs: Of many: how many processes work on them; this one alone when left out.
+        jobs: Of many: how many processes work on them, 0 for as many as there are cores; this one alone
+            when left out.
         folder: Of many: where the run is kept; what an earlier call has done there is not done again.
         deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
         part: By processes: how many pairs are done in one go, which changes nothing in the results.
+        engine: By processes: those of a Ray cluster, not of this machine.
 
     Returns:
         Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
@@ -147,6 +155,7 @@ def score(
     from planner_eval.verbs.score_runs import run_score
 
     how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
+    how["engine"] = engine
     return run_score(job, paired, made, deadline=deadline, **how)
 
 
