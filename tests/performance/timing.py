@@ -8,7 +8,6 @@ import os
 import resource
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 
