@@ -53,7 +53,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data check": [(["callnavi"], "check_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [
-        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair", "evaluate")),
+        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),
         ([str(PRED), str(GOLD), "--execute", RATES], "tool_source"),
         ([str(PRED), str(GOLD), "--execute", RATES], "compare_effects"),
         ([str(PRED), str(GOLD), "--format", "listing"], "render_many"),
@@ -119,11 +119,14 @@ ALLOWED = {
         "llm.counted", "policy", "policy.file", "benchmarks.registry",
     },
     "what results are and how they are written": {
-        "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
+        "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
         "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed", "scoring.compare",
-        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.row_formats",
+        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.told_rows",
+    },
+    "what is done in parts, and by whom": {
+        "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

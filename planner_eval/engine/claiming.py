@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.writing import refusal, write
@@ -21,15 +21,24 @@ except ImportError:  # not on every platform
     fcntl = None
 
 
-def claim(path: str, run: Run) -> tuple[int | None, int]:
+class Claim(NamedTuple):
+    """A folder that is ours.
+
+    Args:
+        lock: A file that is open as long as the folder is held; None where files cannot be locked.
+        part: How many pairs make a part.
+    """
+
+    lock: int | None
+    part: int
+
+
+def claim(path: str, run: Run) -> Claim:
     """Take a folder for a run, or go on with the run that is there.
 
     Args:
         path: The folder; made where it is not there.
         run: What is run.
-
-    Returns:
-        The lock, a file that is open as long as it is held, and how many pairs make a part.
 
     Raises:
         InputError: The folder holds something else, another run, or one that another process works on.
@@ -41,7 +50,7 @@ def claim(path: str, run: Run) -> tuple[int | None, int]:
         _refuse_other(path)
         os.makedirs(os.path.join(path, "parts"), exist_ok=True)
         lock = _lock(path)
-        return lock, _begun(path, run)
+        return Claim(lock, _begun(path, run))
     except BaseException as error:
         if lock is not None:
             os.close(lock)
