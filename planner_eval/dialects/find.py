@@ -18,6 +18,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
+from planner_eval.dialects.blocks import Late
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -98,20 +99,26 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
+    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
     try:
-        return _find(source, limits, repair=repair, located=located)
+        return _find(source, search)
     except Cut as error:
         if repair:
             for text in whole_calls(error):
+                again = Search(Reader(text, limits, search.reader.words, repair=True, located=located))
                 with suppress(ParseError):
-                    found = _find(text, limits, repair=True, located=located)
+                    found = _find(text, again)
                     if found.raw.calls:
                         return replace(found, raw=kept(found.raw, error.text, len(text)))
+        error.beyond_repair = False
         raise
+    except ParseError as error:
+        told = error.told if isinstance(error, Late) else error
+        told.beyond_repair = not search.reader.parts
+        raise told from None
 
 
-def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
-    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
+def _find(source: str, search: Search) -> Found:
     if not may_call(source):
         return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
@@ -130,6 +137,7 @@ def _whole(view: View, reader: Reader) -> Read | None:
         raise
     except ParseError:
         if not reader.repair:
+            reader.parts = True
             raise
     found = reader.mended(view, strictly=True)
     return found if isinstance(found, Read) else None
