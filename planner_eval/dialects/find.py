@@ -64,7 +64,7 @@ TURN = re.compile(
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
 _TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
-_TOKENS = ("<", "INST]", "\x1b")
+_TOKENS = ("s>", "<|", "<｜", "INST]", "_of_turn>", "<pad>", "\x1b")
 """What stands wherever these find something: a look for it is cheap."""
 
 
@@ -188,9 +188,10 @@ def _blanked(source: str, search: Search) -> str:
 
 def _first_turn(text: str, search: Search) -> str:
     """The text without other turns after it, and without headers."""
-    turn = next(
-        (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
-    )
+    turns = list(TURN.finditer(text))
+    if not turns:
+        return text
+    turn = next((m for m in turns if text[: m.start()].strip() and _plain(text[: m.start()])), None)
     if turn is not None:
         message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
         span = (turn.start(), len(text))

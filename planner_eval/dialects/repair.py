@@ -54,6 +54,8 @@ _LOOSE = re.compile(
 _LONE = re.compile(_LOOSE.pattern.replace("(?P<single>'", "(?P<single>(?!)'"), re.S)
 """The same for the rest of a text in which an apostrophe closes nothing."""
 _ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
+_CONTROL = re.compile(r"[\n\t\r]")
+_MARKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _MARKDOWN = re.compile(r"\\(?=[_*\[\]#~<>])")
 _NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
 QUOTED_CALL = re.compile(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
@@ -207,9 +209,9 @@ def _loose_json(text: str) -> list[Fix]:
 
 
 def _controls(text: str, at: int) -> list[Fix]:
-    marks = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     fixes = [
-        Fix("control_character", Edit(at + i, at + i + 1, marks[c])) for i, c in enumerate(text) if c in marks
+        Fix("control_character", Edit(at + m.start(), at + m.end(), _MARKS[m.group()]))
+        for m in _CONTROL.finditer(text)
     ]
     if "\\'" not in text:
         return fixes
