@@ -63,7 +63,10 @@ TURN = re.compile(
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
+_TURNS = re.compile(
+    r"###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
+    r"|<\|(?:im_start|start_header_id)\|>|<start_of_turn>|_header_id\|>|(?:Human|User|USER)\s*+:\s"
+)
 _TOKENS = ("s>", "<|", "<｜", "INST]", "_of_turn>", "<pad>", "\x1b")
 """What stands wherever these find something: a look for it is cheap."""
 
@@ -179,7 +182,7 @@ def _blanked(source: str, search: Search) -> str:
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
     text = THOUGHT.sub(lambda m: blank(m.group()), text)
-    if any(word in text for word in _TURNS):
+    if _TURNS.search(text):
         text = _first_turn(text, search)
     if any(word in text for word in _TOKENS):
         text = TOKEN.sub(lambda m: blank(m.group()), text)
