@@ -61,6 +61,8 @@ class ParseError(PlanevalError):
     """
 
     exit_code = 1
+    beyond_repair = False
+    """Whether it is known that the text is refused with repairs too."""
 
     def __init__(
         self,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from planner_eval import dialects
@@ -49,6 +51,25 @@ class Untold(ParseError):
     """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
 
 
+class Late(ParseError):
+    """An error that is placed when it is asked for: most are dropped, since other pieces of a text are read."""
+
+    def __init__(self, tell: Callable[[], ParseError]) -> None:
+        Exception.__init__(self)
+        self._tell = tell
+
+    @cached_property
+    def told(self) -> ParseError:
+        """The error itself."""
+        return self._tell()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not known yet: all that an error says."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.told, name)
+
+
 class PieceReader:
     """Reads the pieces of one source.
 
@@ -58,6 +79,8 @@ class PieceReader:
         repair: Apply repairs where strict reading fails.
         located: Take the places of JSON calls too.
         words: Reads what an assistant says in a conversation that stands in the source.
+
+    Without leave to repair, `parts` says whether a search with it may have gone another way so far.
     """
 
     def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
@@ -70,6 +93,7 @@ class PieceReader:
         self.notes: list[Diagnostic] = []
         self.error: ParseError | None = None
         self.why = ""
+        self.parts = False
         self.budget = 8 * len(source) + 1_000_000
 
     def block(self, block: Block) -> list[Read]:
@@ -150,6 +174,7 @@ class PieceReader:
         Raises:
             ParseError: it is no whole answer, or something in it is not the call that it should be.
         """
+        self.parts = True
         name, raw = read_checked(Source(talk, view.text), None, None, self.limits, self.words)
         if not raw.calls:
             return Nothing("a message without calls")
@@ -303,7 +328,9 @@ class PieceReader:
         except ParseError as error:
             first = error
         failed = [(first, view)]
-        for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
+        tried = self.repair or len(view.text) <= LARK_CHARS
+        self.parts |= not tried
+        for repaired, notes in repairs(view) if tried else ():
             try:
                 found = self.strict(repaired)
             except ParseError as error:
@@ -313,12 +340,18 @@ class PieceReader:
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                raise self.cut(view, self._told(failed)) from None
+                self.parts = True
+                raise self.cut(view, self._late(failed)) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise self.cut(view, self._told(failed)) from None
+        raise self.cut(view, self._late(failed)) from None
+
+    def _late(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+        """The error of a piece, now where it may be that of a limit, which ends the search."""
+        late = not any(isinstance(error, LimitError) for error, _ in failed)
+        return Late(lambda: self._told(failed)) if late else self._told(failed)
 
     def _told(self, failed: list[tuple[ParseError, View]]) -> ParseError:
         """What the furthest reading of a piece stops at, which could not be mended, placed in the source."""
@@ -338,6 +371,7 @@ class PieceReader:
         if isinstance(error, Cut):
             return error
         start = cut_at(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
+        self.parts |= start is not None  # a mended reading may stop further on
         if start is None or error.offset < view.origin(start):
             return error
         return Cut("inside a call", text=self.source, start=view.origin(start))
@@ -345,6 +379,7 @@ class PieceReader:
     def repaired_rows(self, text: str, rows: list[Wrapper]) -> Read | None:
         """A text of a notation with tokens, mended; None without leave to repair, or in vain."""
         if not self.repair:
+            self.parts = True
             return None
         for row in rows:
             if row.shape != "sections":

@@ -12,6 +12,9 @@ _DENIED = re.compile(
 )
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n[ \t]*\n")
 
+_FRAMED = re.compile(r"(?:\s*+\w*+```)?+[\s`]*+")
+"""What stands between words and a call, read from its end on: white space, a fence and its label."""
+
 
 def is_denied(text: str, start: int, end: int) -> bool:
     r"""Whether the sentence in which a call stands says that it is not made: it could not, or would if.
@@ -25,7 +28,8 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
     """
-    before = re.sub(r"[\s`]*(?:```\w*\s*)?\Z", "", text[max(0, start - 400) : start])
+    before = text[max(0, start - 400) : start]
+    before = before[: len(before) - _FRAMED.match(before[::-1]).end()]  # type: ignore[union-attr]
     sentence = before[max((m.end() for m in _SENTENCE.finditer(before)), default=0) :]
     after = re.split(r"[.!?](?=\s|\Z)|\n", text[end : end + 200], maxsplit=1)[0]
     return bool(_DENIED.search(sentence) or _DENIED.search(after))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from planner_eval import dialects
@@ -140,7 +140,7 @@ def tokens_in(text: str) -> list[Opened]:
         return []
     openers = _openers(own())
     places: dict[str, int] = {}
-    for match in openers.pattern.finditer(text):
+    for match in _held(openers.patterns, text).finditer(text):
         places.setdefault(_squeezed(match.group()), match.start())
         if len(places) > 40:
             break
@@ -158,7 +158,7 @@ def last_token(text: str) -> re.Match[str] | None:
     if not _may_hold_token(text):
         return None
     found = None
-    for match in _openers(own()).pattern.finditer(text):
+    for match in _held(_openers(own()).patterns, text).finditer(text):
         if match.group().lstrip()[:1] in ("<", "["):
             found = match
     return found
@@ -178,15 +178,26 @@ def _may_hold_token(text: str) -> bool:
     return any(map(text.__contains__, _openers(own()).words))
 
 
+def _held(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
+    """A pattern for the tokens that may stand in a text: one for all of them is slow."""
+    return _either(tuple(pattern for word, pattern in patterns if word in text))
+
+
+@lru_cache(256)
+def _either(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns) or "(?!)")
+
+
 class _Openers(NamedTuple):
-    """A pattern for all rows' opening tokens, and each row's tokens, as they are and without blanks.
+    """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
 
     Args:
-        words: Words of which one stands wherever the pattern finds something; a look for them is cheap.
+        words: Words of which one stands wherever a pattern finds something; a look for them is cheap.
+        patterns: What finds each token, the longest first, with a word that stands wherever it does.
     """
 
     words: tuple[str, ...]
-    pattern: re.Pattern[str]
+    patterns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
 
 
@@ -194,10 +205,16 @@ class _Openers(NamedTuple):
 def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
     rows = tuple((row, tuple((token, _squeezed(token)) for token in signs(row))) for row in table().values())
     tokens = {(token, _line_start(row)) for row, found in rows for token, _ in found}
-    patterns = [_opener(*item) for item in sorted(tokens, key=lambda item: (-len(item[0]), item))]
-    words = {max(_BETWEEN.split(token), key=len) for token, _ in tokens}
+    longest = sorted(tokens, key=lambda item: (-len(item[0]), item))
+    patterns = tuple((_word(token), _opener(token, following)) for token, following in longest)
+    words = {word for word, _ in patterns}
     least = sorted(word for word in words if not any(other in word for other in words - {word}))
-    return _Openers(tuple(least), re.compile("|".join(patterns) or "(?!)"), rows)
+    return _Openers(tuple(least), patterns, rows)
+
+
+def _word(token: str) -> str:
+    """The longest part of a token that stands in each of its spellings."""
+    return max(_BETWEEN.split(token), key=len)
 
 
 _BETWEEN = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")

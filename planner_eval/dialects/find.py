@@ -18,6 +18,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
+from planner_eval.dialects.blocks import Late
 from planner_eval.dialects.cut import Cut, kept, opening, whole_calls
 from planner_eval.dialects.denied import is_denied
 from planner_eval.dialects.detect import may_call
@@ -62,8 +63,11 @@ TURN = re.compile(
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
-_TOKENS = ("<", "INST]", "\x1b")
+_TURNS = re.compile(
+    r"###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
+    r"|<\|(?:im_start|start_header_id)\|>|<start_of_turn>|_header_id\|>|(?:Human|User|USER)\s*+:\s"
+)
+_TOKENS = ("s>", "<|", "<｜", "INST]", "_of_turn>", "<pad>", "\x1b")
 """What stands wherever these find something: a look for it is cheap."""
 
 
@@ -98,20 +102,26 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
+    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
     try:
-        return _find(source, limits, repair=repair, located=located)
+        return _find(source, search)
     except Cut as error:
         if repair:
             for text in whole_calls(error):
+                again = Search(Reader(text, limits, search.reader.words, repair=True, located=located))
                 with suppress(ParseError):
-                    found = _find(text, limits, repair=True, located=located)
+                    found = _find(text, again)
                     if found.raw.calls:
                         return replace(found, raw=kept(found.raw, error.text, len(text)))
+        error.beyond_repair = False
         raise
+    except ParseError as error:
+        told = error.told if isinstance(error, Late) else error
+        told.beyond_repair = not search.reader.parts
+        raise told from None
 
 
-def _find(source: str, limits: Limits, *, repair: bool, located: bool) -> Found:
-    search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
+def _find(source: str, search: Search) -> Found:
     if not may_call(source):
         return _nothing("json", "the text calls no tool")
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
@@ -130,6 +140,7 @@ def _whole(view: View, reader: Reader) -> Read | None:
         raise
     except ParseError:
         if not reader.repair:
+            reader.parts = True
             raise
     found = reader.mended(view, strictly=True)
     return found if isinstance(found, Read) else None
@@ -171,7 +182,7 @@ def _blanked(source: str, search: Search) -> str:
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
     text = THOUGHT.sub(lambda m: blank(m.group()), text)
-    if any(word in text for word in _TURNS):
+    if _TURNS.search(text):
         text = _first_turn(text, search)
     if any(word in text for word in _TOKENS):
         text = TOKEN.sub(lambda m: blank(m.group()), text)
@@ -180,9 +191,10 @@ def _blanked(source: str, search: Search) -> str:
 
 def _first_turn(text: str, search: Search) -> str:
     """The text without other turns after it, and without headers."""
-    turn = next(
-        (m for m in TURN.finditer(text) if text[: m.start()].strip() and _plain(text[: m.start()])), None
-    )
+    turns = list(TURN.finditer(text))
+    if not turns:
+        return text
+    turn = next((m for m in turns if text[: m.start()].strip() and _plain(text[: m.start()])), None)
     if turn is not None:
         message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
         span = (turn.start(), len(text))

@@ -255,7 +255,11 @@ def _read_turns(
                 raise
             return Recognised(dialect, RawPlan(()))
 
-    return read_checked(found, turn, dialect, limits, words)
+    try:
+        return read_checked(found, turn, dialect, limits, words)
+    except ParseError as error:
+        error.beyond_repair = False  # that was said of one turn's text
+        raise
 
 
 def _mere_words(text: str, dialect: str, limits: Limits) -> bool:

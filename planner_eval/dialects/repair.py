@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.jsontext import whole
-from planner_eval.base.limits import Span
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic
@@ -54,6 +53,8 @@ _LOOSE = re.compile(
 _LONE = re.compile(_LOOSE.pattern.replace("(?P<single>'", "(?P<single>(?!)'"), re.S)
 """The same for the rest of a text in which an apostrophe closes nothing."""
 _ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
+_CONTROL = re.compile(r"[\n\t\r]")
+_MARKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _MARKDOWN = re.compile(r"\\(?=[_*\[\]#~<>])")
 _NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
 QUOTED_CALL = re.compile(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
@@ -104,11 +105,9 @@ def repairs(view: View) -> Iterator[Repaired]:
 def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repaired | None:
     if not fixes:
         return None
-    said: dict[str, list[Span]] = {}
+    said: dict[str, list[Edit]] = {}
     for fix in fixes:
-        said.setdefault(fix.name, []).append(
-            view.span((fix.edit.start, max(fix.edit.end, fix.edit.start + 1)))
-        )
+        said.setdefault(fix.name, []).append(fix.edit)
     made = tuple(
         Diagnostic(
             f"repair.{name}",
@@ -116,7 +115,7 @@ def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repai
             "warning",
             None,
             None,
-            places[0],
+            view.span((places[0].start, max(places[0].end, places[0].start + 1))),
         )
         for name, places in said.items()
     )
@@ -128,16 +127,21 @@ _SAME = {"True": "true", "False": "false", "None": "null"}
 
 def _keeps(before: str, after: str) -> bool:
     """Whether two texts hold the same words and dollar signs in the same order."""
-    found = [_words(text) for text in (before, after)]
-    return found[0] == found[1]
+    return _words(before) == _words(after)
+
+
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
+_LINE_END = re.compile(r"\\[nt]")
+_WORD = re.compile(r"\w+|\$")
 
 
 def _words(text: str) -> list[str]:
     if "#" in text or "//" in text:
-        text = re.sub(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$", "", text)
+        text = _COMMENT.sub("", text)
     if "\\" in text:
-        text = re.sub(r"\\[nt]", " ", _MARKDOWN.sub("", text))
-    return [_SAME.get(word, word) for word in re.findall(r"\w+|\$", text)]
+        text = _LINE_END.sub(" ", _MARKDOWN.sub("", text))
+    found = _WORD.findall(text)
+    return found if _SAME.keys().isdisjoint(found) else [_SAME.get(word, word) for word in found]
 
 
 # ---------------------------------------------------------------- the steps
@@ -207,9 +211,9 @@ def _loose_json(text: str) -> list[Fix]:
 
 
 def _controls(text: str, at: int) -> list[Fix]:
-    marks = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     fixes = [
-        Fix("control_character", Edit(at + i, at + i + 1, marks[c])) for i, c in enumerate(text) if c in marks
+        Fix("control_character", Edit(at + m.start(), at + m.end(), _MARKS[m.group()]))
+        for m in _CONTROL.finditer(text)
     ]
     if "\\'" not in text:
         return fixes

@@ -43,6 +43,8 @@ class View:
 
     def origin(self, at: int) -> int:
         """The original's place of this text's place `at`."""
+        if len(self.marks) == 1:
+            return self.marks[0][1] + at - self.marks[0][0]
         position = bisect_right(self.marks, (at, 1 << 62))
         here, there = self.marks[position - 1]
         place = there + at - here

@@ -46,6 +46,8 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     Raises:
         ParseError: there is none, or one cannot be read.
     """
+    if _pattern(row.call[0]).search(text) is None:  # most texts with its tokens are in another notation
+        raise _callless(row, text)
     words = {
         "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
         "END": repr(row.call[1].strip()),
@@ -59,9 +61,12 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
             check_calls(len(calls) + 1, limits)
             calls.append(_call(row, node.children, text, limits))
     if not calls:
-        expected = row.call[0].strip()
-        raise ParseError(f"found no call such as {expected}", text=text, dialect=row.name)
+        raise _callless(row, text)
     return RawPlan(tuple(calls))
+
+
+def _callless(row: Wrapper, text: str) -> ParseError:
+    return ParseError(f"found no call such as {row.call[0].strip()}", text=text, dialect=row.name)
 
 
 def _call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> RawCall:

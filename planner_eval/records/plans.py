@@ -11,13 +11,16 @@ from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 
 
-def mended(record: Record, **options: Any) -> Plan | None:
+def mended(record: Record, error: ParseError, **options: Any) -> Plan | None:
     """The plan that repair would make of a record which strict reading refused; None where none.
 
     Args:
         record: The record.
+        error: Why strict reading refused it; where that says that repair does too, nothing is read.
         options: As for :func:`planner_eval.dialects.read.parse`, ``repair`` aside.
     """
+    if error.beyond_repair and isinstance(record.source, str):
+        return None
     try:
         return read_plan(record, repair=True, **options)
     except ParseError:

@@ -119,7 +119,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         )
         row = _row(name, plan, pred, wanted, gold, policy)
         if mends and row.state in ("unreadable", "cut") and pred is not None:
-            row = row._replace(mended=kept if repair else mended(pred, **how))
+            row = row._replace(mended=kept if repair or plan.error is None else mended(pred, plan.error, **how))
         yield _located(row) if located and row.diff is not None and row.diff.edits else row
 
 
@@ -147,6 +147,7 @@ class _Tried(NamedTuple, Generic[T]):
     found: T | None = None
     problem: str | None = None
     state: str = "unreadable"
+    error: ParseError | None = None
 
 
 def _tried(
@@ -162,7 +163,7 @@ def _tried(
     except kept as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
             return _Tried(problem=str(error))
-        return _Tried(None, f"{record.where}: {error}", unread_state(error))
+        return _Tried(None, f"{record.where}: {error}", unread_state(error), error)
 
 
 def _row(
