@@ -96,7 +96,7 @@ def read_prediction(text: str, model: str, tools: Any = None, gold: Gold | None 
     decoded = read_answer(text, model).raw
     for source, dialect in ((_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
         try:
-            plan = without_answer(parse(source, dialect=dialect))
+            plan = without_answer(parse(source, dialect=dialect, limits=UNEXPLAINED))
         except ParseError:
             continue
         if plan.calls:
