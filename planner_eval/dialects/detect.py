@@ -175,17 +175,19 @@ def signs(row: Wrapper) -> tuple[str, ...]:
 
 
 def _may_hold_token(text: str) -> bool:
-    return any(map(text.__contains__, _openers(own()).words))
+    words, angled = _openers(own()).words
+    return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
 
 
 class _Openers(NamedTuple):
     """A pattern for all rows' opening tokens, and each row's tokens, as they are and without blanks.
 
     Args:
-        words: Words of which one stands wherever the pattern finds something; a look for them is cheap.
+        words: Words of which one stands wherever the pattern finds something, for which a look is cheap;
+            those with an angle bracket apart.
     """
 
-    words: tuple[str, ...]
+    words: tuple[tuple[str, ...], tuple[str, ...]]
     pattern: re.Pattern[str]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
 
@@ -197,7 +199,8 @@ def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
     patterns = [_opener(*item) for item in sorted(tokens, key=lambda item: (-len(item[0]), item))]
     words = {max(_BETWEEN.split(token), key=len) for token, _ in tokens}
     least = sorted(word for word in words if not any(other in word for other in words - {word}))
-    return _Openers(tuple(least), re.compile("|".join(patterns) or "(?!)"), rows)
+    apart = tuple(tuple(word for word in least if ("<" in word) is angled) for angled in (False, True))
+    return _Openers((apart[0], apart[1]), re.compile("|".join(patterns) or "(?!)"), rows)
 
 
 _BETWEEN = re.compile(r"\s+|\$id|\$index|(?<=>)(?=<)")
