@@ -293,11 +293,24 @@ def _without(command: str, option: str, argv: list[str]) -> list[str]:
 
 
 # ---------------------------------------------------------------- every option
+ON_RAY = ("--engine", "--address")
+"""What needs a package that takes 300 MB; tests/test_engine_ray.py tries both where it is."""
+
+
 def test_every_option_of_every_command_has_a_row() -> None:
     every = {(command, option) for command in ALL for option in _options(command)}
     assert {name.partition(" ")[0] for name in ALL} == set(COMMANDS)
-    assert every - ROWS.keys() == set(), "add a row to tests/cli_table.toml"
+    tabled = {(command, option) for command, option in every if option not in ON_RAY}
+    assert tabled - ROWS.keys() == set(), "add a row to tests/cli_table.toml"
     assert ROWS.keys() - every == set()
+
+
+def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner_eval.engine.ray.ray", None)
+    for option in ("--engine ray", "--address 10.0.0.1:6379"):
+        done = called(shlex.split(f"diff pred.jsonl gold.jsonl {option}"))
+        assert (done.code, done.out) == (2, "")
+        assert "the engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
 
 
 @pytest.mark.parametrize(("command", "option"), ROWS)

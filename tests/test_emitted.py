@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.writing import write
+from tests.test_cli import planeval
+from tests.test_diff_runs import PRED
 
 EMIT = """
 import sys, resource
@@ -99,3 +102,32 @@ def test_pieces_that_end_in_an_error_leave_what_was_there(tmp_path: Path) -> Non
         write(file, pieces())
     assert file.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["x.txt"]
+
+
+CALLS = '[{"name": "f", "arguments": {"x": 1}}, {"name": "g", "arguments": {"y": "$c1"}}]'
+OTHERS = [
+    *(("parse", "--format", form) for form in ("text", "json")),
+    ("parse", "--grammar", "--from", "json"),
+    ("convert", "--to", "appbench"),
+    ("convert", "--to", "json", "--loss"),
+    *(("check", "--catalog", "CATALOG", "--format", form) for form in ("text", "json", "jsonl", "csv", "md")),
+]
+
+
+@pytest.mark.parametrize("argv", OTHERS, ids=" ".join)
+def test_what_is_said_of_plans_is_the_same_for_any_cut(argv: tuple[str, ...], tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text(
+        '[{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}]'
+    )
+    more, lone = tmp_path / "more.jsonl", tmp_path / "lone.json"
+    wrong = ["[{'name': 'f'}]", '[{"name": "f", ', "\\ud83d\\ude00", "f(x='\x1b[31m')"]
+    more.write_text("".join(json.dumps({"output": text}) + "\n" for text in [CALLS, *wrong, CALLS]))
+    lone.write_text(CALLS)
+    argv = tuple(one.replace("CATALOG", str(catalog)) for one in argv)
+    for files in ((str(more),), (str(lone),), (PRED, str(more))):
+        alone = planeval(argv[0], *files, *argv[1:])
+        assert alone.stdout
+        for jobs, part in (("1", "1"), ("2", "4")):
+            cut = planeval(argv[0], *files, *argv[1:], "--jobs", jobs, "--part", part)
+            assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)

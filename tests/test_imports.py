@@ -74,6 +74,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",
         "dialects.appbench_tree",
+        "base.jsonplaces",
         "dialects.framed_tree",
         "dialects.javascript_tree",
         "dialects.nestful_tree",
@@ -88,6 +89,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_words",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
+    "only pairs that processes score, and runs that are kept, need it: 25 ms": ("verbs.score_runs",),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
@@ -194,6 +196,7 @@ LATE_PACKAGES = {
     "glob": 0.5,
     "gzip": 0.6,
     "lzma": 0.9,
+    "zlib": 0.3,
 }
 """Packages that may be imported inside a function, and about how many ms each takes."""
 

@@ -53,7 +53,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data check": [(["callnavi"], "check_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [
-        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair", "evaluate")),
+        *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),
         ([str(PRED), str(GOLD), "--execute", RATES], "tool_source"),
         ([str(PRED), str(GOLD), "--execute", RATES], "compare_effects"),
         ([str(PRED), str(GOLD), "--format", "listing"], "render_many"),
@@ -119,11 +119,14 @@ ALLOWED = {
         "llm.counted", "policy", "policy.file", "benchmarks.registry",
     },
     "what results are and how they are written": {
-        "benchmarks.details", "benchmarks.score", "catalogs.formats", "comparison.patch", "dialects.listing",
+        "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
         "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed", "scoring.compare",
-        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.row_formats",
+        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.told_rows",
+    },
+    "what is done in parts, and by whom": {
+        "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
@@ -247,6 +250,20 @@ def test_pairs_are_those_of_the_command_line() -> None:
     told: list[tuple[int, int]] = []
     list(pe.evaluate(pe.pair(PREDS, GOLDS), progress=lambda done, total: told.append((done, total))))
     assert told == [(n, 13) for n in range(1, 14)]
+
+
+def test_of_two_equal_texts_one_is_read_and_rows_are_as_if_both_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a = f(#x='1')\ng(#y=a)", "[f(a=1), g(b='x')]", "I cannot help.", "[f(a=", "", "{'name': 'f'}"]
+    for repair in (False, True):
+        reading = pe.Reading(repair=repair)
+        rows = [*pe.evaluate(texts, texts, reading=reading)]
+        shared = [row.pred is row.gold for row in rows if row.diff is not None]
+        with monkeypatch.context() as patched:
+            patched.setattr("planner_eval.records.rows._are_one", lambda *_: False)
+            apart = [*pe.evaluate(texts, texts, reading=reading)]
+        assert any(shared)
+        assert not any(row.pred is row.gold for row in apart if row.diff is not None)
+        assert repr(rows) == repr(apart)
 
 
 # ---------------------------------------------------------------- scores

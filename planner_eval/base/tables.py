@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, printable
@@ -47,6 +47,38 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
         ).rstrip()
         for line in [columns, *cells]
     )
+
+
+def table_pieces(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str]:
+    r"""Rows of equal keys as ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``, as :func:`table` writes them.
+
+    >>> "".join(table_pieces(iter([{"n": 1}, {"n": 2}]), "csv"))
+    'n\n1\n2'
+    """
+    if format == "json":
+        yield from json_array(json.dumps(dict(row), ensure_ascii=False, indent=1) for row in rows)
+        return
+    lead = ""
+    for row in rows:
+        if format == "jsonl":
+            yield lead + json.dumps(dict(row), ensure_ascii=False)
+        else:
+            head = "" if lead else "".join(line + "\n" for line in table_head(list(row), format))
+            yield lead + head + table_line(list(row.values()), format)
+        lead = "\n"
+
+
+def json_array(items: Iterable[str]) -> Iterator[str]:
+    r"""An array as ``json.dumps(…, indent=1)`` writes it, of items that are written so.
+
+    >>> "".join(json_array(["1", "[]"])), "".join(json_array([]))
+    ('[\n 1,\n []\n]', '[]')
+    """
+    lead = "[\n "
+    for item in items:
+        yield lead + item.replace("\n", "\n ")
+        lead = ",\n "
+    yield "\n]" if lead[0] == "," else "[]"
 
 
 def table_head(columns: Sequence[str], format: str) -> list[str]:

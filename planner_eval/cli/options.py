@@ -172,12 +172,13 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def outputs(*forms: str, folder: bool = False) -> Decorator:
+def outputs(*forms: str, folder: bool = False, into: str = "a file a record into a directory") -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 
     Args:
         forms: What suffixes may name, in a command without ``--format``.
         folder: Whether it may be a directory, into which many files are written.
+        into: What is written there.
     """
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
@@ -199,9 +200,7 @@ def outputs(*forms: str, folder: bool = False) -> Decorator:
             type=Target(folder=folder),
             is_eager=True,  # --format looks at it
             callback=named,
-            help=f"Write to FILE, or a file a record into a directory; {instead}"
-            if folder
-            else f"Write to FILE {instead}",
+            help=f"Write to FILE, or {into}; {instead}" if folder else f"Write to FILE {instead}",
         )(run)
 
     return add

@@ -50,7 +50,7 @@ class Running(NamedTuple):
         if self.engine is not None or self.address is not None:
             from planner_eval.engine.ray import OnRay
 
-            said["engine"] = OnRay(self.address)
+            said["engine"] = OnRay.at(self.address)
         return said if self.quiet else {**said, "progress": Progress(what)}
 
 

@@ -13,16 +13,12 @@ from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.writing import refusal, write
+from planner_eval.base.writing import write
 from planner_eval.dialects.table import own
+from planner_eval.engine.claiming import claim
 from planner_eval.engine.job import Job, Part
-from planner_eval.engine.work import LEFT_OVER, digest_of, holds, mark_file, read_mark, rows_file
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # not on every platform
-    fcntl = None
+from planner_eval.engine.rows import LEFT_OVER, digest_of
+from planner_eval.engine.work import holds, mark_file, read_mark, rows_file
 
 SCHEMA = "planeval.run/1"
 _CHUNK = 1 << 20
@@ -151,23 +147,10 @@ class RunFolder:
         Raises:
             InputError: The folder holds something else, another run, or one that another process works on.
         """
-        if problem := refusal(os.path.join(path, ""), folder=True):
-            raise InputError(problem)
-        lock = None
-        try:
-            _refuse_other(path)
-            os.makedirs(os.path.join(path, "parts"), exist_ok=True)
-            lock = _lock(path)
-            run = _begun(path, run)
-            home = cls(path, run, lock)
-            home.sweep()
-            return home
-        except BaseException as error:
-            if lock is not None:
-                os.close(lock)
-            if isinstance(error, OSError):
-                raise _unusable(path, error) from None
-            raise
+        lock, part = claim(path, run)
+        home = cls(path, run._replace(part=part), lock)
+        home.sweep()
+        return home
 
     @classmethod
     def throwaway(cls, run: Run) -> RunFolder:
@@ -232,7 +215,7 @@ class RunFolder:
         """Remove what killed processes left behind."""
         for folder in (self.path, self.parts):
             for name in os.listdir(folder):
-                if _is_left(name):
+                if name.endswith(LEFT_OVER):
                     os.unlink(os.path.join(folder, name))
 
     # ------------------------------------------------------------ the end
@@ -278,84 +261,3 @@ class RunFolder:
             if known.read() == (text if text.endswith("\n") else f"{text}\n"):
                 return
         write(self.report, text)
-
-
-def _begun(path: str, run: Run) -> Run:
-    """Write down what is run, or compare it with what is written: the run, cut as it was begun.
-
-    Raises:
-        InputError: The folder holds another run.
-    """
-    name = os.path.join(path, "run.json")
-    known = _known(name)
-    if known is None:
-        write(name, json.dumps(run.data(), ensure_ascii=False, indent=1))
-        return run
-    try:
-        why, part = run.differs(known), int(known["part"])
-    except (KeyError, TypeError, ValueError):
-        raise _unreadable(name) from None
-    if why:
-        raise InputError(
-            f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
-        )
-    return run._replace(part=part)
-
-
-def _known(name: str) -> Mapping[str, Any] | None:
-    """What a ``run.json`` says; None where it is not there."""
-    try:
-        with open(name, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        data = None
-    if not isinstance(data, dict):
-        raise _unreadable(name)
-    return data
-
-
-def _unreadable(name: str) -> InputError:
-    return InputError(f"{name} cannot be read, expected what a run wrote there; name another folder")
-
-
-def _refuse_other(path: str) -> None:
-    """Refuse a folder that is not empty and holds no run.
-
-    Raises:
-        InputError: it holds something else.
-    """
-    held = [name for name in (os.listdir(path) if os.path.isdir(path) else ()) if not _is_left(name)]
-    if "run.json" not in held and set(held) - {"parts"}:
-        raise InputError(f"{path} holds other files, {min(held)} first, and no run; name another folder")
-
-
-def _is_left(name: str) -> bool:
-    return name.endswith(LEFT_OVER)
-
-
-def _lock(path: str) -> int | None:
-    """Keep others away from a folder, for as long as this process lives.
-
-    Raises:
-        InputError: another process is there.
-    """
-    if fcntl is None:
-        return None
-    held = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(held)
-        raise InputError(
-            f"another process works on the run in {path}; wait for its end, or name another folder"
-        ) from None
-    except OSError:  # some network's file systems have no locks on folders
-        os.close(held)
-        return None
-    return held
-
-
-def _unusable(path: str, error: OSError) -> InputError:
-    return InputError(f"{error.filename or path} cannot be read or written: {error.strerror or error}")

@@ -13,17 +13,15 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
+from planner_eval.engine.here import Tell, in_turn
 from planner_eval.engine.job import Part
-from planner_eval.engine.work import Broken, work
+from planner_eval.engine.work import Broken
 from planner_eval.engine.worker import Ends, Task, fork, may_fork, spawn
-
-Tell = Callable[[int, int], None]
-"""Told how many pairs are done, and how many of them are left out as broken; it may raise to end the run."""
 
 _TICK = 0.1
 _IDLE_DEATHS = 3
@@ -56,7 +54,7 @@ def spread(
     """
     jobs = min(jobs or cores(), len(parts)) or 1
     if not _POSIX or (jobs == 1 and deadline is None):
-        _alone(task, parts, tell)
+        in_turn(task, parts, tell)
         return
     with _Crew(task, iter(parts), jobs, deadline or float("inf"), closed) as crew:
         crew.run(tell)
@@ -67,31 +65,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _alone(task: Task, parts: Iterable[Part], tell: Tell) -> None:
-    """Do parts in this process."""
-    here = _Here(tell)
-    for part in parts:
-        here.first = part.first
-        here.failed += work(task.job, task.pairs, part, task.folder, None, here.watch)
-        here.done += part.end - part.first
-        tell(here.done, here.failed)
-
-
-class _Here:
-    """How far this process is with its parts."""
-
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
-        self.done = self.failed = self.first = 0
-        self.told = time.monotonic()
-
-    def watch(self, number: int) -> None:
-        """Take note of the pair that begins."""
-        if number >= 0 and (now := time.monotonic()) - self.told > _TICK:
-            self.told = now
-            self.tell(self.done + number - self.first, self.failed)
 
 
 # ---------------------------------------------------------------- workers

@@ -10,20 +10,23 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
+from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.dialects import table
+from planner_eval.engine.here import Tell
 from planner_eval.engine.job import Part
-from planner_eval.engine.local import Tell, raised, spread
+from planner_eval.engine.local import raised, spread
 from planner_eval.engine.work import read_mark
 from planner_eval.engine.worker import Task, stopped
 
+ray: Any  # most of what is asked of it has no types
 try:
-    import ray
-except ImportError:
-    raise InputError("the engine ray needs Ray: pip install 'planner_eval[ray]'") from None
+    ray = import_module("ray")
+except ImportError:  # said when somebody asks for it
+    ray = None
 
 _AT_ONCE = 8
 """Parts of one task at most: its process starts in 0.3 s, a part takes 1 to 3."""
@@ -44,6 +47,17 @@ class OnRay(NamedTuple):
     """
 
     address: str | None = None
+
+    @classmethod
+    def at(cls, address: str | None) -> OnRay:
+        """The engine, where there is one.
+
+        Raises:
+            InputError: Ray is not installed.
+        """
+        if ray is None:
+            raise InputError("the engine ray needs Ray: pip install 'planner_eval[ray]'")
+        return cls(address)
 
     def __call__(
         self,
@@ -66,7 +80,7 @@ class OnRay(NamedTuple):
         if ours:
             _begin(self.address, jobs)
         try:
-            at_once = jobs or int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+            at_once = jobs or int(ray.cluster_resources().get("CPU", 1))
             many = max(1, min(_AT_ONCE, len(parts) // (4 * at_once)))
             _run(task._replace(folder=os.path.abspath(task.folder)), parts, at_once, many, deadline, tell)
         finally:

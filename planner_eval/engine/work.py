@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from hashlib import blake2b
-from io import FileIO
 from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
 from planner_eval.engine.job import Job, Pair, Pairs, Part
+from planner_eval.engine.rows import Rows, digest_of, placing, unwritable, write_all
 from planner_eval.records.files import Record
 
 Watch = Callable[[int], None]
 """Told which pair begins, by its number, and -1 after the last of a part."""
-
-LEFT_OVER = ".part"
-"""How the names of files end that are being written; of a process that was killed they stay behind."""
 
 _CHUNK = 1 << 16
 
@@ -124,8 +120,8 @@ def work(
     left_out = {number: why for number, why in (broken or {}).items() if part.first <= number < part.end}
     name, mark_name = rows_file(folder, part), mark_file(folder, part)
     try:
-        with _placing(name) as stream:
-            rows = _Rows(stream, name)
+        with placing(name) as stream:
+            rows = Rows(stream, name)
             sums = _segments(job, pairs, part, left_out, watch or _unwatched, rows)
             rows.flush()
         text = json.dumps(sums.data(), separators=(",", ":")).encode()
@@ -137,10 +133,10 @@ def work(
             "failed": len(left_out),
             "check": digest_of(text),
         }
-        with _placing(mark_name) as stream:
-            _write(stream, json.dumps(head).encode() + b"\n" + text)
+        with placing(mark_name) as stream:
+            write_all(stream, json.dumps(head).encode() + b"\n" + text)
     except OSError as error:
-        raise _unwritable(name, error) from None
+        raise unwritable(name, error) from None
     return len(left_out)
 
 
@@ -175,9 +171,7 @@ def holds(stream: BinaryIO, mark: Mark) -> bool:
 
 
 # ---------------------------------------------------------------- the rows
-def _segments(
-    job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], watch: Watch, rows: _Rows
-) -> Any:
+def _segments(job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], watch: Watch, rows: Rows) -> Any:
     """Write the rows of a part and give their sums.
 
     Where the job fails at a pair, its sums may be half done: the pairs since the last such one are done
@@ -261,81 +255,3 @@ def _worse(known: Broken | None, error: Exception) -> Broken:
         return known._replace(both=True)
     said = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
     return Broken("parse.crash", said)
-
-
-# ---------------------------------------------------------------- files
-class _Rows:
-    """Lines on their way into a file, with their size and digest."""
-
-    def __init__(self, stream: FileIO, name: str) -> None:
-        self.stream, self.name = stream, name
-        self.waiting: list[bytes] = []
-        self.held = self.added = 0
-        self.size, self.found = 0, blake2b(digest_size=16)
-        self.begun = 0, self.found
-
-    def add(self, row: str) -> None:
-        """Write one row."""
-        line = row.encode("utf-8", "backslashreplace") + b"\n"
-        if line.find(b"\n") != len(line) - 1:
-            raise ValueError("a row holds a line end")
-        self.waiting.append(line)
-        self.added += 1
-        self.held += len(line)
-        if self.held > _CHUNK:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand over what waits."""
-        data = b"".join(self.waiting)
-        try:
-            _write(self.stream, data)
-        except OSError as error:
-            raise _unwritable(self.name, error) from None
-        self.found.update(data)
-        self.size += len(data)
-        self.waiting.clear()
-        self.held = 0
-
-    def begin(self) -> None:
-        """Remember this place."""
-        self.flush()
-        self.added = 0
-        self.begun = self.size, self.found.copy()
-
-    def back(self) -> None:
-        """Take back what was added since the place that was remembered."""
-        self.waiting.clear()
-        self.held = 0
-        self.size, self.found = self.begun
-        self.stream.seek(self.size)
-        self.stream.truncate()
-
-
-@contextmanager
-def _placing(name: str) -> Iterator[FileIO]:
-    """A file that takes its place when it is whole."""
-    temporary = f"{name}.{os.urandom(6).hex()}{LEFT_OVER}"  # workers may be on several machines
-    try:
-        with FileIO(temporary, "w") as stream:
-            yield stream
-        os.replace(temporary, name)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-
-
-def _write(stream: FileIO, data: bytes) -> None:
-    """Write all of it: the last that fits on a full disk is less."""
-    left = memoryview(data)
-    while left:
-        left = left[stream.write(left) :]
-
-
-def _unwritable(name: str, error: OSError) -> InputError:
-    return InputError(f"{name} cannot be written: {error.strerror or error}")
-
-
-def digest_of(data: bytes) -> str:
-    """A digest of some bytes, as the engine's files give it."""
-    return blake2b(data, digest_size=16).hexdigest()

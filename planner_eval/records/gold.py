@@ -28,6 +28,7 @@ from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
+_BESIDE = (*FIELDS, "alternatives")
 _MISSPELT = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
@@ -79,10 +80,9 @@ def _words_for_plans(file: PlanFile) -> Iterator[str]:
 
 
 def _misspelt(file: PlanFile) -> Iterator[str]:
-    ours = (*FIELDS, "alternatives")
     names = file.records.names() if is_stored(file.records) else _names(file.records)
     for name, count in names.items():
-        close = close_names(name, ours, 1, alike=_MISSPELT) if name not in ours else ()
+        close = close_names(name, _BESIDE, 1, alike=_MISSPELT) if name not in _BESIDE else ()
         if close:
             yield (
                 f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
@@ -94,14 +94,24 @@ def _names(records: Iterable[Record]) -> Mapping[str, int]:
     return Counter(name for one in records for name in one.fields)
 
 
-def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:
+def read_gold(
+    record: Record, *, dialect: str | None = None, compute: str | None = None, known: Plan | None = None
+) -> Gold:
     """The gold plans of a record.
+
+    Args:
+        record: The record.
+        dialect: As for :func:`planner_eval.dialects.read.parse`.
+        compute: Likewise.
+        known: The record's own plan, where its text was read already.
 
     Raises:
         ParseError: the record's own plan, or an alternative, cannot be read.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
-    plan = read_plan(record, dialect=dialect, compute=compute)
+    plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
+    if not any(name in record.fields for name in _BESIDE):
+        return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
@@ -115,7 +125,7 @@ def read_gold(record: Record, *, dialect: str | None = None, compute: str | None
 
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    given = {name: fields[name] for name in (*FIELDS, "alternatives") if name in fields}
+    given = {name: fields[name] for name in _BESIDE if name in fields}
     if given:
         from planner_eval.records.schema import GoldRecord
 

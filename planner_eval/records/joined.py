@@ -257,7 +257,14 @@ def _linked(made: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
     return int(made.execute("SELECT count(*) FROM pair").fetchone()[0])
 
 
-def moved(pred: Records, gold: Records) -> tuple[int, Record] | None:
+class Moved(NamedTuple):
+    """How many predictions stand elsewhere than the gold plan of their id, and the first of them."""
+
+    number: int
+    first: Record
+
+
+def moved(pred: Records, gold: Records) -> Moved | None:
     """How many predictions stand elsewhere than the gold plan of their id, and the first; None without one.
 
     Args:
@@ -279,4 +286,4 @@ def moved(pred: Records, gold: Records) -> tuple[int, Record] | None:
         count, first = base.execute(f"SELECT count(*), min(p.pos) {asked}").fetchone()
     finally:
         base.close()
-    return (count, pred[first]) if count else None
+    return Moved(count, pred[first]) if count else None

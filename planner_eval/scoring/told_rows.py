@@ -92,8 +92,9 @@ def told_rows(lines: Iterable[str], told: Told, sums: DiffSums) -> Iterator[str]
         each = (one_line(f"{id.ljust(width)}  {short}", _WIDTH) + "\n" for id, short in found)
         return chain(each, [sums.said])
     if told.form == "json" and (told.many or sums.pairs != 1):
-        items = _joined((" " + one.replace("\n", "\n ") for one in found), ",\n")
-        return chain(["[\n"], items, ["\n]"]) if sums.shown else iter(["[]"])
+        from planner_eval.base.tables import json_array
+
+        return json_array(found)
     if told.form == "junit":
         return junit_pieces(map(Case._make, found), sums.outcomes)
     if told.form in ("csv", "md") and sums.shown:

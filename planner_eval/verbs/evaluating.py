@@ -77,7 +77,10 @@ def same(pred: Source, gold: Source) -> bool:
     >>> same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
     True
     """
-    return same_plans(parse(pred), parse(gold))
+    plan = parse(pred)
+    if isinstance(pred, str) and pred == gold:
+        return same_plans(plan, plan)
+    return same_plans(plan, parse(gold))
 
 
 class Paired(NamedTuple):
@@ -186,7 +189,8 @@ def evaluate(
         pred: The predictions, as for :func:`pair`; or what that gave.
         gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
         reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
@@ -237,6 +241,8 @@ def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
     Raises:
         PolicyError: a rule names what neither a plan of the files nor the policy's catalog has.
     """
+    if not any(rule.where for rule in policy.rules):
+        return
     how = paired.reading
     sides = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
     if names.unknown(policy):

@@ -14,7 +14,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
-from planner_eval.dialects.nestful import is_plain, to_reference
+from planner_eval.dialects.nestful import to_reference
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.types import convert
 from planner_eval.dialects.wrappings import may_be_told
@@ -112,8 +112,20 @@ def _calls_in(text: str) -> list[Any] | None:
         values = loads_if_json(text, DEFAULT_LIMITS)
     except LimitError:
         return None
-    plain = values is not None and len(values) == 1 and values[0] and all(map(is_plain, values[0]))
+    plain = values is not None and len(values) == 1 and values[0] and all(map(_is_plain, values[0]))
     return values[0] if plain and values is not None else None
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether an object is a call as the data write it: a name, a label, arguments, and nothing else."""
+    return (
+        type(item) is dict
+        and len(item) == 3
+        and type(item.get("label")) is str
+        and type(item.get("arguments")) is dict
+        and type(item.get("name")) is str
+        and item["name"] != ""
+    )
 
 
 def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
