@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.callnavi.reading import _literal, _strict_yaml
+from planner_eval.benchmarks.callnavi.washing import _loader
 from planner_eval.benchmarks.functionchat.reading import plain_calls
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Call
@@ -121,6 +122,35 @@ def test_a_yaml_text_that_is_not_read_holds_no_api(text: str) -> None:
         assert not held or "&" in text  # an alias may refer to what it stands in
     else:
         assert "API" in value
+
+
+WRITTEN = [
+    "API", "API: ", "parameters:\n", "\n", "\n  ", "- ", "{", "}", "[", "]", ":", ": ", ",", '"', "'",
+    "1", "1:30", "2024-05-01", "~", "null", "yes", "0x1f", "1_0", "1e3", "a:b", "http://x", "=", "<<: ",
+    "---\n", "...\n", "?", "!", "# c", "|2\n", "\t", "\ufeff", "é",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WRITTEN), max_size=12).map("".join))
+@example("API: [a]\nparameters:\n- {day: 2024-05-01, at: 1:30, n: 0x1f}")
+@example("{a:[a:b]}")
+@example('{"a":1? 1:30}')
+@example("!")
+@example("[" * 400 + "]" * 400)
+@example("- " * 400 + "a")
+def test_yaml_read_in_c_is_what_is_read_in_python(text: str) -> None:
+    found = []
+    for loader in (_loader(text), yaml.SafeLoader):
+        try:
+            found.append(repr(yaml.load(text, Loader=loader)))
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError) as problem:
+            found.append(f"refused, {isinstance(problem, RecursionError)}")
+    assert found[0] == found[1]
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without its parser in C")
+def test_an_answer_as_it_is_asked_for_is_read_in_c() -> None:
+    assert _loader("API:\n- pay\nparameters:\n- {to: 'Ann', day: 2024-05-01}\n") is yaml.CSafeLoader
 
 
 @given(st.lists(st.sampled_from([*"{}[](),:#\n", "'a'", "1", "None", "\\\n", "#c", "..."]), max_size=9))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import indented
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.appbench import reading
 from planner_eval.benchmarks.nestful.f1 import mean
@@ -144,6 +149,68 @@ def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, 
     assert found is None or [(one.pred, one.gold) for one in found] == alike
 
 
+LINES = ("Hotels: [h = find(#city='Rome', #n=2)]", "book(#hotel=h, #days=['a', b])", "A: []", "x, y = f()")
+CALLS = (json.dumps([CALL]), json.dumps([CALL, CALL], indent=1), f"So:\n```json\n{json.dumps([CALL])}\n```")
+MARKS = [
+    "[",
+    "]",
+    "(",
+    ")",
+    "#",
+    "'",
+    '"',
+    "=",
+    ",",
+    ":",
+    "{",
+    "}",
+    "\n",
+    " ",
+    "\t",
+    "\\",
+    "```",
+    "01",
+    "9" * 5000,
+]
+
+
+@given(
+    st.lists(st.sampled_from(LINES), min_size=1, max_size=3).map("\n".join) | st.sampled_from(CALLS),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), st.sampled_from(["", *MARKS])), max_size=3),
+)
+@example("x = f(#a=[1])", [])
+@example("A: []\nB: [f()]", [])
+@example(CALLS[0], [(30, 500, "")])
+def test_a_refusal_that_is_not_explained_is_one_all_the_same(
+    text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    for at, gone, put in edits:
+        text = text[:at] + put + text[at + gone :]
+    dialect = "nestful" if "label" in text else "appbench"
+    found: list[Any] = []
+    for limits in (DEFAULT_LIMITS, UNEXPLAINED):
+        try:
+            found.append(parse(text, dialect=dialect, limits=limits))
+        except ParseError as problem:
+            found.append(problem.code if dialect == "nestful" else "refused")
+    assert found[0] == found[1]
+
+
+def test_a_text_without_lines_or_json_loads_no_grammar() -> None:
+    program = """
+import sys
+from planner_eval.benchmarks.appbench.reading import read_prediction
+from planner_eval.benchmarks.nestful.reading import read_prediction as read_calls
+found = read_prediction("Movies: [x = buy(#city='Reno', #n='2']\\nRents: [y = ride(#to=x)]")
+assert [call.name for call in found.plan.calls] == ["buy", "ride"] and found.mended == 1
+cut = '[{"name": "add", "label": "$var_1", "arguments": {"a": 1'
+assert read_calls(cut, "DeepSeek-V3").error == "parse.syntax"
+print("lark" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n", done.stdout
+
+
 def test_rows_made_when_asked_for_are_as_any_other() -> None:
     plain = SampleScore("a", True, (Figure("win", 1.0),), "x")
     made = SampleScore.counted("a", True, lambda: iter([Figure("win", 1.0)]), "x")
@@ -152,6 +219,17 @@ def test_rows_made_when_asked_for_are_as_any_other() -> None:
     assert not hasattr(made, "other")
     report = nestful.score_corrected([(Sample("a", gold=[CALL]), json.dumps([CALL]))])
     assert report_data(report) == json.loads(json.dumps(asdict(report)))
+
+
+def test_rows_that_are_counted_alike_share_their_figures_and_are_written_alike() -> None:
+    other = [CALL | {"label": "$var_9"}, CALL]
+    answers = [json.dumps([CALL]), "[", json.dumps([CALL]), json.dumps(other)]
+    records = [(Sample(f"{at}", gold=[CALL]), text) for at, text in enumerate(answers)]
+    for report in (nestful.score_corrected(records), nestful.score_official(records)):
+        first, second, third, _ = (row.figures for row in report.rows)
+        assert first is third
+        assert first != second
+        assert indented(report_data(report)) == json.dumps(asdict(report), ensure_ascii=False, indent=1)
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,29 @@ JSON_ROWS = [row for row in table().values() if SHAPES[row.shape].form in ("data
 def test_shipped_templates_of_json_are_spelt_as_usual(row: Wrapper) -> None:
     """Files are cut into records before the table is read: other names of keys go into messages.py."""
     assert not row.call or is_usual(row)
+
+
+@pytest.mark.parametrize("folder", ["own-1.0.dist-info", "own.egg-info", "own-1.0-py3.egg/EGG-INFO"])
+def test_rows_of_an_installed_package_are_found(tmp_path: Path, folder: str) -> None:
+    """Most installations have none, which is told without the library that would list them."""
+    info = tmp_path / folder
+    info.mkdir(parents=True)
+    code = f"import tomllib\nrows = lambda: tomllib.loads({ROW!r})['dialect']\n"
+    (tmp_path / "own_rows.py").write_text(code)
+    program = """
+import sys
+from planner_eval.dialects.table import own
+before = [row.name for row in own()], "importlib.metadata" in sys.modules
+own.__globals__["_installed"].cache_clear()
+open(sys.argv[1], "w").write("[planner_eval.wrappers]\\nown = own_rows:rows\\n")
+print(*before, [row.name for row in own()])
+"""
+    (info / "METADATA").write_text("Name: own\nVersion: 1.0\n")
+    egg = [str(info.parent)] if info.name == "EGG-INFO" else []
+    paths = os.pathsep.join([str(tmp_path), *egg, str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(info / "entry_points.txt")],
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"[] {info.name == 'EGG-INFO'} ['own']\n"

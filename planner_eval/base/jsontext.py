@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import MAX_DIGITS, Limits, Span, refuse_integer
+from planner_eval.base.limits import MAX_DIGITS, Limits, Span, long_integers, refuse_integer
 
 LARK_CHARS = 256_000
 """Above this size json's own error message serves: Lark would take seconds to find the same place."""
@@ -78,6 +78,23 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
 }
 
 
+class Shared(list[Any]):
+    r"""A list that stands in several places of some data and stays as it is: it is written out once.
+
+    >>> print(indented([one := Shared([1]), one]).replace("\n", ""))
+    [ [  1 ], [  1 ]]
+    """
+
+    __slots__ = ("_written",)
+
+    def indented(self, line: str) -> str:
+        """As :func:`indented` has it."""
+        known = getattr(self, "_written", None)
+        if known is None or known[0] != line:
+            self._written = known = (line, indented([*self], line))
+        return known[1]
+
+
 def indented(data: Any, line: str = "\n") -> str:
     """Data as JSON a field a line, as ``json.dumps`` with an indent of one, in a third of its time.
 
@@ -93,6 +110,8 @@ def indented(data: Any, line: str = "\n") -> str:
      ]
     }
     """
+    if type(data) is Shared:
+        return data.indented(line)
     inner = line + " "
     if isinstance(data, dict) and data:
         found = [
@@ -125,7 +144,8 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     except json.JSONDecodeError as error:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
-        if len(text) <= LARK_CHARS and not error.msg.startswith(("Unterminated", "Invalid")):
+        known = error.msg.startswith(("Unterminated", "Invalid"))
+        if not known and len(text) <= LARK_CHARS and (limits.explained or long_integers(text)):
             parse_located(text, dialect)
         reason = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at").removesuffix(" starting")
         raise ParseError(reason, text=text, offset=error.pos, dialect=dialect) from None

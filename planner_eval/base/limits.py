@@ -29,14 +29,18 @@ class Limits(NamedTuple):
         chars: Characters of one text.
         depth: Nesting of lists and objects.
         calls: Calls of one plan.
+        explained: Whether a refusal says what was found and what was expected, for which a grammar reads the
+            text once more; who only asks whether a text can be read does without.
     """
 
     chars: int = 16_000_000
     depth: int = 200
     calls: int = 100_000
+    explained: bool = True
 
 
 DEFAULT_LIMITS = Limits()
+UNEXPLAINED = Limits(explained=False)
 _LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
 _LONG_UNQUOTED = rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}"
 

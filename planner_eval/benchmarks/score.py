@@ -160,18 +160,20 @@ def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: b
     """
     if form == "json":
         return indented(_data(scored))
-    figures = list(figure_rows(scored))
-    records = [
+    records = (
         row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
-    ]
+    )
+    if rows and form not in ("text", "md"):
+        return table(list(records), form)
+    figures = list(figure_rows(scored))
     if form not in ("text", "md"):
-        return table(records if rows else figures, form)
+        return table(figures, form)
     for row in figures:  # the published figure to its last digit, where others are rounded
         if isinstance(row.get("official"), float):
             row["official"] = str(row["official"])
     blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
     if rows:
-        blocks.append(table(records, form))
+        blocks.append(table(list(records), form))
     return "\n\n".join(blocks)
 
 

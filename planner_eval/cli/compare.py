@@ -28,6 +28,7 @@ from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
     judge_failed,
+    rare_collection,
     refuse_idle_options,
     scoring_options,
 )
@@ -155,6 +156,7 @@ def _under_benchmark(
     from planner_eval.benchmarks.registry import benchmark
 
     refuse_stdin_twice(*systems, gold)
+    rare_collection()
     bench = benchmark(asked.benchmark or "")
     refuse_idle_options(bench, asked)
     with scoring_options(bench, asked) as options:

@@ -55,6 +55,8 @@ def read(text: str, limits: Limits) -> RawPlan:
     raw = read_fast(text)
     if raw is None:
         _refuse_deep(text, limits)
+        if not limits.explained and _BEYOND.search(text) is None:
+            raise ParseError("these are no calls a line", text=text, dialect="appbench")
         raw = read_grammar(text)
     check_calls(len(raw.calls), limits)
     return raw
@@ -146,6 +148,8 @@ def fast_call(text: str, at: int, app: str | None, calls: list[RawCall], notes: 
     return at
 
 
+_BEYOND = re.compile(r"\[\s*+(?:\[|\])|=\s*+\[")
+"""What the grammar reads and :func:`read_fast` does not: a list as a value, and brackets without a call."""
 _SEPARATOR = re.compile(r"\s*+,\s*+")
 _LINE_END = re.compile(r"[ \t]*+(?:(?:\r?\n[ \t]*+)++|\Z)")
 _CLOSING = re.compile(r"\s*+\]")

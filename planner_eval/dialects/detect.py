@@ -175,7 +175,8 @@ def signs(row: Wrapper) -> tuple[str, ...]:
 
 
 def _may_hold_token(text: str) -> bool:
-    return any(map(text.__contains__, _openers(own()).words))
+    words, angled = _openers(own()).words
+    return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
 
 
 def _held(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
@@ -192,11 +193,12 @@ class _Openers(NamedTuple):
     """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
 
     Args:
-        words: Words of which one stands wherever a pattern finds something; a look for them is cheap.
+        words: Words of which one stands wherever a pattern finds something, for which a look is cheap;
+            those with an angle bracket apart.
         patterns: What finds each token, the longest first, with a word that stands wherever it does.
     """
 
-    words: tuple[str, ...]
+    words: tuple[tuple[str, ...], tuple[str, ...]]
     patterns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
 
@@ -209,7 +211,8 @@ def _openers(_own: tuple[Wrapper, ...]) -> _Openers:
     patterns = tuple((_word(token), _opener(token, following)) for token, following in longest)
     words = {word for word, _ in patterns}
     least = sorted(word for word in words if not any(other in word for other in words - {word}))
-    return _Openers(tuple(least), patterns, rows)
+    apart = tuple(tuple(word for word in least if ("<" in word) is angled) for angled in (False, True))
+    return _Openers((apart[0], apart[1]), patterns, rows)
 
 
 def _word(token: str) -> str:

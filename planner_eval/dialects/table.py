@@ -7,10 +7,14 @@ group ``planner_eval.wrappers``.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -120,12 +124,45 @@ def _shipped() -> dict[str, Wrapper]:
 
 @cache
 def _installed() -> dict[str, Wrapper]:
+    if not _is_announced():
+        return {}
     from importlib.metadata import entry_points
 
     found: dict[str, Wrapper] = {}
     for point in entry_points(group=GROUP):
         found |= {row.name: row for row in (make(item, point.name) for item in point.load()())}
     return found
+
+
+def _is_announced() -> bool:
+    """Whether an installed package may have entry points of our group.
+
+    Loading what lists them takes longer than most commands, so that folders of packages are looked through
+    first; what is installed in another way than as a folder has to be asked.
+    """
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return True
+    for path in sys.path:
+        folder = Path(path)
+        if folder.is_file() or folder.suffix == ".egg":
+            return True
+        with suppress(OSError):
+            for entry in os.scandir(folder):
+                if entry.name.endswith(".egg") or (entry.name.endswith(_INFO) and _names_group(entry.path)):
+                    return True
+    return False
+
+
+_INFO = (".dist-info", ".egg-info")
+
+
+def _names_group(info: str) -> bool:
+    try:
+        return GROUP.encode() in Path(info, "entry_points.txt").read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:  # an egg's information may be a file, without a word on entry points
+        return os.path.isdir(info)
 
 
 def add_file(path: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads
-from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.find import without_thoughts
@@ -76,14 +76,10 @@ def read_prediction(text: str) -> Reading:
     quick = _plain_answer(text)
     if quick is not None:
         return Reading(quick)
-    code = None
-    try:
-        plan = parse(text, dialect="appbench")
-    except ParseError as problem:
-        code = problem.code
-    else:  # a line that it took for prose may be a call for all that
-        if len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
-            return Reading(comparable(plan))
+    plan = _read(text)
+    # A line that it took for prose may be a call for all that.
+    if plan is not None and len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
+        return Reading(comparable(plan))
     kept = []
     unread = mended = 0
     for line in _lines(text):
@@ -97,10 +93,27 @@ def read_prediction(text: str) -> Reading:
             mended += 1
         else:
             unread += 1
+    plan = _read("\n".join(kept))
+    if plan is not None:
+        return Reading(comparable(plan), unread, mended)
+    return Reading(Plan(), unread, error=_refusal(text))
+
+
+def _read(text: str) -> Plan | None:
+    """The plan of a text in AppBench's notation; None where it has none."""
     try:
-        return Reading(comparable(parse("\n".join(kept), dialect="appbench")), unread, mended)
+        return parse(text, dialect="appbench", limits=UNEXPLAINED)
     except ParseError:
-        return Reading(Plan(), unread, error=code)
+        return None
+
+
+def _refusal(text: str) -> str | None:
+    """The code of the error with which a text is refused; None where it can be read after all."""
+    try:
+        parse(text, dialect="appbench")
+    except ParseError as problem:
+        return problem.code
+    return None
 
 
 def read_gold(gold: Any) -> Plan:
@@ -223,13 +236,7 @@ def _with_quotes(argument: re.Match[str]) -> str:
 
 
 def _reads(line: str, *, patient: bool) -> bool:
-    if not patient:
-        return read_fast(line) is not None
-    try:
-        parse(line, dialect="appbench")
-    except ParseError:
-        return False
-    return True
+    return (_read(line) if patient else read_fast(line)) is not None
 
 
 def comparable(plan: Plan) -> Plan:

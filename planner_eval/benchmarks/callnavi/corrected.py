@@ -30,13 +30,13 @@ from planner_eval.benchmarks.callnavi.official import (
     macro,
     score_stability,
 )
-from planner_eval.benchmarks.callnavi.reading import plan_of, read_answer, read_route
+from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER, Verdict
 from planner_eval.benchmarks.callnavi.washing import read_json, read_yaml
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Judge
-from planner_eval.plan.model import Plan, Value
+from planner_eval.plan.model import Value
 
 
 class Compared(NamedTuple):
@@ -91,45 +91,46 @@ def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge |
     problem = gold_problem(sample)
     if problem:
         return Compared(sample, False, Verdict(error=problem), None)
-    gold = plan_of(sample.gold)
+    gold = calls_of(sample.gold)
     answer = read_answer(text, notation=notation)
-    plan = answer.plan
-    if plan is None and judge is not None:
-        plan = _repaired_by(judge, text, sample.tools, notation)
-    rating = (
-        None if judge is None else ask_clean_rating(judge, sample.gold, text if plan is None else shown(plan))
-    )
-    verdict = Verdict(error=answer.code) if plan is None else judge_plan(gold, plan)
+    calls = answer.calls
+    if calls is None and judge is not None:
+        calls = _repaired_by(judge, text, sample.tools, notation)
+    rating = None
+    if judge is not None:
+        rating = ask_clean_rating(judge, sample.gold, text if calls is None else shown(calls))
+    verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
     return Compared(sample, answer.valid, verdict, rating)
 
 
-def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Plan | None:
+def _repaired_by(judge: Judge, text: str, tools: Any, notation: str) -> Calls | None:
     value = ask_repair(judge, text, tools, read_json if notation == "json" else read_yaml)
     try:
-        return plan_of(value)
+        return calls_of(value)
     except ParseError:
         return None
 
 
-def shown(plan: Plan) -> dict[str, Any]:
-    """The plan in CallNavi's own form, for the judge."""
-    return {"API": [call.name for call in plan.calls], "parameters": [dict(c.arguments) for c in plan.calls]}
+def shown(calls: Calls) -> dict[str, Any]:
+    """The calls in CallNavi's own form, for the judge."""
+    return {"API": [name for name, _ in calls], "parameters": [dict(arguments) for _, arguments in calls]}
 
 
-def judge_plan(gold: Plan, predicted: Plan) -> Verdict:
-    """The three verdicts on a plan; each implies the one before it.
+def judge_calls(gold: Calls, predicted: Calls) -> Verdict:
+    """The three verdicts on an answer's calls; each implies the one before it.
 
-    >>> gold = plan_of({"API": ["pay"], "parameters": [{"sum": 5, "to": "$$$"}]})
-    >>> judge_plan(gold, plan_of({"API": ["pay"], "parameters": [{"sum": 5.0, "to": "Ann"}]})).ast
+    >>> gold = calls_of({"API": ["pay"], "parameters": [{"sum": 5, "to": "$$$"}]})
+    >>> judge_calls(gold, calls_of({"API": ["pay"], "parameters": [{"sum": 5.0, "to": "Ann"}]})).ast
     True
-    >>> judge_plan(gold, plan_of({"API": ["pay"], "parameters": [{"sum": 5, "to": 1, "note": ""}]}))
+    >>> judge_calls(gold, calls_of({"API": ["pay"], "parameters": [{"sum": 5, "to": 1, "note": ""}]}))
     Verdict(order=True, structure=False, ast=False, error=None)
     """
-    if [call.name for call in gold.calls] != [call.name for call in predicted.calls]:
+    if [name for name, _ in gold] != [name for name, _ in predicted]:
         return Verdict()
-    pairs = [(g.arguments, p.arguments) for g, p in zip(gold.calls, predicted.calls, strict=True)]
+    pairs = [(wanted, given) for (_, wanted), (_, given) in zip(gold, predicted, strict=True)]
     for wanted, given in pairs:
-        if sorted([key for key, _ in wanted]) != sorted([key for key, _ in given]):
+        names, others = [key for key, _ in wanted], [key for key, _ in given]
+        if names != others and sorted(names) != sorted(others):
             return Verdict(True)
     for wanted, given in pairs:
         values = dict(given)

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.benchmarks.callnavi.corrected import judge_plan
+from planner_eval.benchmarks.callnavi.corrected import judge_calls
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, gold_problem
-from planner_eval.benchmarks.callnavi.reading import plan_of, read_answer, read_route
+from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.callnavi.verdicts import PLACEHOLDER
 from planner_eval.benchmarks.report import Records
 from planner_eval.datasets.sample import Sample
-from planner_eval.plan.model import Plan, Value
+from planner_eval.plan.model import Value
 
 KINDS = {
     "hallucination": "F.1: calls an API that is not on the list",
@@ -49,24 +49,24 @@ def kinds_of(
     >>> sorted(kinds_of(sample, 'So: {"API": ["list"], "parameters": [{}]}'))
     ['format', 'logic: steps']
     """
-    wanted = plan_of(sample.gold)
+    wanted = calls_of(sample.gold)
     if task == "routing":
         names = read_route(text)
-        formed, plan = names is not None and "```" not in text, None
-        right = names == [call.name for call in wanted.calls]
+        formed, calls = names is not None and "```" not in text, None
+        right = names == [name for name, _ in wanted]
     else:
         answer = read_answer(text, notation=notation)
-        formed, plan = answer.valid, answer.plan
-        names = None if plan is None else [call.name for call in plan.calls]
-        right = plan is not None and judge_plan(wanted, plan).ast
+        formed, calls = answer.valid, answer.calls
+        names = None if calls is None else [name for name, _ in calls]
+        right = calls is not None and judge_calls(wanted, calls).ast
     found = set() if formed else {"format"}
     if names is not None and not right:
-        found |= _wrong(sample, wanted, names, plan)
+        found |= _wrong(sample, wanted, names, calls)
     return frozenset(found)
 
 
-def _wrong(sample: Sample, wanted: Plan, names: Sequence[str], plan: Plan | None) -> set[str]:
-    gold = [call.name for call in wanted.calls]
+def _wrong(sample: Sample, wanted: Calls, names: Sequence[str], calls: Calls | None) -> set[str]:
+    gold = [name for name, _ in wanted]
     found = set()
     if listed := _listed(sample):
         found |= {"hallucination"} if set(names) - listed - set(gold) else set()
@@ -75,7 +75,7 @@ def _wrong(sample: Sample, wanted: Plan, names: Sequence[str], plan: Plan | None
         found.add("logic: order")
     if missing.total() > extra.total():
         found.add("logic: steps")
-    if list(names) == gold and plan is not None and _lacks_values(wanted, plan):
+    if list(names) == gold and calls is not None and _lacks_values(wanted, calls):
         found.add("logic: values")
     return found or {"other"}
 
@@ -86,13 +86,11 @@ def _listed(sample: Sample) -> set[str]:
     return {tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)}
 
 
-def _lacks_values(wanted: Plan, plan: Plan) -> bool:
+def _lacks_values(wanted: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
-    pairs = list(zip(wanted.calls, plan.calls, strict=True))[1:]
+    pairs = list(zip(wanted, calls, strict=True))[1:]
     return any(
-        _is_open(value) and name not in dict(call.arguments)
-        for gold, call in pairs
-        for name, value in gold.arguments
+        _is_open(value) and name not in dict(given) for (_, gold), (_, given) in pairs for name, value in gold
     )
 
 

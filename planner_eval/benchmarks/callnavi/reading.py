@@ -9,11 +9,11 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, loads_if_json
@@ -30,19 +30,28 @@ _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
 
+Calls: TypeAlias = "Sequence[tuple[str, Arguments]]"
+"""The names of a plan's calls, and what each is given."""
+
+
 @dataclass(frozen=True, slots=True)
 class PredictedPlan:
     """What an answer says.
 
     Args:
-        plan: Its calls in order; None where it cannot be read as calls.
+        calls: Its calls in order; None where it cannot be read as calls.
         valid: The text as a whole is an object of the notation asked for.
-        code: Why there is no plan: the code of a diagnostic.
+        code: Why there are none: the code of a diagnostic.
     """
 
-    plan: Plan | None
+    calls: Calls | None
     valid: bool
     code: str | None = None
+
+    @property
+    def plan(self) -> Plan | None:
+        """The calls as a plan."""
+        return None if self.calls is None else _as_plan(self.calls)
 
 
 def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
@@ -63,7 +72,7 @@ def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
     except ParseError:
         return _repaired(text)
     try:
-        return PredictedPlan(plan_of(value), isinstance(value, dict))
+        return PredictedPlan(calls_of(value), isinstance(value, dict))
     except ParseError as problem:
         return PredictedPlan(None, isinstance(value, dict), problem.code)
 
@@ -89,7 +98,7 @@ def _repaired(text: str) -> PredictedPlan:
     for candidate in _candidates(text):
         for reader in (_strict_json, _literal, _strict_yaml):
             try:
-                return PredictedPlan(plan_of(reader(candidate)), False)
+                return PredictedPlan(calls_of(reader(candidate)), False)
             except ParseError:
                 continue
     try:
@@ -97,7 +106,7 @@ def _repaired(text: str) -> PredictedPlan:
     except ParseError as problem:
         return PredictedPlan(None, False, problem.code)
     # Every question of the benchmark wants calls: prose without any is what a model is asked to repair.
-    return PredictedPlan(plan, False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
+    return PredictedPlan(_calls(plan), False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -174,13 +183,36 @@ def plan_of(value: Any) -> Plan:
     Raises:
         ParseError: the data holds no calls.
 
-    >>> [call.arguments for call in plan_of({"API": ["a", "b"], "parameters": [{"x": 1}]}).calls]
+    >>> plan_of({"API": ["a"], "parameters": [{"x": 1}]}).calls[0]
+    Call(id='c1', name='a', arguments=(('x', 1),), app=None, returns=())
+    """
+    return _as_plan(calls_of(value))
+
+
+def _as_plan(calls: Calls) -> Plan:
+    return Plan(tuple([Call(f"c{n}", name, arguments) for n, (name, arguments) in enumerate(calls, 1)]))
+
+
+def _calls(plan: Plan) -> Calls:
+    return [(call.name, call.arguments) for call in plan.calls]
+
+
+def calls_of(value: Any) -> Calls:
+    """The calls of a decoded answer, see :func:`plan_of`, which makes a plan of them.
+
+    Args:
+        value: As there.
+
+    Raises:
+        ParseError: as there.
+
+    >>> [arguments for _, arguments in calls_of({"API": ["a", "b"], "parameters": [{"x": 1}]})]
     [(('x', 1),), ()]
     """
     if isinstance(value, list) and value and all(isinstance(call, dict) and "API" in call for call in value):
         value = {"API": [c["API"] for c in value], "parameters": [c.get("parameters", {}) for c in value]}
     if not isinstance(value, dict) or "API" not in value:
-        return parse(value) if isinstance(value, (dict, list)) else _refuse("no object")
+        return _calls(parse(value)) if isinstance(value, (dict, list)) else _refuse("no object")
     names, entries = value["API"], value.get("parameters")
     if isinstance(names, str):
         names = [names]
@@ -192,10 +224,7 @@ def plan_of(value: Any) -> Plan:
         _refuse("parameters is no list of objects")
     if len(entries) > len(names):
         _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")
-    calls = zip_longest(names, entries)
-    return Plan(
-        tuple([Call(f"c{n}", name, _arguments(entry or {})) for n, (name, entry) in enumerate(calls, 1)])
-    )
+    return [(name, _arguments(entry or {})) for name, entry in zip_longest(names, entries)]
 
 
 def _arguments(entry: dict[str, Any]) -> Arguments:

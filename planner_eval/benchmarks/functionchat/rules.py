@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.functionchat.matching import GOLD_ALONE, digest, same_value
@@ -143,9 +144,12 @@ def _is_listed(value: Any, listed: Any) -> bool:
     return any(_equal(value, option) or same_text(value, option) for option in options)
 
 
+_SCALARS = frozenset({str, int, bool, NoneType})
+
+
 def _equal(a: Any, b: Any) -> bool:
     """Equality that keeps types apart: 3 is neither 3.0 nor True."""
-    if type(a) is type(b) is str and a == b:
+    if type(a) is type(b) and type(a) in _SCALARS and a == b:
         return True
     return json.dumps(a, sort_keys=True, default=repr) == json.dumps(b, sort_keys=True, default=repr)
 

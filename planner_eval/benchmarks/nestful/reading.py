@@ -10,13 +10,14 @@ from typing import Any
 
 from planner_eval.base.errors import CatalogError, LimitError, ParseError
 from planner_eval.base.jsontext import loads_if_json
-from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
 from planner_eval.dialects.nestful import to_reference
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.types import convert
+from planner_eval.dialects.wrappings import may_be_told
 from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
 from planner_eval.plan.walk import holds
 
@@ -88,13 +89,14 @@ def read_prediction(text: str, model: str, tools: Any = None, gold: Gold | None 
     if data is not None and gold is not None and gold.data is not None and _written(data) == gold.data:
         return Reading(_closed(gold.plan))
     try:
-        return Reading(_closed(without_answer(parse(data or text, dialect="nestful"))))
+        plan = parse(data or text, dialect="nestful", limits=UNEXPLAINED)
+        return Reading(_closed(without_answer(plan)))
     except ParseError as problem:
         code = problem.code
     decoded = read_answer(text, model).raw
     for source, dialect in ((_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
         try:
-            plan = without_answer(parse(source, dialect=dialect))
+            plan = without_answer(parse(source, dialect=dialect, limits=UNEXPLAINED))
         except ParseError:
             continue
         if plan.calls:
@@ -132,7 +134,7 @@ def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
     Such an answer writes no labels: ``$var_2.result$`` means its second call. Where it writes every value in
     quotes, they are what the tools' specs say.
     """
-    if not text.lstrip().startswith("["):
+    if not text.lstrip().startswith("[") or ("(" not in text and not may_be_told(text)):
         return None
     try:
         plan = parse(_BARE.sub(r'"\1"', text), dialect="pythonic")
@@ -212,9 +214,18 @@ def usual_layout(tools: Any) -> Any:
     >>> usual_layout([{"output_parameter": {"result": {}}, "parameters": {"properties": {"a": {}}}}])
     [{'parameters': {'a': {}}, 'output_parameters': {'result': {}}}]
     """
-    if not isinstance(tools, list):
+    if not isinstance(tools, list) or not any(map(_is_older, tools)):
         return tools
     return [_usual(spec) if isinstance(spec, dict) else spec for spec in tools]
+
+
+def _is_older(spec: Any) -> bool:
+    """Whether a spec is in another layout than version 2's."""
+    if not isinstance(spec, dict):
+        return False
+    fields = (spec.get("parameters"), spec.get("output_parameters"))
+    nested = [one for one in fields if isinstance(one, dict) and isinstance(one.get("properties"), dict)]
+    return bool(nested) or "output_parameter" in spec
 
 
 def _usual(spec: Mapping[str, Any]) -> dict[str, Any]:
