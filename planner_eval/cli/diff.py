@@ -15,7 +15,7 @@ from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.running import Running, running
+from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.sources import ids, read_sides
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -55,6 +55,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @written(*WRITTEN, *SHOWN, REPORT, help="How to write the result.")
 @drawing
 @running
+@store_option
 @outputs(folder=True)
 def command(
     pred: str,
@@ -71,6 +72,7 @@ def command(
     form: str,
     look: Look,
     running: Running,
+    store: str | None,
     output: str | None,
 ) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
@@ -99,7 +101,7 @@ def command(
     if shape.pictured or seconds is not None or tools is not None:
         done = _with_rows(job, paired, rows, quiet=running.quiet)
     else:
-        kept = _kept(paired, output if shape.run else None)
+        kept = _kept(paired, output if shape.run else None, store)
         done = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **kept)
     with done as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
@@ -157,7 +159,7 @@ def _with_rows(job: DiffJob, paired: Paired, rows: list[Row], *, quiet: bool) ->
     yield Done(sums, list(lines if quiet else counting(lines, len(paired.pairs), "pairs")))
 
 
-def _kept(paired: Paired, folder: str | None) -> dict[str, Any]:
+def _kept(paired: Paired, folder: str | None, store: str | None) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
 
@@ -167,7 +169,7 @@ def _kept(paired: Paired, folder: str | None) -> dict[str, Any]:
 
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]
-        kept |= {"folder": folder, "report": _report_text}
+        kept |= {"folder": folder, "report": _report_text, "store": store or "jsonl"}
         kept["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
     return kept
 
@@ -207,6 +209,7 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
             Applies(
                 ("execute", "seconds"), not run, "to what is written into a file, not to a run's directory"
             ),
+            Applies(("store",), run, "to a run that is kept: -o DIR/"),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
             Applies(
                 ("structure",),

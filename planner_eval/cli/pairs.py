@@ -50,19 +50,20 @@ def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, strictly)
 
 
-def in_parts(running: Running, paired: Paired, output: str | None) -> dict[str, Any]:
+def in_parts(running: Running, paired: Paired, output: str | None, store: str | None) -> dict[str, Any]:
     """How pairs are worked on, as :func:`planner_eval.score` takes it.
 
     Args:
         running: What the user says of it.
         paired: The pairs.
         output: The folder where the run is kept; else what is written, if not to standard output.
+        store: In what the folder keeps the rows; None for the usual.
     """
     from planner_eval.engine.large import is_large
 
     folder = output if is_folder(output) else None
     if running.wanted or folder is not None or is_large(paired.pred, paired.gold):
-        return {"jobs": 0, "folder": folder, **running.options()}
+        return {"jobs": 0, "folder": folder, "store": store or "jsonl", **running.options()}
     return {} if running.quiet else {"progress": counted()}
 
 

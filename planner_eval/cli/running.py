@@ -89,6 +89,14 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
     return bundled("running", Running, Running._fields)(command)
 
 
+store_option = click.option(
+    "--store",
+    type=click.Choice(["jsonl", "parquet"]),
+    help="In what a run's folder keeps its rows, jsonl when left out; parquet needs pyarrow.",
+)
+"""Add ``--store``, which applies to a run that is kept in a folder."""
+
+
 class Progress:
     """What is done, how fast, and how long it will take: a line on a terminal, elsewhere one now and then.
 

@@ -24,7 +24,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.pairs import READING, in_parts, is_run, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.running import Running, running
+from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.score_benchmark import Published, benchmark_options, refuse_tabbed, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
@@ -75,6 +75,7 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 @benchmark_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
+@store_option
 @written(*WRITTEN, TABBED, help="How to write it; tsv is a benchmark's own result file.")
 @outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
@@ -91,6 +92,7 @@ def command(
     published: Published,
     details: bool,
     running: Running,
+    store: str | None,
     form: str,
     output: str | None,
 ) -> int:
@@ -132,6 +134,7 @@ def command(
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
+            Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
             Applies(
                 ("output",), not kept or not (named or gold is None), "as a file here, and DIR/ is a folder"
             ),
@@ -153,7 +156,7 @@ def command(
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
-        made = pe.score(paired, **chosen, **in_parts(running, paired, output))
+        made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
     return _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
 
 

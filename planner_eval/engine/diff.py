@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.engine.described import described
-from planner_eval.engine.job import Pair
+from planner_eval.engine.job import JSON, Pair
 from planner_eval.policy import Policy
 from planner_eval.records import rows
 from planner_eval.records.files import Record
@@ -51,6 +51,16 @@ class DiffJob:
             **self.told._asdict(),
             "located": self.located,
             "failures": self.failures,
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """The types of a row's keys, see :func:`.parquet.write_rows`."""
+        return {
+            **dict.fromkeys(("id", "state", "error", "readable_with_repair"), str),
+            **dict.fromkeys(("same", "proved"), bool),
+            "pairs": [[int]],
+            **{name: [int] for name in ("missing", "extra")},
+            **dict.fromkeys(("edits", "structure"), JSON),
         }
 
     def fold(self, data: Any = None) -> DiffSums:

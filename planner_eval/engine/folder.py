@@ -18,6 +18,7 @@ from planner_eval.dialects.table import own
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.job import Job, Part
 from planner_eval.engine.rows import LEFT_OVER, digest_of
+from planner_eval.engine.stores import STORES, Changed, whole_marks, write_all_rows
 from planner_eval.engine.work import holds, mark_file, read_mark, rows_file
 
 SCHEMA = "planeval.run/1"
@@ -51,6 +52,7 @@ class Run(NamedTuple):
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part, which decides nothing.
         notations: Those that are not shipped, by name, and a digest of each.
+        store: In what all rows are kept in the end, see :data:`.stores.STORES`.
     """
 
     kind: str
@@ -60,13 +62,22 @@ class Run(NamedTuple):
     deadline: float | None
     part: int
     notations: Mapping[str, str]
+    store: str = "jsonl"
 
     @classmethod
-    def of(cls, job: Job, inputs: Sequence[Input], pairs: int, deadline: float | None, part: int) -> Run:
+    def of(
+        cls,
+        job: Job,
+        inputs: Sequence[Input],
+        pairs: int,
+        deadline: float | None,
+        part: int,
+        store: str = "jsonl",
+    ) -> Run:
         """What is run, as it comes back from a file."""
         options = json.loads(json.dumps(job.options()))
         notations = {row.name: digest_of(repr(row).encode()) for row in own()}
-        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations)
+        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations, store)
 
     def data(self) -> dict[str, Any]:
         """What ``run.json`` says."""
@@ -91,8 +102,8 @@ class Run(NamedTuple):
             or _other_option(known.get("options"), self.options)
             or _other_option(known.get("notations"), self.notations)
             or _other_option(
-                {name: known.get(name) for name in ("deadline", "pairs")},
-                {"deadline": self.deadline, "pairs": self.pairs},
+                {name: known.get(name) for name in ("deadline", "pairs", "store")},
+                {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
             )
         )
 
@@ -137,7 +148,7 @@ class RunFolder:
     def __init__(self, path: str, run: Run, lock: int | None, *, temporary: bool = False) -> None:
         self.path, self.run, self.lock, self.temporary = path, run, lock, temporary
         self.parts = os.path.join(path, "parts")
-        self.rows = os.path.join(path, "rows.jsonl")
+        self.rows = os.path.join(path, STORES[run.store])
         self.report = os.path.join(path, "report.json")
 
     @classmethod
@@ -176,11 +187,14 @@ class RunFolder:
         """The parts that are done, whose files are whole: their numbers, and how many pairs failed."""
         if self.temporary or not os.listdir(self.parts):
             return {}
-        joined = os.path.exists(self.rows)
-        found = self._in_rows(parts) if joined else self._in_parts(parts)
-        if joined and not found:
-            os.unlink(self.rows)
-        return found
+        parts = list(parts)
+        if os.path.exists(self.rows):
+            try:
+                marks = whole_marks(self.run.store, self.rows, self.parts, parts)
+                return {number: mark.failed for number, mark in enumerate(marks)}
+            except Changed:
+                os.unlink(self.rows)
+        return self._in_parts(parts)
 
     def _in_parts(self, parts: Iterable[Part]) -> dict[int, int]:
         found = {}
@@ -192,17 +206,6 @@ class RunFolder:
                     if holds(stream, mark) and not stream.read(1):
                         found[part.number] = mark.failed
         return found
-
-    def _in_rows(self, parts: Iterable[Part]) -> dict[int, int]:
-        """All parts where the file of all rows is whole, else none."""
-        found = {}
-        with open(self.rows, "rb") as stream:
-            for part in parts:
-                mark = read_mark(self.parts, part)
-                if mark is None or not holds(stream, mark):
-                    return {}
-                found[part.number] = mark.failed
-            return {} if stream.read(1) else found
 
     def forget(self, parts: Iterable[Part]) -> None:
         """Take parts for not done."""
@@ -230,24 +233,11 @@ class RunFolder:
             whole.extend(job.fold(json.loads(mark.sums)))
         return whole
 
-    def join(self, parts: Iterable[Part], check: Callable[[], None]) -> None:
+    def join(self, job: Job, parts: Iterable[Part], check: Callable[[], None]) -> None:
         """Write the rows of all parts one after another, and remove the parts' own."""
         if not os.path.exists(self.rows):
-            temporary = f"{self.rows}{LEFT_OVER}"
-            try:
-                with open(temporary, "wb") as out:
-                    for part in parts:
-                        check()
-                        with open(rows_file(self.parts, part), "rb") as stream:
-                            shutil.copyfileobj(stream, out, _CHUNK)
-                        if self.temporary:  # nobody goes on with it: both need not fit on the disk
-                            os.unlink(rows_file(self.parts, part))
-                os.replace(temporary, self.rows)
-            except OSError as error:
-                raise InputError(f"{self.rows} cannot be written: {error.strerror or error}") from None
-            finally:
-                if os.path.lexists(temporary):
-                    os.unlink(temporary)
+            # Nobody goes on with what is temporary: both need not fit on the disk.
+            write_all_rows(self.run.store, job, self.rows, self.parts, parts, check, remove=self.temporary)
         for name in os.listdir(self.parts):
             if name.endswith(".jsonl"):
                 os.unlink(os.path.join(self.parts, name))

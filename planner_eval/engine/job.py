@@ -13,6 +13,9 @@ Pair: TypeAlias = tuple[Record | None, Record | None]
 Pairs: TypeAlias = Sequence[Pair]
 """The pairs of a run in the report's order. Slices give those of a part, read when they are asked for."""
 
+JSON = "json"
+"""The type of a column that holds JSON text, see `columns` of a job that has them."""
+
 
 class Part(NamedTuple):
     """Neighbouring pairs that are done in one go.

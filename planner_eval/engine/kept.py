@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.engine.folder import SCHEMA
-from planner_eval.engine.work import cut, holds, read_mark
+from planner_eval.engine.stores import STORES, Changed, whole_marks
+from planner_eval.engine.work import cut
 
 
 class Kept(NamedTuple):
@@ -22,6 +23,7 @@ class Kept(NamedTuple):
         inputs: The files that were read, as JSON data.
         pairs: How many pairs there are.
         part: How many pairs make a part.
+        store: In what all rows are kept.
     """
 
     path: str
@@ -30,11 +32,12 @@ class Kept(NamedTuple):
     inputs: tuple[Mapping[str, Any], ...]
     pairs: int
     part: int
+    store: str
 
     @property
     def rows(self) -> str:
         """The file of all rows."""
-        return os.path.join(self.path, "rows.jsonl")
+        return os.path.join(self.path, STORES[self.store])
 
     def sums(self, fold: Callable[[Any], Any]) -> Any:
         """The sums of all parts, put together in their order; the rows are held against them.
@@ -47,24 +50,18 @@ class Kept(NamedTuple):
         """
         whole = fold(None)
         try:
-            with open(self.rows, "rb") as stream:
-                for part in cut(self.pairs, self.part):
-                    mark = read_mark(os.path.join(self.path, "parts"), part)
-                    if mark is None or not holds(stream, mark):
-                        raise self._changed()
-                    whole.extend(fold(json.loads(mark.sums)))
-                if stream.read(1):
-                    raise self._changed()
+            parts = cut(self.pairs, self.part)
+            for mark in whole_marks(self.store, self.rows, os.path.join(self.path, "parts"), parts):
+                whole.extend(fold(json.loads(mark.sums)))
+        except Changed:
+            said = f"{STORES[self.store]} and parts/ are not as the run left them"
+            raise InputError(f"{self.path}: {said}; the command that made them does so again") from None
         except FileNotFoundError:
             said = "the run is not done: the command that began it goes on with it"
             raise InputError(f"{self.path}: {said}") from None
         except OSError as error:
             raise InputError(f"{self.rows} cannot be read: {error.strerror or error}") from None
         return whole
-
-    def _changed(self) -> InputError:
-        said = "rows.jsonl and parts/ are not as the run left them"
-        return InputError(f"{self.path}: {said}; the command that made them does so again")
 
 
 def kept(path: str, kind: str) -> Kept:
@@ -86,7 +83,10 @@ def kept(path: str, kind: str) -> Kept:
         if data["kind"] != kind:
             raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}")
         inputs = tuple(data["inputs"])
-        return Kept(path, data["version"], data["options"], inputs, int(data["pairs"]), int(data["part"]))
+        pairs, part, store = int(data["pairs"]), int(data["part"]), data["store"]
+        if store not in STORES:
+            raise ValueError(store)
+        return Kept(path, data["version"], data["options"], inputs, pairs, part, store)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError):

@@ -14,6 +14,7 @@ from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
 from planner_eval.engine.local import cores, spread
 from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
+from planner_eval.engine.stores import refuse_store
 from planner_eval.engine.work import cut
 from planner_eval.engine.worker import Task
 
@@ -70,6 +71,7 @@ def run(  # noqa: PLR0913
     jobs: int | None = None,
     deadline: float | None = DEADLINE,
     part: int | None = None,
+    store: str = "jsonl",
     engine: OnRay | None = None,
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
@@ -89,6 +91,7 @@ def run(  # noqa: PLR0913
         jobs: How many processes; as many as there are cores when left out. With 1 and no deadline this one.
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part; a folder that is there keeps its own.
+        store: In what a folder keeps all rows, one of :data:`.stores.STORES`.
         engine: Where it is done, when not by processes of this machine.
         progress: Told what is done.
         report: Makes the text of the folder's ``report.json`` from the sums; the sums' data when left out.
@@ -100,9 +103,10 @@ def run(  # noqa: PLR0913
     """
     if engine is not None and engine.address and folder is None:
         raise InputError("a run on a cluster needs a folder that its machines share: -o DIR/")
+    refuse_store(store, job)
     count = len(pairs)
     part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
-    said = Run.of(job, inputs, count, deadline, part)
+    said = Run.of(job, inputs, count, deadline, part, store)
     with Stopping() as stopping:
         home = RunFolder.throwaway(said) if folder is None else RunFolder.open(folder, said)
         doing = _Doing(job, pairs, home, stopping, progress)
@@ -160,7 +164,7 @@ class _Doing:
         """The sums of all parts and the rows of all."""
         home, check = self.home, self.stopping.check
         sums = home.sums(self.job, self._cut(), check)
-        home.join(self._cut(), check)
+        home.join(self.job, self._cut(), check)
         if not home.temporary:
             home.write_report(report(sums) if report else json.dumps(sums.data(), indent=1))
             home.unlock()

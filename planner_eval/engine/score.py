@@ -12,7 +12,7 @@ from planner_eval.policy import Policy
 from planner_eval.records.files import Record
 from planner_eval.records.rows import Row, evaluate
 from planner_eval.scoring.report import About
-from planner_eval.scoring.row_lines import line_of
+from planner_eval.scoring.row_lines import line_of, row_columns
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.totals import Totals
 
@@ -53,6 +53,10 @@ class ScoreJob:
             "compared": described(self.policy),
             "about": self.about.data(),
         }
+
+    def columns(self) -> dict[str, Any]:
+        """The types of a row's keys, see :func:`.parquet.write_rows`."""
+        return row_columns(self.metrics, self.by)
 
     def fold(self, data: Any = None) -> Totals:
         """Sums over no rows, or those that :meth:`Totals.data` gave."""

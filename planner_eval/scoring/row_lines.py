@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
 from typing import Any, overload
 
+from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts, Share, Tally
+from planner_eval.records.rows import JUDGED
 from planner_eval.scoring.scored import Scored
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
@@ -53,7 +55,48 @@ def row_of(line: str | bytes) -> Scored:
     >>> row_of(line_of(Scored("a", "same", {"exact": Share(1, 1)}))).tallies
     {'exact': Share(part=1, whole=1)}
     """
-    data = json.loads(line)
+    return scored_of(json.loads(line))
+
+
+def read_lines(path: str | PathLike[str]) -> Iterator[Scored]:
+    """The scored pairs of a file, a line each."""
+    with open(path, "rb") as lines:
+        yield from map(row_of, lines)
+
+
+def row_columns(metrics: Sequence[str], by: Sequence[str]) -> dict[str, Any]:
+    """The types of what stands in a line, by its keys.
+
+    Args:
+        metrics: The metrics that are counted.
+        by: What figures are broken down by.
+    """
+    fields = {"counts": ("hit", "pred", "gold", "f1"), "share": ("part", "whole", "value")}
+    return {
+        **dict.fromkeys(("id", "state"), str),
+        "metrics": {name: dict.fromkeys(fields[METRICS[name].kind], float) for name in metrics},
+        "codes": [str],
+        "reason": str,
+        "proved": bool,
+        **({"keys": dict.fromkeys(by, str)} if by else {}),
+        **dict.fromkeys(("repaired", "choices"), bool),
+        "file": str,
+        "line": int,
+        "mistaken": [[str]],
+    }
+
+
+def row_of_columns(data: Mapping[str, Any]) -> Scored:
+    """A scored pair as it was, from its columns, where null stands for what is not there."""
+    known: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
+    known["keys"] = {name: value for name, value in known.get("keys", {}).items() if value is not None}
+    if data["state"] not in JUDGED:
+        known["metrics"] = {}
+    return scored_of(known)
+
+
+def scored_of(data: Mapping[str, Any]) -> Scored:
+    """A scored pair from what :func:`line_of` wrote of it."""
     return Scored(
         data["id"],
         data["state"],
@@ -82,20 +125,26 @@ class StoredRows(Sequence[Scored]):
     """The scored pairs of a run, read from its rows when they are asked for.
 
     Args:
-        path: The file, a line a pair.
+        path: The file.
         count: How many there are.
         keeps: What keeps the file there.
+        read: Reads the file, from its begin.
     """
 
-    def __init__(self, path: str | PathLike[str], count: int, keeps: object = None) -> None:
-        self.path, self.size, self.keeps = path, count, keeps
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        count: int,
+        keeps: object = None,
+        read: Callable[[str | PathLike[str]], Iterator[Scored]] = read_lines,
+    ) -> None:
+        self.path, self.size, self.keeps, self.read = path, count, keeps, read
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[Scored]:
-        with open(self.path, "rb") as lines:
-            yield from map(row_of, lines)
+        return self.read(self.path)
 
     @overload
     def __getitem__(self, at: int) -> Scored: ...

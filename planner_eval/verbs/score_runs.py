@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import Kept, kept
 from planner_eval.engine.large import unchanged
+from planner_eval.engine.parquet import read_rows
 from planner_eval.engine.run import run
 from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import METRICS
@@ -18,7 +19,7 @@ from planner_eval.scoring.compare import System, comparison_of
 from planner_eval.scoring.contrast import Comparison
 from planner_eval.scoring.report import About, Report, report_of
 from planner_eval.scoring.report_formats import report_data
-from planner_eval.scoring.row_lines import StoredRows
+from planner_eval.scoring.row_lines import StoredRows, row_of_columns
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals
 from planner_eval.verbs.evaluating import Paired
@@ -39,6 +40,7 @@ def run_score(
     folder: str | os.PathLike[str] | None,
     deadline: float,
     part: int | None,
+    store: str,
     progress: Callable[[int, int, int], None] | None,
     engine: OnRay | None,
 ) -> Report:
@@ -52,6 +54,7 @@ def run_score(
         folder: Where the run is kept; a temporary one, that lives as long as the report, when left out.
         deadline: Seconds for a pair.
         part: How many pairs make a part.
+        store: In what a folder keeps the rows.
         progress: Is told how many pairs are done.
         engine: Where it is done, when not by processes of this machine.
     """
@@ -63,12 +66,20 @@ def run_score(
         jobs=jobs or None,
         deadline=deadline,
         part=part,
+        store=store,
         progress=progress,
         engine=engine,
         unchanged=unchanged(paired.pred, paired.gold),
         report=lambda totals: _report_text(make(totals, ())),
     )
-    return make(done.sums, StoredRows(done.rows, done.pairs, done))
+    return make(done.sums, _stored(done.rows, done.pairs, done))
+
+
+def _stored(rows: str, count: int, keeps: object = None) -> StoredRows:
+    """The rows of a run, in either store."""
+    if rows.endswith(".parquet"):
+        return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
+    return StoredRows(rows, count, keeps)
 
 
 def _report_text(report: Report) -> str:
@@ -115,7 +126,7 @@ def _kept(path: str) -> _Score:
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    system = System(StoredRows(found.rows, found.pairs), totals, about)
+    system = System(_stored(found.rows, found.pairs), totals, about)
     return _Score(found, metrics, keys, policy, system)
 
 

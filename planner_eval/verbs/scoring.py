@@ -54,6 +54,7 @@ def score(
     folder: AnyPath | None = ...,
     deadline: float = ...,
     part: int | None = ...,
+    store: str = ...,
     engine: OnRay | None = ...,
 ) -> Report: ...
 
@@ -74,6 +75,7 @@ def score(
     folder: AnyPath | None = ...,
     deadline: float = ...,
     part: int | None = ...,
+    store: str = ...,
     engine: OnRay | None = ...,
 ) -> Any: ...
 
@@ -93,6 +95,7 @@ def score(
     folder: AnyPath | None = None,
     deadline: float = 60.0,
     part: int | None = None,
+    store: str = "jsonl",
     engine: OnRay | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
@@ -116,6 +119,7 @@ def score(
         folder: Of many: where the run is kept; what an earlier call has done there is not done again.
         deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
         part: By processes: how many pairs are done in one go, which changes nothing in the results.
+        store: In what a folder keeps the rows: ``"jsonl"``, or ``"parquet"``, which needs pyarrow.
         engine: By processes: those of a Ray cluster, not of this machine.
 
     Returns:
@@ -156,7 +160,7 @@ def score(
     from planner_eval.verbs.score_runs import run_score
 
     how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
-    how["engine"] = engine
+    how |= {"store": store, "engine": engine}
     return run_score(job, paired, made, deadline=deadline, **how)
 
 
