@@ -12,7 +12,7 @@ from planner_eval.policy import Policy
 from planner_eval.records.files import Record
 from planner_eval.records.rows import Row, evaluate
 from planner_eval.scoring.report import About
-from planner_eval.scoring.row_lines import line_of
+from planner_eval.scoring.row_lines import Lines
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.totals import Totals
 
@@ -66,7 +66,7 @@ class ScoreJob:
                 without an id.
             fold: The sums.
         """
-        return map(line_of, self.scored(pairs, fold))
+        return map(Lines().line, self.scored(pairs, fold))
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[Scored]:
         """The same rows, each as it is."""
