@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -19,7 +20,7 @@ from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share,
 from planner_eval.metrics.order import ordered_calls
 from planner_eval.metrics.right import COUNTED, right_size
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import Policy, Terms
+from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
 from tests.conftest import examples
@@ -178,9 +179,26 @@ def test_what_is_right_by_its_size_is_what_metrics_count(drawn: Plan) -> None:
     alone = Facts(matching)
     counted = {name: METRICS[name].count(alone) for name in COUNTED}
     forth = all(edge.producer < edge.consumer for edge in gold.edges)
-    assert (size is not None) == (forth and all(one == other for one, other in matching.alignment.pairs))
+    alike = all(one == other for one, other in matching.alignment.pairs)
+    assert matching.alike
+    assert (size is not None) == (forth and alike)
     assert dict(measure(matching, COUNTED)) == counted
     assert measure(matching, [*COUNTED, "taskbench_nodes"])["similarity"] == counted["similarity"]
+
+
+@settings(deadline=None)
+@given(plans(5), st.data())
+def test_graphs_that_are_right_are_what_metrics_count(drawn: Plan, data: st.DataObject) -> None:
+    gold = drawn.written
+    at = data.draw(st.integers(0, max(0, len(gold.calls) - 1)))
+    calls = [replace(c, name=f"{c.name}x") if i == at else c for i, c in enumerate(gold.calls)]
+    extra = data.draw(st.booleans())
+    pred = Plan((*calls, *[Call("more", "more")] * extra), gold.edges, gold.answer)
+    for one, other in ((pred, gold), (gold, pred)):
+        for policy in (DEFAULT_POLICY, Policy(order="written", answer=False)):
+            matching = match(one, other, policy)
+            alone = Facts(matching)
+            assert measure(matching) == {name: METRICS[name].count(alone) for name in DEFAULT_METRICS}
 
 
 def test_default_metrics_have_a_size_to_be_right_by() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.engine.described import described
@@ -13,7 +13,7 @@ from planner_eval.records.files import Record
 from planner_eval.records.rows import Row, evaluate
 from planner_eval.scoring.report import About
 from planner_eval.scoring.row_lines import Lines
-from planner_eval.scoring.scored import Scored, score_rows
+from planner_eval.scoring.scored import Scored, placed, score_rows
 from planner_eval.scoring.totals import Totals
 
 _PLACES = ("cache", "folder")
@@ -96,6 +96,7 @@ class ScoreJob:
         )
         for row in score_rows(noted(rows), self.metrics, policy=self.policy, by=self.by):
             record = records.pop()
-            placed = row if record is None else replace(row, file=record.file, line=record.line)
-            fold.add(placed)
-            yield placed
+            if record is not None:
+                row = placed(row, record.file, record.line)
+            fold.add(row)
+            yield row

@@ -12,7 +12,7 @@ from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
-from planner_eval.metrics.right import COUNTED, Size, right_size
+from planner_eval.metrics.right import COUNTED, OF_GRAPH, Size, right_size
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -163,20 +163,20 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     """
     names = tuple(names)
     size = right_size(matching)
-    found = None if size is None else _right(names, size)
-    if found is not None:
+    found = _right(names, size, matching.alike) if size is not None else {}
+    if len(found) == len(names):
         return found
     facts = Facts(matching)
-    return {name: METRICS[name].count(facts) for name in names}
+    return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
 
 
 @lru_cache(maxsize=1024)
-def _right(names: tuple[str, ...], size: Size) -> Mapping[str, Tally | None] | None:
-    """What metrics give where all that they count of a plan is right; None where one has to look at it."""
-    if not COUNTED.keys() >= set(names):
-        return None
-    found: dict[str, Tally | None] = {}
+def _right(names: tuple[str, ...], size: Size, whole: bool) -> Mapping[str, Tally]:
+    """What metrics give of which all that they count is right: where the whole plan is, or its graph."""
+    found: dict[str, Tally] = {}
     for name in names:
+        if name not in (COUNTED if whole else OF_GRAPH):
+            continue
         count = getattr(size, COUNTED[name])
         if METRICS[name].kind == "counts":
             found[name] = Counts(count, count, count)

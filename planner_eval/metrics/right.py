@@ -1,7 +1,8 @@
 """What metrics give where a plan is gold's, call by call: all of what they count, from one look at the plan.
 
-Every other pair of a good model is such a pair, and its tallies say no more than how large the plan is. The
-metrics themselves give the same (tested); they would look at both sides, and each by itself.
+Every other pair of a good model is such a pair, and its tallies say no more than how large the plan is. Most
+others have gold's references at least, which is all that some metrics look at. The metrics themselves give
+the same (tested); they would look at both sides, and each by itself.
 """
 
 from __future__ import annotations
@@ -84,8 +85,19 @@ COUNTED: Mapping[str, str] = {
 """Of metrics that need no more than a plan's size to count a plan that is right: what they count of it."""
 
 
+OF_GRAPH = frozenset(
+    {
+        "references", "dependencies", "order_tau", "precedences", "component_pairs", "same_components",
+        "transitive_dependencies", "generations", "same_depth", "same_width",
+    }
+)  # fmt: skip
+"""Those of them that look at nothing but which call refers to which."""
+
+
 def right_size(matching: Matching) -> Size | None:
-    r"""Gold's size where the prediction is gold call by call, each written after what it needs; else None.
+    r"""Gold's size where the prediction has gold's graph, call by call, each written after what it needs.
+
+    None where it has another. Where `matching` is alike all else is gold's too.
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.
@@ -96,14 +108,15 @@ def right_size(matching: Matching) -> Size | None:
     >>> right_size(match(gold, gold)).dependent, right_size(match(gold, parse("f(#x='1')")))
     (1, None)
     """
-    if not matching.alike or matching.misplaced:
-        return None
-    gold = matching.gold
-    if matching.pred is not gold:
-        for pred, image in matching.alignment.pairs:
+    ours, gold = matching.pred, matching.gold
+    count = len(gold.calls)
+    if ours is not gold:
+        pairs = matching.alignment.pairs
+        if not len(pairs) == count == len(ours.calls) or ours.edges != gold.edges:
+            return None
+        for pred, image in pairs:
             if pred != image:
                 return None
-    count = len(gold.calls)
     between: set[tuple[int, int]] = set()
     for edge in gold.edges:
         if edge.producer >= edge.consumer or edge.inferred:
