@@ -25,7 +25,7 @@ LONG = 20
 """How many times the usual number of examples a long run draws."""
 
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("usual", derandomize=True, database=None)
+settings.register_profile("usual", _PATIENT, derandomize=True, database=None)
 settings.register_profile("long", _PATIENT, max_examples=100 * LONG)
 settings.register_profile(
     "mutants", _PATIENT, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
