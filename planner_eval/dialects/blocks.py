@@ -52,7 +52,7 @@ class Untold(ParseError):
 
 
 class Late(ParseError):
-    """An error that is placed when it is asked for: most are dropped, since other pieces of a text are read."""
+    """An error that is placed when it is asked for: most are dropped, for other pieces of a text are read."""
 
     def __init__(self, tell: Callable[[], ParseError]) -> None:
         Exception.__init__(self)
