@@ -24,6 +24,8 @@ def word_value(word: str) -> Any:
     """What an unquoted word is: a number, a literal, or the name of a returned argument."""
     if word in LITERALS:
         return LITERALS[word]
+    if word.isidentifier() and word.isascii():  # as most are
+        return RawRef(word)
     if NUMBER.fullmatch(word) and len(word) < 4000:
         return int(word) if word.lstrip("+-").isdigit() else float(word)
     if NAME.fullmatch(word):

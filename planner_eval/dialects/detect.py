@@ -375,6 +375,11 @@ def undecided(data: Any) -> ParseError | None:
     >>> undecided([{"name": "f", "description": "does", "parameters": {"city": {"type": "string"}}}])
     """
     for item in data if isinstance(data, list) else (data,):
+        if isinstance(item, list):
+            found = undecided(item)
+            if found is not None:
+                return found
+            continue
         wrapped = item.get("function")
         inner = wrapped if isinstance(wrapped, dict) else item
         given: dict[str, Any] = next((inner[key] for key in SCHEMAS if isinstance(inner.get(key), dict)), {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
@@ -129,14 +129,7 @@ def _parse(  # noqa: PLR0913 - the options of parse
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
     else:
         name, raw = _read_data(source, dialect, limits, repair=repair, turn=turn)
-    if "<|" in "".join([call.name for call in raw.calls]):
-        raw = _without_tokens(raw)
-    if name is not None and not dialects.get(name).typed:
-        from planner_eval.dialects.types import typed
-
-        raw = typed(raw, tools, dialect=name)
-    if True in [call.has_result for call in raw.calls]:
-        raw = checked(raw, limits)
+    raw = _settled(name, raw, limits, tools)
     plan = link(raw, dialect=name, text=text, depth=limits.depth, compute=_computing(compute))
     if infer is False:
         return plan
@@ -148,6 +141,49 @@ def _parse(  # noqa: PLR0913 - the options of parse
         read = values if values is not None else loads_if_json(source, limits) or []
         told = read[0] if len(read) == 1 else read
     return infer_edges(plan, None if infer is True else infer, asked(told))
+
+
+def _settled(name: str | None, raw: RawPlan, limits: Limits, tools: ToolTypes | None = None) -> RawPlan:
+    """The calls without chat tokens in names, their values typed and their results checked."""
+    if "<|" in "".join([call.name for call in raw.calls]):
+        raw = _without_tokens(raw)
+    if name is not None and not dialects.get(name).typed:
+        from planner_eval.dialects.types import typed
+
+        raw = typed(raw, tools, dialect=name)
+    return checked(raw, limits) if True in [call.has_result for call in raw.calls] else raw
+
+
+class Unlinked(NamedTuple):
+    """A text that was read, and its calls before their references are followed."""
+
+    dialect: str
+    raw: RawPlan
+    text: str
+
+    def linked(self) -> Plan:
+        """What :func:`parse` makes of the text.
+
+        Raises:
+            LimitError: a value nests too deeply, or is an integer of too many digits.
+        """
+        return link(self.raw, dialect=self.dialect, text=self.text, depth=DEFAULT_LIMITS.depth)
+
+
+def unlinked(text: str) -> Unlinked:
+    """A text as :func:`parse` reads it without further word, up to where references are followed.
+
+    Raises:
+        ParseError: it holds no readable plan.
+        AnswerError: as for :func:`parse`.
+
+    >>> unlinked("a = f(#x='1')").linked() == parse("a = f(#x='1')")
+    True
+    """
+    if text[:1] == "\ufeff":
+        text = " " + text[1:]
+    name, raw = _read(text, None, DEFAULT_LIMITS, repair=False, located=False)
+    return Unlinked(name, _settled(name, raw, DEFAULT_LIMITS), text)
 
 
 def _computing(name: str | None) -> Callable[[str], Value] | None:

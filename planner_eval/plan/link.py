@@ -37,7 +37,8 @@ MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
 _PAST = 10**MAX_DIGITS
-_SMALL = 10**9
+SMALL = 10**9
+"""Whole numbers nearer to zero are kept without a further look."""
 _LEAVES = frozenset({str, bool, type(None)})
 
 _ENDLESS = (float("inf"), float("-inf"))
@@ -160,7 +161,7 @@ class _Linker:
                     self.note_repeated(i, argument, spans[k] if spans else None)
                 seen.add(argument)
             kind = type(value)
-            if kind in _LEAVES or (kind is int and -_SMALL < value < _SMALL):
+            if kind in _LEAVES or (kind is int and -SMALL < value < SMALL):
                 continue
             span = spans[k] if spans else None
             meant = (self.resolve if kind is RawRef else self.value)(value, i, argument, (), span)

@@ -120,9 +120,8 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         )
         row = _row(name, plan, pred, wanted, gold, policy)
         if mends and row.state in ("unreadable", "cut") and pred is not None:
-            row = row._replace(
-                mended=kept if repair or plan.error is None else mended(pred, plan.error, **how)
-            )
+            again = None if repair or plan.error is None else mended(pred, plan.error, **how)
+            row = row._replace(mended=kept if repair else again)
         yield _located(row) if located and row.diff is not None and row.diff.edits else row
 
 

@@ -10,7 +10,9 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
+from planner_eval.dialects.read import unlinked
 from planner_eval.plan.canonical import same as same_plans
+from planner_eval.plan.outline import outline
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.unused import Names
 from planner_eval.records import pairing, rows
@@ -22,7 +24,7 @@ from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
 from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, no_text, only_record, parse
+from planner_eval.verbs.reading import Source, no_text, only_record, parse, refuse_file_name
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 
 T = TypeVar("T")
@@ -77,10 +79,24 @@ def same(pred: Source, gold: Source) -> bool:
     >>> same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
     True
     """
+    if isinstance(pred, str) and isinstance(gold, str) and pred != gold:
+        return _are_same(pred, gold)
     plan = parse(pred)
-    if isinstance(pred, str) and pred == gold:
-        return same_plans(plan, plan)
-    return same_plans(plan, parse(gold))
+    return same_plans(plan, plan if isinstance(pred, str) and isinstance(gold, str) else parse(gold))
+
+
+def _are_same(pred: str, gold: str) -> bool:
+    """:func:`same` of two texts; those whose calls differ beside their references are not linked."""
+    refuse_file_name(pred)
+    ours = unlinked(pred)
+    known = outline(ours.raw)
+    plan = ours.linked() if known is None else None
+    refuse_file_name(gold)
+    theirs = unlinked(gold)
+    wanted = None if known is None else outline(theirs.raw)
+    if wanted is not None and known != wanted:
+        return False
+    return same_plans(ours.linked() if plan is None else plan, theirs.linked())
 
 
 class Paired(NamedTuple):

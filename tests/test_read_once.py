@@ -1,0 +1,103 @@
+"""What spares a second reading gives what that reading would have given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import ParseError
+from planner_eval.plan.canonical import same
+from planner_eval.plan.outline import outline
+from tests.test_cli import planeval
+
+CALLS = (
+    "a = f(#x='1', #y='it')\nb = g(#z=a, #n=2)",
+    '[{"name": "f", "label": "v1", "arguments": {"x": 1, "y": true}}, '
+    '{"name": "g", "arguments": {"z": "$v1.x$"}}]',
+    "Sure:\n```json\n[{'name': 'f', 'arguments': {'a': None}}]\n```\nand `g(b=2)`",
+    '<tool_call>\n{"name": "f", "arguments": {"a": [1, {"b": 2}]}}\n</tool_call>',
+    "[f(a=1), g(b=$x$), h(c='it's')]",
+    "<<function>>f(a=1)<<function>>g(b=f(a=2))",
+)
+PIECES = (
+    "[",
+    "]",
+    "{",
+    "}",
+    "(",
+    ")",
+    "'",
+    '"',
+    ",",
+    ":",
+    "\n",
+    "\\",
+    "#",
+    "```",
+    "1",
+    ".0",
+    "None",
+    "$v1.x$",
+    "a",
+)
+
+
+def changed(text: str, random: Random) -> str:
+    """A text with up to three pieces of it dropped or put in."""
+    for _ in range(random.randint(0, 3)):
+        at = random.randrange(len(text) + 1)
+        text = text[:at] + (text[at + 1 :] if random.random() < 0.5 else random.choice(PIECES) + text[at:])
+    return text
+
+
+def test_what_is_beyond_repair_is_refused_with_repair() -> None:
+    random = Random(1)
+    beyond = 0
+    for at in range(3_000):
+        text = changed(CALLS[at % len(CALLS)], random)
+        try:
+            pe.parse(text)
+        except ParseError as error:
+            if error.beyond_repair:
+                beyond += 1
+                with pytest.raises(ParseError):
+                    pe.parse(text, repair=True)
+    assert beyond > 50
+
+
+def test_texts_are_the_same_where_their_linked_plans_are() -> None:
+    random = Random(2)
+    found = [0, 0]
+    for at in range(3_000):
+        ours, theirs = (changed(CALLS[at % len(CALLS)], random) for _ in range(2))
+        try:
+            wanted: object = same(pe.parse(ours), pe.parse(theirs))
+            found[bool(wanted)] += 1
+        except ParseError as error:
+            wanted = str(error)
+        try:
+            given: object = pe.same(ours, theirs)
+        except ParseError as error:
+            given = str(error)
+        assert given == wanted, (ours, theirs)
+    assert min(found) > 50
+
+
+def test_an_outline_holds_no_value_that_only_linking_judges() -> None:
+    from planner_eval.dialects.read import unlinked
+
+    for value in ("1.5", "[1]", "1e999", "9" * 30):
+        assert outline(unlinked(f'[{{"name": "f", "arguments": {{"a": {value}}}}}]').raw) is None
+    with pytest.raises(ParseError, match="past"):
+        pe.same('[{"name": "f", "arguments": {"a": 1e999}}]', '[{"name": "g", "arguments": {}}]')
+
+
+def test_descriptions_of_tools_in_a_list_of_lists_call_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "nested.txt"
+    file.write_text('Tools: [[{"name": "f", "description": "does", "parameters": {}}]]\n')
+    done = planeval("parse", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no call: a schema of tools or parameters" in done.stdout
