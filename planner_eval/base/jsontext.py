@@ -78,6 +78,23 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
 }
 
 
+class Shared(list[Any]):
+    """A list that stands in several places of some data and stays as it is: it is written out once.
+
+    >>> print(indented([one := Shared([1]), one]).replace("\\n", ""))
+    [ [  1 ], [  1 ]]
+    """
+
+    __slots__ = ("_written",)
+
+    def indented(self, line: str) -> str:
+        """As :func:`indented` has it."""
+        known = getattr(self, "_written", None)
+        if known is None or known[0] != line:
+            self._written = known = (line, indented([*self], line))
+        return known[1]
+
+
 def indented(data: Any, line: str = "\n") -> str:
     """Data as JSON a field a line, as ``json.dumps`` with an indent of one, in a third of its time.
 
@@ -93,6 +110,8 @@ def indented(data: Any, line: str = "\n") -> str:
      ]
     }
     """
+    if type(data) is Shared:
+        return data.indented(line)
     inner = line + " "
     if isinstance(data, dict) and data:
         found = [

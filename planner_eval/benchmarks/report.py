@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from planner_eval.base.jsontext import Shared
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
@@ -119,14 +120,21 @@ class Report:
 
 
 def report_data(report: Report) -> dict[str, Any]:
-    """A report as JSON data, as :func:`dataclasses.asdict` has it, without its copies."""
+    """A report as JSON data, as :func:`dataclasses.asdict` has it, without its copies.
+
+    Rows that were counted alike share their figures, and the list of them.
+    """
+    lists: dict[int, Shared] = {}
+    for row in report.rows:
+        if id(row.figures) not in lists:
+            lists[id(row.figures)] = Shared(map(_figure_data, row.figures))
     return {
         "benchmark": report.benchmark,
         "variant": report.variant,
         "n": report.n,
         "figures": list(map(_figure_data, report.figures)),
         "rows": [
-            {"id": row.id, "ok": row.ok, "figures": list(map(_figure_data, row.figures)), "error": row.error}
+            {"id": row.id, "ok": row.ok, "figures": lists[id(row.figures)], "error": row.error}
             for row in report.rows
         ],
     }

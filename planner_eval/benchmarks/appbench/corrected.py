@@ -13,8 +13,8 @@ that the plan chose, free where the order says which output it means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 
 from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.appbench.analysis import SHARES
@@ -120,14 +120,13 @@ def _mean_f1(side: str, rows: Sequence[AppBenchCounts]) -> Figure:
 def _row(one: Outcome) -> SampleScore:
     if one.counts is None:
         return SampleScore(one.id, False, error=one.error)
-    return SampleScore.counted(
-        one.id, bool(one.counts.success), partial(_row_figures, one, one.counts), one.error
-    )
+    figures = partial(_row_figures, one.counts, one.unread, one.mended)
+    return SampleScore.counted(one.id, bool(one.counts.success), figures, one.error)
 
 
-def _row_figures(one: Outcome, counts: AppBenchCounts) -> Iterator[Figure]:
-    for name, (rule, _) in _FIGURES.items():
-        if not name.startswith("analysis."):
-            yield ratio(name, *rule(counts))
-    yield Figure("unread", one.unread)
-    yield Figure("mended", one.mended)
+@lru_cache(maxsize=4096)
+def _row_figures(counts: AppBenchCounts, unread: int, mended: int) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are counted as another is."""
+    rules = ((name, rule) for name, (rule, _) in _FIGURES.items() if not name.startswith("analysis."))
+    ratios = (ratio(name, *rule(counts)) for name, rule in rules)
+    return (*ratios, Figure("unread", unread), Figure("mended", mended))

@@ -10,6 +10,7 @@ the paper's definitions is listed in ``planner_eval.benchmarks.appbench.correcte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.appbench.text import read_scored_call
@@ -222,6 +223,7 @@ def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     return tuple(Figure(name, value) for name, value in zip(FIGURES, values, strict=True))
 
 
+@lru_cache(maxsize=4096)
 def failure(counts: AppBenchOfficialCounts) -> str | None:
     """The exception that the published code raises for one sample scored alone, if it does."""
     try:

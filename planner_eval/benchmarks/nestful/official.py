@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,16 +155,18 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
 
 def _row(identity: str, one: _Scored, error: str | None) -> SampleScore:
     ok = one.partial == 1 if one.win is None else one.win
-    return SampleScore.counted(identity, ok, functools.partial(_row_figures, one), error)
+    win = None if one.win is None else float(one.win)
+    counts = (one.partial, win, int(one.faulty), one.failed + one.nameless, one.unpaired)
+    return SampleScore.counted(identity, ok, functools.partial(_row_figures, *counts), error)
 
 
-def _row_figures(one: _Scored) -> Iterator[Figure]:
-    yield Figure("partial", one.partial)
-    yield Figure("full", float(one.partial == 1))
-    yield Figure("win", None if one.win is None else float(one.win))
-    yield Figure("parse_error", int(one.faulty))
-    yield Figure("err_intent", one.failed + one.nameless)
-    yield Figure("err_slot", one.unpaired)
+_ROW = ("partial", "full", "win", "parse_error", "err_intent", "err_slot")
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def _row_figures(partial: float, win: float | None, *errors: int) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are counted as another is."""
+    return tuple(map(Figure, _ROW, (partial, float(partial == 1), win, *errors)))
 
 
 def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[Figure, ...]:
