@@ -79,9 +79,9 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
 
 
 class Shared(list[Any]):
-    """A list that stands in several places of some data and stays as it is: it is written out once.
+    r"""A list that stands in several places of some data and stays as it is: it is written out once.
 
-    >>> print(indented([one := Shared([1]), one]).replace("\\n", ""))
+    >>> print(indented([one := Shared([1]), one]).replace("\n", ""))
     [ [  1 ], [  1 ]]
     """
 

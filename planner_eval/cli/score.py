@@ -25,7 +25,14 @@ from planner_eval.cli.options import (
 from planner_eval.cli.pairs import READING, in_parts, is_run, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running
-from planner_eval.cli.score_benchmark import Published, benchmark_options, refuse_tabbed, score_benchmark
+from planner_eval.cli.score_benchmark import (
+    Published,
+    benchmark_options,
+    of_benchmark,
+    refuse_tabbed,
+    score_benchmark,
+    tell_run,
+)
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -122,26 +129,24 @@ def command(
                 named or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
-            Applies(
-                (*OWN, *RUNNING),
-                not named,
-                "without --benchmark: a benchmark has its own notation and figures",
-            ),
+            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
             Applies(
                 (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
                 gold is not None,
                 "to files of plans: a run has been scored",
             ),
-            Applies(
-                ("output",), not kept or not (named or gold is None), "as a file here, and DIR/ is a folder"
-            ),
+            Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
     )
     limits = [threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         asked = published._replace(details=details)
-        return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
+        return score_benchmark(pred, gold, how, asked, limits, form, output, running, failures=bool(only))
+    if gold is None and of_benchmark(pred):
+        said = "to runs without a benchmark, which has its own figures"
+        refuse_idle([Applies(("every", "seed"), False, said)])
+        return tell_run(pred, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
         from pathlib import Path
