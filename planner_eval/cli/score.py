@@ -22,13 +22,20 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import READING, in_parts, is_run, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import (
+    READING,
+    in_parts,
+    is_run,
+    missing,
+    of_benchmark,
+    say_unjudged,
+    scored_pairs,
+)
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
-    of_benchmark,
     refuse_tabbed,
     score_benchmark,
     tell_run,
@@ -115,6 +122,7 @@ def command(
     named, kept = published.benchmark is not None, is_folder(output)
     if gold is None and (named or not is_run(pred)):
         raise missing("gold")
+    again = gold is None and of_benchmark(pred)
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
@@ -123,13 +131,18 @@ def command(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
             Applies(("keys",), kept or form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
-            Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
+            Applies(
+                ("only",), named or again or form != "csv", "to other formats: --format csv has figures alone"
+            ),
             Applies(
                 ("infer",),
                 named or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
+            Applies(
+                ("every", "seed"), not again, "to runs without a benchmark, which has figures of its own"
+            ),
             Applies(
                 (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
                 gold is not None,
@@ -143,9 +156,7 @@ def command(
         refuse_stdin_twice(pred, gold)
         asked = published._replace(details=details)
         return score_benchmark(pred, gold, how, asked, limits, form, output, running, failures=bool(only))
-    if gold is None and of_benchmark(pred):
-        said = "to runs without a benchmark, which has its own figures"
-        refuse_idle([Applies(("every", "seed"), False, said)])
+    if again:
         return tell_run(pred, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:

@@ -189,13 +189,6 @@ def tell(
     return int(bool(below) or bool(matched.unknown) or bool(matched.repeated) or bool(scored.lost))
 
 
-def of_benchmark(path: str) -> bool:
-    """Whether a run was scored under a benchmark."""
-    from planner_eval.verbs.benchmark_runs import benchmark_of
-
-    return benchmark_of(path) is not None
-
-
 def tell_run(path: str, limits: Sequence[Threshold], form: str, output: str | None, *, failures: bool) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.verbs.benchmark_runs import kept_benchmark
@@ -203,8 +196,8 @@ def tell_run(path: str, limits: Sequence[Threshold], form: str, output: str | No
     refuse_idle([Applies(("only",), form != "json", "to other formats: --format json has every record")])
     if form == TABBED:
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
-    scored = kept_benchmark(path)
-    return tell(scored, path, limits, form, output, failures=failures)
+    scored, pred = kept_benchmark(path)
+    return tell(scored, pred, limits, form, output, failures=failures)
 
 
 def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: bool) -> Iterator[str]:

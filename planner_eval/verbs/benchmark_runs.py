@@ -158,8 +158,8 @@ def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, m
         raise nameless(len(nameable), count, nameable[0].where)
 
 
-def kept_benchmark(path: str) -> Scored:
-    """What a benchmark said of answers, of a run that was kept.
+def kept_benchmark(path: str) -> tuple[Scored, str]:
+    """What a benchmark said of answers, of a run that was kept, and the file of answers.
 
     Args:
         path: The run's folder.
@@ -180,19 +180,9 @@ def kept_benchmark(path: str) -> Scored:
             True,
         )
         sums = found.sums(job.fold)
-        return _scored(job, sums, Ids(found.rows, job.about["samples"]))
+        return _scored(job, sums, Ids(found.rows, job.about["samples"])), job.about["file"]
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
-
-
-def benchmark_of(path: str) -> str | None:
-    """The benchmark of a run that was kept; None where it has none, or is no run that was scored."""
-    try:
-        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
-            found = json.load(stream)["options"].get("benchmark")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return found if isinstance(found, str) else None
 
 
 def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
