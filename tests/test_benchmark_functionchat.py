@@ -14,7 +14,7 @@ import pytest
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.functionchat import score_official, tsv
 from planner_eval.benchmarks.functionchat.matching import match_call
-from planner_eval.benchmarks.functionchat.official import Judged, judge_record, part_scores
+from planner_eval.benchmarks.functionchat.official import Judged, judge_record, kept, part_scores
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, payload
 from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.functionchat.verdicts import read_verdict
@@ -90,7 +90,7 @@ def test_all_run_vectors(
             sample = items[part, case["serial_num"], case["tools_type"]]
             judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
     expected = official["runs"][f"{part}/{mode}"]
-    scores = part_scores(part, judged)
+    scores = part_scores(part, [(one.sample.id, kept(one)) for one in judged])
     assert len(asked) == expected["judge_calls"]
     assert scores.printed.strip() == expected["printed"].strip()
     assert scores.error == expected.get("__raised__")

@@ -53,6 +53,8 @@ class Matched:
         unknown: Answers that no sample asked for.
         repeated: Answers whose sample had one already.
         broken: Answers whose record cannot be read, with the reason; they count as nothing.
+        samples: How many samples there are.
+        scored: How many records, where these are not held.
     """
 
     records: tuple[Answered, ...]
@@ -62,6 +64,8 @@ class Matched:
     unknown: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
+    samples: int = 0
+    scored: int = 0
 
 
 class Answers(NamedTuple):
@@ -106,12 +110,26 @@ def read_answers(
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     many = several or text_field is not None or file.content == "outputs"
-    found = (answer for record in file.records for answer in _answers(record, benchmark, many, several))
+    found = (
+        answer
+        for record in file.records
+        for answer in answers_of(record, benchmark, many=many, several=several)
+    )
     repeated = () if several else repeated_ids(file.records)
     return Answers(tuple(found), file.said, (*file.notes, *repeated))
 
 
-def _answers(record: Record, benchmark: Benchmark, many: bool, several: bool) -> Iterator[Answer]:
+def answers_of(
+    record: Record, benchmark: Benchmark, *, many: bool = False, several: bool = False
+) -> Iterator[Answer]:
+    """The answers that a record holds, one at least.
+
+    Args:
+        record: A record of the file.
+        benchmark: Whose answers they are.
+        many: A list of texts is several answers.
+        several: Every list is.
+    """
     content: Any = record.source
     if record.error is not None:
         yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
@@ -175,16 +193,33 @@ def match(
         return _by_position(answers, found, nothing)
     if lone:
         first = next(answer.where for answer in answers if answer.id is None and not answer.error)
-        raise InputError(f"{lone} of {len(answers)} answers name no sample, the first at {first}")
+        raise nameless(lone, len(answers), first)
     known = {sample.id for sample in found}
     if not any(answer.id in known for answer in answers):
-        given = _some(answer.id for answer in answers if answer.id is not None)
-        raise PairingError(
-            f"no answer's id is a sample's id: answers have {given}, samples "
-            f"{_some(s.id for s in found)}. Is it another data set? --id-field names the field of the id; "
-            "answers without ids are matched by position"
-        )
+        raise strange((answer.id for answer in answers if answer.id is not None), found)
     return _by_id(answers, found, several=several, nothing=nothing)
+
+
+def nameless(lone: int, answers: int, first: str) -> InputError:
+    """What is said where some answers have ids and others none."""
+    return InputError(f"{lone} of {answers} answers name no sample, the first at {first}")
+
+
+def strange(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
+    """What is said where no answer's id is a sample's."""
+    return PairingError(
+        f"no answer's id is a sample's id: answers have {_some(ids)}, samples "
+        f"{_some(s.id for s in samples)}. Is it another data set? --id-field names the field of the id; "
+        "answers without ids are matched by position"
+    )
+
+
+def unequal(answers: int, samples: int) -> InputError:
+    """What is said where answers are matched by position and are more or fewer than the samples."""
+    return InputError(
+        f"{answers:,} answers for {samples:,} samples, matched by position: give each "
+        "answer the id of its sample, or exactly one answer a sample"
+    )
 
 
 def _some(ids: Iterable[str]) -> str:
@@ -194,13 +229,12 @@ def _some(ids: Iterable[str]) -> str:
 
 def _by_position(answers: Sequence[Answer], samples: Sequence[Sample], nothing: str) -> Matched:
     if len(answers) != len(samples):
-        raise InputError(
-            f"{len(answers):,} answers for {len(samples):,} samples, matched by position: give each "
-            "answer the id of its sample, or exactly one answer a sample"
-        )
+        raise unequal(len(answers), len(samples))
     pairs = zip(samples, answers, strict=True)
     records = tuple(Answered(s, nothing if a.text is None else a.text) for s, a in pairs)
-    return Matched(records, "position", len(answers), broken=_broken(answers))
+    size = len({sample.id for sample in samples})
+    broken = _broken(answers)
+    return Matched(records, "position", len(answers), broken=broken, samples=size, scored=len(records))
 
 
 def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: bool, nothing: str) -> Matched:
@@ -220,7 +254,8 @@ def _by_id(answers: Sequence[Answer], samples: Sequence[Sample], *, several: boo
             texts[key].append(nothing if answer.text is None else answer.text)
     missing = tuple(key for key, given in texts.items() if not given)
     records = tuple(Answered(sample, text) for sample in samples for text in texts[sample.id] or [nothing])
-    return Matched(records, "id", len(answers), missing, tuple(unknown), tuple(repeated), _broken(answers))
+    left_over = (missing, tuple(unknown), tuple(repeated), _broken(answers))
+    return Matched(records, "id", len(answers), *left_over, len(texts), len(records))
 
 
 def _broken(answers: Sequence[Answer]) -> tuple[str, ...]:

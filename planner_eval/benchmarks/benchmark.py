@@ -18,6 +18,7 @@ from planner_eval.base.errors import InputError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from planner_eval.benchmarks.apart import Scorer
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.catalogs.catalog import Catalog
@@ -120,6 +121,7 @@ class Benchmark:
             know their format.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
+        apart: How a variant, with its options, scores answers one by one; None where it needs all together.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Benchmark:
     catalog: Callable[[Any, str], Catalog] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
+    apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None
 
     @property
     def executed(self) -> bool:

@@ -11,7 +11,7 @@ row or a figure that the published code could not compute names the exception in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -105,7 +105,7 @@ class Report:
     variant: str
     n: int
     figures: tuple[Figure, ...] = ()
-    rows: tuple[SampleScore, ...] = ()
+    rows: Sequence[SampleScore] = ()
 
     def figure(self, name: str) -> Figure:
         """The figure called `name`; KeyError where the report has none of that name."""
@@ -120,24 +120,26 @@ class Report:
 
 
 def report_data(report: Report) -> dict[str, Any]:
-    """A report as JSON data, as :func:`dataclasses.asdict` has it, without its copies.
-
-    Rows that were counted alike share their figures, and the list of them.
-    """
-    lists: dict[int, Shared] = {}
-    for row in report.rows:
-        if id(row.figures) not in lists:
-            lists[id(row.figures)] = Shared(map(_figure_data, row.figures))
+    """A report as JSON data, as :func:`dataclasses.asdict` has it, without its copies."""
     return {
         "benchmark": report.benchmark,
         "variant": report.variant,
         "n": report.n,
         "figures": list(map(_figure_data, report.figures)),
-        "rows": [
-            {"id": row.id, "ok": row.ok, "figures": lists[id(row.figures)], "error": row.error}
-            for row in report.rows
-        ],
+        "rows": list(row_data(report)),
     }
+
+
+def row_data(report: Report) -> Iterator[dict[str, Any]]:
+    """The rows of a report as JSON data, one by one.
+
+    Rows that were counted alike share their figures, and the list of them.
+    """
+    lists: dict[int, tuple[Any, Shared]] = {}  # with the figures, whose place no others take then
+    for row in report.rows:
+        if id(row.figures) not in lists:
+            lists[id(row.figures)] = (row.figures, Shared(map(_figure_data, row.figures)))
+        yield {"id": row.id, "ok": row.ok, "figures": lists[id(row.figures)][1], "error": row.error}
 
 
 def _figure_data(one: Figure) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
@@ -19,7 +19,7 @@ from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
-from planner_eval.benchmarks.report import report_data
+from planner_eval.benchmarks.report import report_data, row_data
 from planner_eval.dialects.detect import likeliest
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Scored:
         notes: What the user should know of the file of answers: which ids it gives twice.
         prompts: Which prompts the judge was asked with, in words; "" without a judge.
         judge: Who judged, with these prompts.
+        lost: Samples at which the program itself fails, by id; no figure counts them.
     """
 
     benchmark: Benchmark
@@ -75,6 +76,7 @@ class Scored:
     notes: tuple[str, ...] = ()
     prompts: str = ""
     judge: Judge | None = None
+    lost: tuple[str, ...] = ()
 
     def result_file(self) -> str:
         """The benchmark's own result file of these answers, as its published code writes it.
@@ -141,12 +143,24 @@ def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matc
     for at, (_, text) in enumerate(matched.records):
         if at - found.total() > most:  # whatever the rest is in, others are not more than half
             return {}
-        start = text.lstrip()[:1]
-        looks = likeliest(text[:20_000]) if start else ""
-        # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
-        if start and looks not in bench.notations and (looks != "json" or start in "[{"):
+        if (looks := looks_like(bench, text)) is not None:
             found[looks] += 1
-    return dict(found.most_common(2)) if found.total() * 2 > len(matched.records) else {}
+    return most_notations(found, len(matched.records))
+
+
+def looks_like(bench: Benchmark, text: str) -> str | None:
+    """The notation that an answer seems to be in, where it is not the benchmark's own."""
+    start = text.lstrip()[:1]
+    if not bench.notations or not start:
+        return None
+    looks = likeliest(text[:20_000])
+    # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
+    return looks if looks not in bench.notations and (looks != "json" or start in "[{") else None
+
+
+def most_notations(found: Counter[str], records: int) -> dict[str, int]:
+    """The commonest of other notations, where more than half of all answers are in others."""
+    return dict(found.most_common(2)) if found.total() * 2 > records else {}
 
 
 def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
@@ -158,8 +172,20 @@ def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: b
         rows: A row a record as well; in ``"json"`` they are always there.
         failures: Of these rows only those of records that a variant does not count as solved.
     """
+    return "".join(shown_pieces(scored, form=form, rows=rows, failures=failures))
+
+
+def shown_pieces(
+    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
+) -> Iterator[str]:
+    """The same, in pieces."""
     if form == "json":
-        return indented(_data(scored))
+        yield from _json(scored)
+    else:
+        yield _for_people(scored, form, rows=rows, failures=failures)
+
+
+def _for_people(scored: Scored, form: str, *, rows: bool, failures: bool) -> str:
     records = (
         row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
     )
@@ -180,10 +206,10 @@ def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: b
 def summary_lines(scored: Scored) -> Iterator[str]:
     """How many answers and samples there were, how they were matched, and all that did not match."""
     matched, bench = scored.matched, scored.benchmark
-    samples = len({sample.id for sample, _ in matched.records})
+    samples = matched.samples
     yield f"{bench.title}: {matched.answers:,} answers, {samples:,} samples, matched by {matched.by}"
-    yield f"denominator: {len(matched.records):,} records, one a sample" + (
-        "" if len(matched.records) == samples else " and answer"
+    yield f"denominator: {matched.scored:,} records, one a sample" + (
+        "" if matched.scored == samples else " and answer"
     )
     if scored.prompts:
         yield f"judged with {scored.prompts}"
@@ -192,6 +218,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("answers that no sample asked for, not counted", matched.unknown),
         ("further answers to a sample that has one, not counted", matched.repeated),
         ("answers that cannot be read from the file, counted as wrong", matched.broken),
+        ("samples at which the program itself fails, in no figure", scored.lost),
     ):
         if ids:
             more = ", …" if len(ids) > _NAMED else ""
@@ -293,19 +320,37 @@ def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         yield row | {"error": "; ".join(errors) or None}
 
 
-def _data(scored: Scored) -> dict[str, Any]:
+_ROWS = '"rows": []'
+
+
+def _json(scored: Scored) -> Iterator[str]:
+    """Everything as JSON; the rows, of which there may be a great many, one after another."""
+    first, *others = indented(head_data(scored)).split(_ROWS)
+    yield first
+    for report, after in zip(scored.reports.values(), others, strict=True):
+        yield _ROWS[:-1]
+        lead = "\n    "
+        for row in row_data(report):
+            yield lead + indented(row, "\n    ")
+            lead = ",\n    "
+        yield ("\n   ]" if report.rows else "]") + after
+
+
+def head_data(scored: Scored) -> dict[str, Any]:
+    """Everything but the rows as JSON data."""
     matched = scored.matched
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,
         "answers_from": scored.read,
-        "records": len(matched.records),
+        "records": matched.scored,
         "matched_by": matched.by,
         "prompts": scored.prompts or None,
         "missing": matched.missing,
         "unknown": matched.unknown,
         "repeated": matched.repeated,
         "broken": matched.broken,
+        **({"lost": scored.lost} if scored.lost else {}),
         "notations": dict(scored.notations),
-        "reports": {variant: report_data(report) for variant, report in scored.reports.items()},
+        "reports": {variant: report_data(replace(one, rows=())) for variant, one in scored.reports.items()},
     }

@@ -22,10 +22,24 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import READING, in_parts, is_run, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import (
+    READING,
+    in_parts,
+    is_run,
+    missing,
+    of_benchmark,
+    say_unjudged,
+    scored_pairs,
+)
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.score_benchmark import Published, benchmark_options, refuse_tabbed, score_benchmark
+from planner_eval.cli.score_benchmark import (
+    Published,
+    benchmark_options,
+    refuse_tabbed,
+    score_benchmark,
+    tell_run,
+)
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
@@ -110,6 +124,7 @@ def command(
     named, kept = published.benchmark is not None, is_folder(output)
     if gold is None and (named or not is_run(pred)):
         raise missing("gold")
+    again = gold is None and of_benchmark(pred)
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
@@ -118,16 +133,17 @@ def command(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
             Applies(("keys",), kept or form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
-            Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
+            Applies(
+                ("only",), named or again or form != "csv", "to other formats: --format csv has figures alone"
+            ),
             Applies(
                 ("infer",),
                 named or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
+            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
             Applies(
-                (*OWN, *RUNNING),
-                not named,
-                "without --benchmark: a benchmark has its own notation and figures",
+                ("every", "seed"), not again, "to runs without a benchmark, which has figures of its own"
             ),
             Applies(
                 (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
@@ -135,16 +151,16 @@ def command(
                 "to files of plans: a run has been scored",
             ),
             Applies(("store",), kept and not named, "to a run that is kept: -o DIR/"),
-            Applies(
-                ("output",), not kept or not (named or gold is None), "as a file here, and DIR/ is a folder"
-            ),
+            Applies(("output",), not kept or gold is not None, "as a file here, and DIR/ is a folder"),
         ]
     )
     limits = [threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         asked = published._replace(details=details)
-        return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
+        return score_benchmark(pred, gold, how, asked, limits, form, output, running, failures=bool(only))
+    if again:
+        return tell_run(pred, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
     if gold is None:
         from pathlib import Path

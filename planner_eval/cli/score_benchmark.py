@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +14,10 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import TABBED
 from planner_eval.base.tables import table
+from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import Checked, check_limit
 from planner_eval.cli.options import Applies, Threshold, bundled, emit, note, refuse_idle
+from planner_eval.cli.running import Running
 from planner_eval.cli.targets import Target
 
 if TYPE_CHECKING:
@@ -112,6 +115,7 @@ def score_benchmark(
     limits: Sequence[Threshold],
     form: str,
     output: str | None,
+    running: Running,
     *,
     failures: bool,
 ) -> int:
@@ -124,7 +128,8 @@ def score_benchmark(
         asked: What the user asks of the benchmark.
         limits: Figures below these make the exit code 1.
         form: How to write the figures.
-        output: Where; None for standard output.
+        output: Where; None for standard output, a folder for the whole run.
+        running: How the work is done in parts.
         failures: List the answers that are not perfect.
     """
     from planner_eval.benchmarks.registry import benchmark
@@ -133,29 +138,103 @@ def score_benchmark(
     bench = benchmark(asked.benchmark or "")
     refuse_tabbed(form, bench)
     _refuse_idle(bench, form, asked)
+    folder = output if is_folder(output) else None
     with scoring_options(bench, asked) as options:
         run, judge = options["run"], options["judge"]
         if form == TABBED:
             options["variants"] = ()
-        scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
-        checked = [_checked(scored, limit) for limit in limits]
-        cases = [each.case(file=pred) for each in checked]
-        text = (
-            scored.result_file()
-            if form == TABBED
-            else _junit(scored, pred, cases, failures)
-            if form == "junit"
-            else _written(scored, form, failures)
-        )
-        emit(text + (_details(scored, form, run) if asked.details else ""), output)
+        apart = _apart(bench, asked, form, options)
+        _refuse_parts(bench, apart=apart)
+        if apart and (running.wanted or folder is not None or _is_large(pred)):
+            parts = {"jobs": 0, "folder": folder, **running.options("answers")}
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **parts)
+        else:
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
+        more = _details(scored, form, run) if asked.details else ""
+        code = tell(scored, pred, limits, form, None if folder else output, more, failures=failures)
+    return max(code, judge_failed(judge, scored.prompts))
+
+
+def tell(
+    scored: Scored,
+    pred: str,
+    limits: Sequence[Threshold],
+    form: str,
+    output: str | None,
+    more: str = "",
+    *,
+    failures: bool,
+) -> int:
+    """Write what a benchmark said, and say what else is to be known: the command's exit code.
+
+    Args:
+        scored: What it said.
+        pred: The file of answers.
+        limits: Figures below these make the exit code 1.
+        form: How to write the figures.
+        output: Where; None for standard output.
+        more: What follows them.
+        failures: List the answers that are not perfect.
+    """
+    checked = [_checked(scored, limit) for limit in limits]
+    cases = [each.case(file=pred) for each in checked]
+    emit([*_pieces(scored, pred, form, cases, failures), more], output)
     for said in scored.notes:
         note(said)
     note(f"answers: {scored.read}; matched by {scored.matched.by}")
     below = [each.said for each in checked if not each.met]
     for problem in below:
         note(problem)
-    code = int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
-    return max(code, judge_failed(judge, scored.prompts))
+    matched = scored.matched
+    return int(bool(below) or bool(matched.unknown) or bool(matched.repeated) or bool(scored.lost))
+
+
+def tell_run(path: str, limits: Sequence[Threshold], form: str, output: str | None, *, failures: bool) -> int:
+    """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
+    from planner_eval.verbs.benchmark_runs import kept_benchmark
+
+    refuse_idle([Applies(("only",), form != "json", "to other formats: --format json has every record")])
+    if form == TABBED:
+        raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
+    scored, pred = kept_benchmark(path)
+    return tell(scored, pred, limits, form, output, failures=failures)
+
+
+def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: bool) -> Iterator[str]:
+    from planner_eval.benchmarks.score import shown_pieces
+
+    if form == TABBED:
+        yield scored.result_file()
+    elif form == "junit":
+        yield _junit(scored, pred, limits, failures)
+    else:
+        yield from shown_pieces(scored, form=form, rows=failures, failures=failures)
+
+
+def _apart(bench: Benchmark, asked: Published, form: str, options: Mapping[str, Any]) -> bool:
+    """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
+    if form == TABBED or asked.details or asked.judge is not None or asked.tools is not None:
+        return False
+    settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
+    return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
+
+
+def _refuse_parts(bench: Benchmark, *, apart: bool) -> None:
+    """Refuse options of work in parts where it is not done in parts."""
+    said = (
+        f"where {bench.title} scores answers one by one: not with --judge, --tools, --details or "
+        "--format tsv, and not where it needs several answers together"
+    )
+    refuse_idle([Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), apart, said)])
+    if not apart and is_folder(click.get_current_context().params.get("output")):
+        raise click.UsageError(f"-o DIR/ applies only {said}")
+
+
+def _is_large(pred: str) -> bool:
+    """Whether a file of answers is large enough for other processes."""
+    from planner_eval.engine.large import LARGE
+
+    return os.path.isfile(pred) and os.path.getsize(pred) >= LARGE
 
 
 def rare_collection() -> None:
@@ -333,12 +412,6 @@ def _unsolved(row: SampleScore) -> str:
         if one.value is not None
     ]
     return "not solved" + (f": {', '.join(shown)}" if shown else "")
-
-
-def _written(scored: Scored, form: str, failures: bool) -> str:
-    from planner_eval.benchmarks.score import shown
-
-    return shown(scored, form=form, rows=failures, failures=failures)
 
 
 def _details(scored: Scored, form: str, run: Any) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.registry import VARIANTS
 from planner_eval.benchmarks.score import Scored, Source, score_file
 from planner_eval.llm import Judge
 from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
+
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
 
 
 def score_benchmark(
@@ -23,6 +26,12 @@ def score_benchmark(
     judge: Judge | None = None,
     prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
+    jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    deadline: float | None = None,
+    part: int | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+    engine: OnRay | None = None,
     **settings: str,
 ) -> Scored:
     """Score a file of answers as a published benchmark does: as its code computes, and as its paper means.
@@ -37,6 +46,13 @@ def score_benchmark(
         prompts: The folder of the prompts that the judge is asked with; when left out the published ones
             where they lie beside the data, else our own.
         run: Runs answers, where the benchmark does: a :class:`planner_eval.execution.NestfulRunner`.
+        jobs: Have so many processes score parts of the answers; 0: as many as there are cores. Where the
+            benchmark scores answers one by one, without a judge or a runner.
+        folder: Keep all that is found there; the same again goes on where it was stopped.
+        deadline: Then seconds for an answer.
+        part: Then how many answers are done in one go.
+        progress: Then told how many answers are done, of how many, and how many failed.
+        engine: Then where it is done, when not by processes of this machine.
         settings: The benchmark's own options, e.g. ``task="routing"``.
 
     Raises:
@@ -54,6 +70,26 @@ def score_benchmark(
     refuse_reading(reading)
     places = (reading.cache, None if prompts is None else os.fspath(prompts))
     source = Source(reading.id_field, reading.text_field, reading.by, *places)
+    if jobs is not None or folder is not None:
+        from planner_eval.verbs.benchmark_runs import run_benchmark
+
+        if judge is not None or run is not None:
+            raise InputError("with a judge or a runner answers are scored by one process")
+        how = {"deadline": deadline} if deadline is not None else {}
+        return run_benchmark(
+            os.fspath(pred),
+            os.fspath(gold),
+            name,
+            variants=variants,
+            source=source,
+            settings=settings,
+            folder=None if folder is None else os.fspath(folder),
+            jobs=jobs,
+            part=part,
+            progress=progress,
+            engine=engine,
+            **how,
+        )
     return score_file(
         os.fspath(pred),
         os.fspath(gold),

@@ -7,7 +7,7 @@ Source: "AppBench: Planning of Multiple APIs from Various APPs for Complex User 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -18,6 +18,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json
 from planner_eval.benchmarks.details import by_part, part_reports, parts
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.apart import Scorer
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -110,8 +111,15 @@ def _details(scored: Scored, run: Run | None) -> Details:
     yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 
+def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
+    from planner_eval.benchmarks.appbench import corrected, official
+
+    return official.SCORER if variant == "official" else corrected.SCORER
+
+
 BENCHMARK = Benchmark(
     name="appbench",
+    apart=_apart,
     title="AppBench",
     read=_read,
     read_file=_read_file,

@@ -5,9 +5,10 @@ Source: repository ruleGreen/AppBench at 81539ee, ``analysis.py``; ``test.py`` n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.apart import added
 from planner_eval.benchmarks.appbench.evaluation import Side, expand_city, f1, same_value
 from planner_eval.benchmarks.appbench.text import read_analysed_call
 from planner_eval.benchmarks.report import Figure
@@ -147,31 +148,34 @@ def errors(predicted: Side, gold: Side, returned: frozenset[str]) -> Errors:
     return Errors(compared, *counts, time, place, *(int(count > 0) for count in counts))
 
 
-def figures(rows: Sequence[tuple[Names, Errors]]) -> tuple[Figure, ...]:
+def figures(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple[Figure, ...]:
     """All figures of ``analysis.get_metabench_analysis`` over a set.
 
     The published code divides by the number of wrong values, so a set without any has no figures.
+
+    Args:
+        n: The size of the set.
+        rows: Its samples, each time from the first on.
     """
     names_ = ("app.em", "app.f1", "api.em", "api.f1", "succ", *(f"analysis.{share}" for share in SHARES))
     try:
-        values = _values(rows)
+        values = _values(n, rows)
     except ZeroDivisionError as error:
         return tuple(Figure(name, None, error=type(error).__name__) for name in names_)
     return tuple(Figure(name, value) for name, value in zip(names_, values, strict=True))
 
 
-def _values(rows: Sequence[tuple[Names, Errors]]) -> tuple[float, ...]:
-    n = len(rows)
-    total = Errors(*map(sum, zip(Errors(), *(error for _, error in rows), strict=True)))
+def _values(n: int, rows: Callable[[], Iterable[tuple[Names, Errors]]]) -> tuple[float, ...]:
+    total = Errors(*added((error for _, error in rows()), len(Errors._fields)))
     succ = sum(
-        name.app_em and name.api_em and not error.missing and not error.mismatched for name, error in rows
+        name.app_em and name.api_em and not error.missing and not error.mismatched for name, error in rows()
     )
     wrong = total.mismatched
     return (
-        sum(name.app_em for name, _ in rows) / n,
-        sum(name.app_f1 for name, _ in rows) / n,
-        sum(name.api_em for name, _ in rows) / n,
-        sum(name.api_f1 for name, _ in rows) / n,
+        sum(name.app_em for name, _ in rows()) / n,
+        sum(name.app_f1 for name, _ in rows()) / n,
+        sum(name.api_em for name, _ in rows()) / n,
+        sum(name.api_f1 for name, _ in rows()) / n,
         succ / n,
         total.missing / total.compared,
         total.missing_dependent / total.compared,

@@ -13,13 +13,17 @@ that the plan chose, free where the order says which output it means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from planner_eval.base.ratios import f1_parts
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.appbench.analysis import SHARES
-from planner_eval.benchmarks.appbench.counting import AppBenchCounts, Outcome, outcomes, total
+from planner_eval.benchmarks.appbench.counting import AppBenchCounts, outcomes, total
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.datasets.sample import Sample
 
 
 def score_corrected(records: Records) -> Report:
@@ -43,12 +47,35 @@ def score_corrected(records: Records) -> Report:
     >>> report.value("app_hit_f1"), report.value("complete_match")
     (1.0, 1.0)
     """
-    found = list(outcomes(records))
-    rows = tuple(map(_row, found))
-    figures = figures_of(total(one.counts for one in found if one.counts is not None))
-    names = [one.counts for one in found if one.counts is not None]
-    means = (_mean_f1("app", names), _mean_f1("api", names))
-    return Report("appbench", "corrected", len(rows), (*figures, *means), rows)
+    return report_of("appbench", "corrected", SCORER, records)
+
+
+class _Counted(NamedTuple):
+    """What is kept of an :class:`.counting.Outcome`."""
+
+    counts: AppBenchCounts | None
+    error: str | None
+    unread: int
+    mended: int
+
+
+def _one(sample: Sample, text: str) -> _Counted:
+    (found,) = outcomes([(sample, text)])
+    return _Counted(found.counts, found.error, found.unread, found.mended)
+
+
+def _known(data: Any) -> _Counted:
+    counts, *others = data
+    return _Counted(None if counts is None else AppBenchCounts(*counts), *others)
+
+
+def _figures(found: Found) -> tuple[Figure, ...]:
+    figures = figures_of(total(_counts(found)))
+    return (*figures, _mean_f1("app", _counts(found)), _mean_f1("api", _counts(found)))
+
+
+def _counts(found: Found) -> Iterator[AppBenchCounts]:
+    return (one.counts for _, one in found if one.counts is not None)
 
 
 _Ratio = Callable[[AppBenchCounts], tuple[float, float]]
@@ -108,20 +135,20 @@ def figures_of(counts: AppBenchCounts) -> tuple[Figure, ...]:
     return tuple(ratio(name, *rule(counts), note=note) for name, (rule, note) in _FIGURES.items())
 
 
-def _mean_f1(side: str, rows: Sequence[AppBenchCounts]) -> Figure:
+def _mean_f1(side: str, rows: Iterable[AppBenchCounts]) -> Figure:
     """The mean over samples of the F1 of names."""
-    values = []
+    values = array("d")
     for row in rows:
         hits, size = _f1(f"{side}_hits", f"{side}_predicted", f"{side}_gold")(row)
         values.append(hits / size if size else 0.0)
     return ratio(f"{side}.f1", sum(values), len(values), note="mean over samples; every right name counts")
 
 
-def _row(one: Outcome) -> SampleScore:
+def _row(identity: str, one: _Counted) -> SampleScore:
     if one.counts is None:
-        return SampleScore(one.id, False, error=one.error)
+        return SampleScore(identity, False, error=one.error)
     figures = partial(_row_figures, one.counts, one.unread, one.mended)
-    return SampleScore.counted(one.id, bool(one.counts.success), figures, one.error)
+    return SampleScore.counted(identity, bool(one.counts.success), figures, one.error)
 
 
 @lru_cache(maxsize=4096)
@@ -130,3 +157,7 @@ def _row_figures(counts: AppBenchCounts, unread: int, mended: int) -> tuple[Figu
     rules = ((name, rule) for name, (rule, _) in _FIGURES.items() if not name.startswith("analysis."))
     ratios = (ratio(name, *rule(counts)) for name, rule in rules)
     return (*ratios, Figure("unread", unread), Figure("mended", mended))
+
+
+SCORER = Scorer(_one, _row, _figures, _known)
+"""Its scores one by one."""

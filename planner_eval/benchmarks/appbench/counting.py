@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.apart import added
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
     read_gold,
@@ -99,8 +100,7 @@ _values = attrgetter(*(field.name for field in fields(AppBenchCounts)))
 
 def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     """The sum of the counts of many samples."""
-    rows = list(map(_values, counts))
-    return AppBenchCounts(*map(sum, zip(*rows, strict=True))) if rows else AppBenchCounts(samples=0)
+    return AppBenchCounts(*added(map(_values, counts), len(fields(AppBenchCounts))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.apart import added
 from planner_eval.benchmarks.appbench.text import read_scored_call
 from planner_eval.benchmarks.report import Figure
 
@@ -201,9 +202,7 @@ def _hit_rule(value: str, gold: str, user: str | None, past: str | None) -> int:
 
 def add(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCounts:
     """The sum of the counts of many samples."""
-    return AppBenchOfficialCounts(
-        *map(sum, zip((0,) * len(AppBenchOfficialCounts._fields), *counts, strict=True))
-    )
+    return AppBenchOfficialCounts(*added(counts, len(AppBenchOfficialCounts._fields)))
 
 
 def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:

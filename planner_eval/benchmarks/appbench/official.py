@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.appbench import analysis, evaluation
 from planner_eval.benchmarks.appbench.text import split_answer
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.datasets.sample import Sample
 
 _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a gold record raises that lacks fields or holds others than the released ones."""
@@ -43,28 +45,45 @@ def score_official(records: Records) -> Report:
     >>> report.value("complete_match"), report.figure("succ").error
     (1.0, 'ZeroDivisionError')
     """
-    rows: list[SampleScore] = []
-    scored: list[_Scored] = []
-    failure = key_failure = None
-    for sample, text in records:
-        try:
-            one = _score(sample.gold, text)
-        except _MALFORMED as error:
-            failure = failure or type(error).__name__
-            rows.append(SampleScore(sample.id, False, error=type(error).__name__))
-            continue
-        if one.errors is None:
-            key_failure = key_failure or "KeyError"
-        scored.append(one)
-        rows.append(_row(sample.id, one))
-    figures = (
-        *_unless(failure, evaluation.figures(evaluation.add(s.counts for s in scored), len(scored))),
+    return report_of("appbench", "official", SCORER, records)
+
+
+def _one(sample: Sample, text: str) -> _Scored | str:
+    """What is counted of an answer, or the exception with which the published code ends on it."""
+    try:
+        return _score(sample.gold, text)
+    except _MALFORMED as error:
+        return type(error).__name__
+
+
+def _known(data: Any) -> _Scored | str:
+    if isinstance(data, str):
+        return data
+    counts, names, errors = data
+    return _Scored(
+        evaluation.AppBenchOfficialCounts(*counts),
+        analysis.Names(*names),
+        None if errors is None else analysis.Errors(*errors),
+    )
+
+
+def _figures(found: Found) -> tuple[Figure, ...]:
+    failure = next((one for _, one in found if isinstance(one, str)), None)
+    key_failure = "KeyError" if any(one.errors is None for one in _scored(found)) else None
+    n = sum(1 for _ in _scored(found))
+    return (
+        *_unless(failure, evaluation.figures(evaluation.add(one.counts for one in _scored(found)), n)),
         *_unless(
             failure or key_failure,
-            analysis.figures([(s.names, s.errors or analysis.Errors()) for s in scored]),
+            analysis.figures(
+                n, lambda: ((one.names, one.errors or analysis.Errors()) for one in _scored(found))
+            ),
         ),
     )
-    return Report("appbench", "official", len(rows), figures, tuple(rows))
+
+
+def _scored(found: Found) -> Iterator[_Scored]:
+    return (one for _, one in found if not isinstance(one, str))
 
 
 def _score(gold: dict[str, Any], text: str) -> _Scored:
@@ -81,7 +100,9 @@ def _score(gold: dict[str, Any], text: str) -> _Scored:
     return _Scored(counts, analysis.names(predicted, wanted), errors)
 
 
-def _row(identity: str, one: _Scored) -> SampleScore:
+def _row(identity: str, one: _Scored | str) -> SampleScore:
+    if isinstance(one, str):
+        return SampleScore(identity, False, error=one)
     error = evaluation.failure(one.counts)
     figures = partial(_row_figures, one.counts, one.names)
     return SampleScore.counted(identity, bool(one.counts.complete), figures, error)
@@ -99,3 +120,7 @@ def _unless(failure: str | None, figures: Sequence[Figure]) -> tuple[Figure, ...
     if failure is None:
         return tuple(figures)
     return tuple(Figure(figure.name, None, error=failure) for figure in figures)
+
+
+SCORER = Scorer(_one, _row, _figures, _known)
+"""Its scores one by one."""

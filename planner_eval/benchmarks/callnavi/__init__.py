@@ -14,6 +14,7 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, as_json, has
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.apart import Scorer
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -90,8 +91,17 @@ def _prompt_files() -> Mapping[str, PromptFile]:
     return FILES
 
 
+def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
+    if _several(options):
+        return None
+    from planner_eval.benchmarks.callnavi import corrected, official
+
+    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+
+
 BENCHMARK = Benchmark(
     name="callnavi",
+    apart=_apart,
     title="CallNavi",
     read=_read,
     read_file=_read_file,

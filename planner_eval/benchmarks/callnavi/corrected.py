@@ -21,13 +21,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.asking import ask_clean_rating, ask_repair
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
     TASKS,
+    Routed,
     flag,
     gold_problem,
+    known_route,
     macro,
+    routed_row,
     score_stability,
 )
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
@@ -77,13 +81,38 @@ def score_corrected(
     """
     if task not in TASKS or notation not in ("json", "yaml"):
         raise ValueError(f"task {task!r} is not one of {TASKS}, or {notation!r} is neither json nor yaml")
-    if task == "routing":
-        return _score_routing(records)
     if task == "stability":
         return score_stability(records, variant="corrected")
-    compared = [compare(sample, text, notation=notation, judge=judge) for sample, text in records]
-    figures = tuple(_figures(compared, judge is not None))
-    return Report("callnavi", "corrected", len(compared), figures, tuple(map(_row, compared)))
+    return report_of("callnavi", "corrected", scorer(task, notation, judge), records)
+
+
+def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
+    """Its scores one by one, of the tasks parameters and routing."""
+    if task == "routing":
+        return Scorer(_route, routed_row, _route_figures, known_route)
+
+    def one(sample: Sample, text: str) -> _Kept:
+        found = compare(sample, text, notation=notation, judge=judge)
+        return _Kept(sample.extra.get("difficulty"), *found[1:])
+
+    def figures(found: Found) -> Iterable[Figure]:
+        return _figures([each for _, each in found], judge is not None)
+
+    return Scorer(one, _row, figures, _known)
+
+
+class _Kept(NamedTuple):
+    """What is kept of a :class:`Compared`."""
+
+    level: Any
+    valid: bool
+    verdict: Verdict
+    rating: float | None
+
+
+def _known(data: Any) -> _Kept:
+    level, valid, verdict, rating = data
+    return _Kept(level, valid, Verdict(*verdict), rating)
 
 
 def compare(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Compared:
@@ -158,13 +187,13 @@ def fits(gold: Value, predicted: Value) -> bool:
     return bool(gold == predicted)
 
 
-def _figures(compared: Sequence[Compared], has_judge: bool) -> Iterable[Figure]:
+def _figures(compared: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
     yield ratio("syntax", sum(record.valid for record in compared), n)
     yield _rating_figure(compared) if has_judge else Figure("gpt", None, note="needs a judge")
     yield ratio("structure", sum(record.verdict.structure for record in compared), n)
     for name in ("order", "ast"):
-        flags = [(r.sample.extra.get("difficulty"), getattr(r.verdict, name)) for r in compared]
+        flags = [(r.level, getattr(r.verdict, name)) for r in compared]
         yield from by_difficulty(flags, prefix=f"{name}_")
 
 
@@ -179,15 +208,15 @@ def by_difficulty(flags: Sequence[tuple[Any, bool]], *, prefix: str = "") -> Ite
     yield macro(f"{prefix}macro", shares)
 
 
-def _rating_figure(compared: Sequence[Compared]) -> Figure:
+def _rating_figure(compared: Sequence[_Kept]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
     note = f"{missing} answers without a usable rating are left out" if missing else ""
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
-def _row(compared: Compared) -> SampleScore:
-    sample, valid, verdict, rating = compared
+def _row(identity: str, compared: _Kept) -> SampleScore:
+    _, valid, verdict, rating = compared
     figures = [
         flag("syntax", valid),
         flag("order", verdict.order),
@@ -196,16 +225,16 @@ def _row(compared: Compared) -> SampleScore:
     ]
     if rating is not None:
         figures.append(Figure("gpt", rating))
-    return SampleScore(sample.id, verdict.ast, tuple(figures), verdict.error)
+    return SampleScore(identity, verdict.ast, tuple(figures), verdict.error)
 
 
-def _score_routing(records: Records) -> Report:
-    rows, flags = [], []
-    for sample, text in records:
-        problem = gold_problem(sample)
-        names = read_route(text)
-        hit = problem is None and names == sample.gold["API"]
-        error = problem or (None if names is not None else "parse.shape")
-        rows.append(SampleScore(sample.id, hit, (flag("match", hit),), error))
-        flags.append((sample.extra.get("difficulty"), hit))
-    return Report("callnavi", "corrected", len(rows), tuple(by_difficulty(flags)), tuple(rows))
+def _route(sample: Sample, text: str) -> Routed:
+    problem = gold_problem(sample)
+    names = read_route(text)
+    hit = problem is None and names == sample.gold["API"]
+    error = problem or (None if names is not None else "parse.shape")
+    return Routed(sample.extra.get("difficulty"), hit, error)
+
+
+def _route_figures(found: Found) -> Iterable[Figure]:
+    return by_difficulty([(one.level, one.hit) for _, one in found])

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
 from planner_eval.benchmarks.callnavi.stability import answers_by_sample, election, levenshtein_score
 from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
@@ -74,13 +75,40 @@ def score_official(
         raise ValueError(
             f"task {task!r} is not one of {TASKS} or notation {notation!r} not of {tuple(READERS)}"
         )
-    if task == "routing":
-        return _score_routing(records)
     if task == "stability":
         return score_stability(records, variant="official")
-    judged = [judge_record(sample, text, notation=notation, judge=judge) for sample, text in records]
-    figures = tuple(_parameter_figures(judged, judge is not None))
-    return Report("callnavi", "official", len(judged), figures, tuple(map(_parameter_row, judged)))
+    return report_of("callnavi", "official", scorer(task, notation, judge), records)
+
+
+def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
+    """Its scores one by one, of the tasks parameters and routing."""
+    if task == "routing":
+        return Scorer(_route, routed_row, _route_figures, known_route)
+
+    def one(sample: Sample, text: str) -> _Kept:
+        judged = judge_record(sample, text, notation=notation, judge=judge)
+        level, washed = sample.extra.get("difficulty"), judged.washed
+        return _Kept(level, washed.valid, washed.error, judged.verdict, judged.rating)
+
+    def figures(found: Found) -> Iterable[Figure]:
+        return _parameter_figures([each for _, each in found], judge is not None)
+
+    return Scorer(one, _parameter_row, figures, _known)
+
+
+class _Kept(NamedTuple):
+    """What is kept of a :class:`Judged`."""
+
+    level: Any
+    valid: bool
+    unwashed: str | None
+    verdict: Verdict
+    rating: float | str | None
+
+
+def _known(data: Any) -> _Kept:
+    level, valid, unwashed, verdict, rating = data
+    return _Kept(level, valid, unwashed, Verdict(*verdict), rating)
 
 
 def judge_record(sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None) -> Judged:
@@ -109,9 +137,9 @@ def gold_problem(sample: Sample) -> str | None:
     return None
 
 
-def _parameter_figures(judged: Sequence[Judged], has_judge: bool) -> Iterable[Figure]:
-    dumped = next((record.washed.error for record in judged if record.washed.error), None)
-    valid = sum(record.washed.valid for record in judged)
+def _parameter_figures(judged: Sequence[_Kept], has_judge: bool) -> Iterable[Figure]:
+    dumped = next((record.unwashed for record in judged if record.unwashed), None)
+    valid = sum(record.valid for record in judged)
     yield _figure("syntax", valid, DIVISORS["overall"], _raises(dumped))
     raised = _raises(dumped) or next(
         (record.verdict.error for record in judged if record.verdict.error), None
@@ -119,7 +147,7 @@ def _parameter_figures(judged: Sequence[Judged], has_judge: bool) -> Iterable[Fi
     yield _rating_figure(judged, raised) if has_judge else Figure("gpt", None, note="needs a judge")
     yield _figure("structure", sum(r.verdict.structure for r in judged), DIVISORS["overall"], raised)
     for name in ("order", "ast"):
-        hits = [r.sample.extra.get("difficulty") for r in judged if getattr(r.verdict, name)]
+        hits = [r.level for r in judged if getattr(r.verdict, name)]
         shares = [
             _figure(f"{name}_{level}", hits.count(level), DIVISORS[level], raised) for level in DIFFICULTIES
         ]
@@ -145,7 +173,7 @@ def macro(name: str, shares: Sequence[Figure]) -> Figure:
     return Figure(name, sum(values) / len(values), note=_MACRO)
 
 
-def _rating_figure(judged: Sequence[Judged], raised: str | None) -> Figure:
+def _rating_figure(judged: Sequence[_Kept], raised: str | None) -> Figure:
     """The mean rating over 729; the first unusable answer of the judge would end the published run."""
     ratings = [record.rating for record in judged]
     unusable = next((rating for rating in ratings if isinstance(rating, str)), None)
@@ -165,32 +193,49 @@ def flag(name: str, value: bool) -> Figure:
     return Figure(name, float(value))
 
 
-def _parameter_row(judged: Judged) -> SampleScore:
-    _, washed, verdict, rating = judged
-    error = washed.error or verdict.error
-    figures = [flag("syntax", washed.valid)]
+def _parameter_row(identity: str, judged: _Kept) -> SampleScore:
+    _, valid, unwashed, verdict, rating = judged
+    error = unwashed or verdict.error
+    figures = [flag("syntax", valid)]
     for name in ("order", "structure", "ast"):
         figures.append(Figure(name, None, error=error) if error else flag(name, getattr(verdict, name)))
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
-    return SampleScore(judged.sample.id, verdict.ast, tuple(figures), error)
+    return SampleScore(identity, verdict.ast, tuple(figures), error)
 
 
-def _score_routing(records: Records) -> Report:
-    rows, levels, hits = [], [], []
-    for sample, text in records:
-        problem = gold_problem(sample)
-        hit = problem is None and judge_route(sample.gold, text)
-        rows.append(SampleScore(sample.id, hit, (flag("match", hit),), problem))
-        level = sample.extra.get("difficulty")
-        levels.append(level)
-        if hit:
-            hits.append(level)
+class Routed(NamedTuple):
+    """What is kept of an answer to the task of routing: the difficulty, whether it is right, and why not."""
+
+    level: Any
+    hit: bool
+    error: str | None
+
+
+def known_route(data: Any) -> Routed:
+    """Of the JSON data that it became."""
+    return Routed(*data)
+
+
+def routed_row(identity: str, one: Routed) -> SampleScore:
+    """The row of an answer to the task of routing."""
+    return SampleScore(identity, one.hit, (flag("match", one.hit),), one.error)
+
+
+def _route(sample: Sample, text: str) -> Routed:
+    problem = gold_problem(sample)
+    hit = problem is None and judge_route(sample.gold, text)
+    return Routed(sample.extra.get("difficulty"), hit, problem)
+
+
+def _route_figures(found: Found) -> list[Figure]:
+    levels = [one.level for _, one in found]
+    hits = [one.level for _, one in found if one.hit]
     figures = [_counted("overall", len(hits), len(levels))]
     figures += [_counted(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
     figures.append(macro("macro", figures[1:]))
-    return Report("callnavi", "official", len(rows), tuple(figures), tuple(rows))
+    return figures
 
 
 def _counted(name: str, hits: int, divisor: int) -> Figure:

@@ -14,6 +14,7 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.apart import Scorer
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -91,8 +92,15 @@ def _details(scored: Scored, _run: Run | None) -> Details:
     yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
 
 
+def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
+    from planner_eval.benchmarks.functionchat import corrected, official
+
+    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+
+
 BENCHMARK = Benchmark(
     name="functionchat",
+    apart=_apart,
     title="FunctionChat-Bench",
     read=_read,
     read_file=_read_file,

@@ -18,11 +18,12 @@ Call decision is not in the paper; its categories are treated like the output ty
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.functionchat.official import figure, judge_request, sample_problem
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule
@@ -74,14 +75,43 @@ def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
     >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
     'more than one call'
     """
-    golds: dict[int, AssistantTurn] = {}  # by identity: an item has one gold under all its lists of tools
-    decided = []
-    for sample, text in records:
-        if id(sample.gold) not in golds:
-            golds[id(sample.gold)] = answer_of(sample.gold)
-        decided.append(decide(sample, text, judge=judge, gold=golds[id(sample.gold)]))
-    figures = [figure for part in FILES for figure in _part_figures(part, decided)]
-    return Report("functionchat", "corrected", len(decided), tuple(figures), tuple(map(_row, decided)))
+    return report_of("functionchat", "corrected", scorer(judge), records)
+
+
+def scorer(judge: Judge | None = None) -> Scorer:
+    """Its scores one by one."""
+    golds: dict[int, tuple[Any, AssistantTurn]] = {}  # an item has one gold under all its lists of tools
+
+    def one(sample: Sample, text: str) -> _Kept:
+        known = golds.get(id(sample.gold))
+        if known is None:  # it is held as well, so that no other takes its place
+            known = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
+        found = decide(sample, text, judge=judge, gold=known[1])
+        right = found.called == (sample.extra.get("type_of_output") == "call")
+        return _Kept(sample.extra.get("part"), sample.category, right, *found[2:])
+
+    return Scorer(one, _row, _figures, _known)
+
+
+class _Kept(NamedTuple):
+    """What is kept of a :class:`Decided`; `right` where it calls and a call is due, or neither."""
+
+    part: Any
+    category: str
+    right: bool
+    verdict: str | None
+    by: str
+    reason: str
+    error: str | None
+
+
+def _known(data: Any) -> _Kept:
+    return _Kept(*data)
+
+
+def _figures(found: Found) -> Iterator[Figure]:
+    for part in FILES:
+        yield from _part_figures(part, [each for _, each in found if each.part == part])
 
 
 def decide(
@@ -156,13 +186,12 @@ def read_last_word(text: str) -> str | None:
     return _WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
 
 
-def _part_figures(part: str, decided: Sequence[Decided]) -> Iterable[Figure]:
-    members = [record for record in decided if record.sample.extra.get("part") == part]
+def _part_figures(part: str, members: Sequence[_Kept]) -> Iterable[Figure]:
     if not members:
         return
-    groups: dict[str, list[Decided]] = {}
+    groups: dict[str, list[_Kept]] = {}
     for record in members:
-        groups.setdefault(record.sample.category, []).append(record)
+        groups.setdefault(record.category, []).append(record)
     passed = {name: _passed(mine) for name, mine in groups.items()}
     rates = [ratio(f"{part} {name} pass rate", passed[name], len(mine)) for name, mine in groups.items()]
     yield from rates
@@ -171,17 +200,17 @@ def _part_figures(part: str, decided: Sequence[Decided]) -> Iterable[Figure]:
         yield from totals(list(passed.values()))
     else:
         yield macro(f"{part} avg(macro)", rates)
-    right = sum(record.called == (record.sample.extra["type_of_output"] == "call") for record in members)
+    right = sum(record.right for record in members)
     note = "a call where one is due, words where they are due; not in the paper"
     yield ratio(f"{part} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
     yield ratio(f"{part} undecided", open_items, len(members), note="items without a verdict; not passed")
 
 
-def _passed(decided: Iterable[Decided]) -> int:
+def _passed(decided: Iterable[_Kept]) -> int:
     return sum(record.verdict == PASS for record in decided)
 
 
-def _row(decided: Decided) -> SampleScore:
+def _row(identity: str, decided: _Kept) -> SampleScore:
     figures = (figure("verdict", decided.verdict), figure("by", decided.by), figure("reason", decided.reason))
-    return SampleScore(decided.sample.id, decided.verdict == PASS, figures, decided.error)
+    return SampleScore(identity, decided.verdict == PASS, figures, decided.error)

@@ -10,12 +10,13 @@ Source: repository kakao/FunctionChat-Bench at cb32af3 (version 2); paper sectio
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
 from planner_eval.benchmarks.functionchat.prompts import verdict as ask_verdict
@@ -76,9 +77,41 @@ def score_official(records: Records, *, judge: Judge | None = None) -> Report:
     >>> report.value("singlecall exact pass rate")
     1.0
     """
-    judged = [judge_record(sample, text, judge=judge) for sample, text in records]
-    figures = [figure for part in PARTS for figure in _part_figures(part, judged)]
-    return Report("functionchat", "official", len(judged), tuple(figures), tuple(map(_row, judged)))
+    return report_of("functionchat", "official", scorer(judge), records)
+
+
+def scorer(judge: Judge | None = None) -> Scorer:
+    """Its scores one by one."""
+
+    def one(sample: Sample, text: str) -> Kept:
+        return kept(judge_record(sample, text, judge=judge))
+
+    return Scorer(one, _row, _figures, _known)
+
+
+class Kept(NamedTuple):
+    """What is kept of a :class:`Judged`."""
+
+    part: Any
+    category: str
+    verdict: str | None
+    by: str
+    error: str | None
+
+
+def kept(found: Judged) -> Kept:
+    """What is kept of an answer."""
+    sample = found.sample
+    return Kept(sample.extra.get("part"), sample.category, found.verdict, found.by, found.error)
+
+
+def _known(data: Any) -> Kept:
+    return Kept(*data)
+
+
+def _figures(found: Found) -> Iterator[Figure]:
+    for part in PARTS:
+        yield from _part_figures(part, [each for each in found if each[1].part == part])
 
 
 def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Judged:
@@ -166,27 +199,26 @@ def without_ids(message: Any) -> Any:
     return changed
 
 
-def part_scores(part: str, judged: Iterable[Judged]) -> Scores:
+def part_scores(part: str, members: Iterable[tuple[str, Kept]]) -> Scores:
     """What the published code prints and saves for one part; its first exception ends it.
 
     Args:
         part: ``"singlecall"``, ``"dialog"`` or ``"calldecision"``.
-        judged: Answers of that part; of two with one id the published code counts the first,
+        members: Answers of that part; of two with one id the published code counts the first,
             but for call decision, where it counts both.
     """
     verdicts: list[tuple[str, str]] = []
     seen: set[str] = set()
-    for record in judged:
+    for identity, record in members:
         if record.verdict is None:
             return Scores("", error=record.error)
-        if record.sample.id not in seen or part == "calldecision":
-            verdicts.append((record.sample.category, record.verdict))
-        seen.add(record.sample.id)
+        if identity not in seen or part == "calldecision":
+            verdicts.append((record.category, record.verdict))
+        seen.add(identity)
     return PARTS[part](verdicts)
 
 
-def _part_figures(part: str, judged: Sequence[Judged]) -> Iterable[Figure]:
-    members = [record for record in judged if record.sample.extra.get("part") == part]
+def _part_figures(part: str, members: Found) -> Iterable[Figure]:
     if not members:
         return
     scores = part_scores(part, members)
@@ -195,7 +227,7 @@ def _part_figures(part: str, judged: Sequence[Judged]) -> Iterable[Figure]:
     for name, value in scores.score.items():
         yield Figure(f"{part} {name}", value)
     yield from _of_the_paper(part, scores)
-    undecided = sum(not is_decided(record.verdict) for record in members)
+    undecided = sum(not is_decided(record.verdict) for _, record in members)
     yield Figure(f"{part} undecided", undecided, undecided, len(members), "verdicts neither pass nor fail")
 
 
@@ -220,6 +252,6 @@ def figure(name: str, value: str | None, error: str | None = None) -> Figure:
     return Figure(name, value, error=error)
 
 
-def _row(judged: Judged) -> SampleScore:
+def _row(identity: str, judged: Kept) -> SampleScore:
     figures = (figure("verdict", judged.verdict, judged.error), figure("by", judged.by))
-    return SampleScore(judged.sample.id, judged.verdict == PASS, figures, judged.error)
+    return SampleScore(identity, judged.verdict == PASS, figures, judged.error)

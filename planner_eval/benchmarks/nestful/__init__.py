@@ -6,13 +6,14 @@ repository IBM/NESTFUL (its code and data).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Option, all_have
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.apart import Scorer
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
     from planner_eval.datasets.sample import Sample
@@ -75,8 +76,15 @@ def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:
     return NestfulRunner(tools, level=level)
 
 
+def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
+    from planner_eval.benchmarks.nestful import corrected, official
+
+    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+
+
 BENCHMARK = Benchmark(
     name="nestful",
+    apart=_apart,
     title="NESTful",
     read=_read,
     read_file=_read_file,

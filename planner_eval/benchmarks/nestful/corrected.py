@@ -12,14 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions
 from planner_eval.benchmarks.paired import compared, shared
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
+from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
 
 
@@ -99,11 +102,35 @@ def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | 
     >>> score_corrected([(Sample("a", gold=calls), json.dumps(extra))]).value("accuracy_combined")
     0.5
     """
-    found = list(outcomes(records, model=model, run=run))
-    judged = [one.counts for one in found if one.counts is not None]
-    rows = tuple(_row(one, run is not None) for one in found)
-    absent = list(dict.fromkeys(name for one in found for name in one.absent))
-    return Report("nestful", "corrected", len(rows), _figures(total(judged), run is not None, absent), rows)
+    return report_of("nestful", "corrected", scorer(model, run), records)
+
+
+class _Counted(NamedTuple):
+    """What is kept of an :class:`Outcome`."""
+
+    counts: NestfulCounts | None
+    error: str | None
+    absent: Sequence[str]
+
+
+def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
+    """Its scores one by one; the same is asked as by :func:`score_corrected`."""
+
+    def one(sample: Sample, text: str) -> _Counted:
+        (found,) = outcomes([(sample, text)], model=model, run=run)
+        return _Counted(found.counts, found.error, found.absent)
+
+    def figures(found: Found) -> tuple[Figure, ...]:
+        absent = list(dict.fromkeys(name for _, each in found for name in each.absent))
+        counts = (each.counts for _, each in found if each.counts is not None)
+        return _figures(total(counts), run is not None, absent)
+
+    return Scorer(one, partial(_row, run is not None), figures, _known)
+
+
+def _known(data: Any) -> _Counted:
+    counts, *others = data
+    return _Counted(None if counts is None else NestfulCounts(*counts), *others)
 
 
 def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Iterator[Outcome]:
@@ -185,13 +212,13 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     )
 
 
-def _row(one: Outcome, run: bool) -> SampleScore:
+def _row(run: bool, identity: str, one: _Counted) -> SampleScore:
     if one.counts is None:
-        return SampleScore(one.id, False, error=one.error)
+        return SampleScore(identity, False, error=one.error)
     c = one.counts
     absent = f"functions that are not there: {', '.join(one.absent)}" if one.absent else None
     ok = bool(c.won if run else c.full)
-    return SampleScore.counted(one.id, ok, partial(_row_figures, c, run), one.error or absent)
+    return SampleScore.counted(identity, ok, partial(_row_figures, c, run), one.error or absent)
 
 
 @lru_cache(maxsize=4096)

@@ -6,10 +6,11 @@ import functools
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.apart import Found, Scorer, fields_of, report_of
 from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, predicted_text
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
@@ -73,26 +74,53 @@ def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | N
     >>> report.value("accuracy_combined"), report.value("win_rate")
     (1.0, 'no')
     """
+    return report_of("nestful", "official", scorer(model, run), records)
+
+
+def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
+    """Its scores one by one; the same is asked as by :func:`score_official`.
+
+    Raises:
+        InputError: the scorer has no reader for `model`.
+    """
     if model not in READERS:
         raise InputError(
             f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
         )
-    rows: list[SampleScore] = []
-    scored: list[_Scored] = []
-    abort: str | None = None
-    for sample, text in records:
+
+    def one(sample: Sample, text: str) -> _Answered:
         answer = read_answer(text, model)
-        error = answer.abort
         try:
-            one = _score(sample, text, answer, run)
+            return _Answered(_score(sample, text, answer, run), answer.abort)
         except _MALFORMED as raised:
-            error = error or type(raised).__name__
-            rows.append(SampleScore(sample.id, False, error=error))
-        else:
-            scored.append(one)
-            rows.append(_row(sample.id, one, error))
-        abort = abort or error
-    return Report("nestful", "official", len(rows), _figures(scored, abort, run is not None), tuple(rows))
+            return _Answered(None, answer.abort or type(raised).__name__)
+
+    return Scorer(one, _row, functools.partial(_all_figures, run is not None), _known, _data)
+
+
+class _Answered(NamedTuple):
+    """What is counted of an answer, None where nothing is, and the exception on which the code breaks off."""
+
+    scored: _Scored | None
+    error: str | None
+
+
+def _data(one: _Scored) -> Any:
+    """As JSON data, whose objects have texts as names only."""
+    return [list(value.items()) if isinstance(value, dict) else value for value in fields_of(one)]
+
+
+def _known(data: Any) -> _Answered:
+    if data[0] is None:
+        return _Answered(*data)
+    values = dict(zip((one.name for one in fields(_Scored)), data[0], strict=True))
+    pairs = {name: dict(map(tuple, values[name])) for name in ("gold_pairs", "pairs")}
+    return _Answered(_Scored(**{**values, **pairs}), data[1])
+
+
+def _all_figures(run: bool, found: Found) -> tuple[Figure, ...]:
+    scored = [one.scored for _, one in found if one.scored is not None]
+    return _figures(scored, next((one.error for _, one in found if one.error), None), run)
 
 
 def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _Scored:
@@ -153,7 +181,10 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
     return is_win(run(raw, sample), gold)
 
 
-def _row(identity: str, one: _Scored, error: str | None) -> SampleScore:
+def _row(identity: str, answered: _Answered) -> SampleScore:
+    one, error = answered
+    if one is None:
+        return SampleScore(identity, False, error=error)
     ok = one.partial == 1 if one.win is None else one.win
     win = None if one.win is None else float(one.win)
     counts = (one.partial, win, int(one.faulty), one.failed + one.nameless, one.unpaired)

@@ -1,0 +1,333 @@
+"""Answers to a benchmark as a run: what was asked beside what was answered, and what the answers come to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from array import array
+from binascii import a2b_base64, b2a_base64
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+from planner_eval.benchmarks.answers import Answer, answers_of
+from planner_eval.benchmarks.apart import Scorer
+from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.report import SampleScore
+from planner_eval.benchmarks.score import looks_like
+from planner_eval.datasets.sample import Sample
+from planner_eval.engine.job import Pair
+from planner_eval.records.files import Record
+from planner_eval.records.storing import is_lazy
+
+LOST = 2**32 - 1
+"""Stands for what was found out where nothing could be: the sample itself ends the program, or hangs."""
+
+
+class Asked(Sequence[Pair]):
+    """Each sample with the record of its answer, then the records that answer none; read when asked for.
+
+    A record beside a sample that is known by its id alone repeats an answer.
+
+    Args:
+        records: The file of answers.
+        samples: What was asked.
+        places: Of each sample which record answers it; -1 for none.
+        rest: The other records.
+        repeated: Those of them whose sample has an answer.
+        first: The first pair, counted from 0.
+        end: The one after the last; all when left out.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[Record],
+        samples: Sequence[Sample],
+        places: array[int],
+        rest: array[int],
+        repeated: frozenset[int],
+        first: int = 0,
+        end: int | None = None,
+    ) -> None:
+        self.records, self.samples, self.places = records, samples, places
+        self.rest, self.repeated = rest, repeated
+        self.first, self.end = first, len(samples) + len(rest) if end is None else end
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    @overload
+    def __getitem__(self, at: int) -> Pair: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Pair]: ...
+    def __getitem__(self, at: int | slice) -> Pair | Sequence[Pair]:
+        wanted = range(self.first, self.end)[at]
+        if isinstance(wanted, int):
+            return next(iter(self._of(wanted, wanted + 1)))
+        if wanted.step != 1:
+            return [self[each - self.first] for each in wanted]
+        return self._of(wanted.start, max(wanted.start, wanted.stop))
+
+    def _of(self, first: int, end: int) -> Asked:
+        return Asked(self.records, self.samples, self.places, self.rest, self.repeated, first, end)
+
+    def __iter__(self) -> Iterator[Pair]:
+        count = len(self.samples)
+        places = self.places[self.first : self.end]
+        rest = self.rest[max(0, self.first - count) : max(0, self.end - count)]
+        found = self._read([*(place for place in places if place >= 0), *rest])
+        for number, place in enumerate(places, self.first):
+            sample = self.samples[number]
+            yield next(found) if place >= 0 else None, Record("", number, sample.id, sample)
+        for place in rest:
+            record = next(found)
+            yield record, Record("", -1, record.id, None) if place in self.repeated else None
+
+    def _read(self, places: list[int]) -> Iterator[Record]:
+        if is_lazy(self.records):
+            return iter(self.records.of(places))
+        return (self.records[place] for place in places)
+
+
+class Seen:
+    """What was found out about answers, in order; the same is held once.
+
+    Args:
+        scorer: Whose it is.
+        data: What :meth:`data` gave.
+    """
+
+    def __init__(self, scorer: Scorer, data: Mapping[str, Any] | None = None) -> None:
+        self.scorer = scorer
+        self.texts: list[str] = list(data["found"]) if data else []
+        self.numbers = {text: number for number, text in enumerate(self.texts)}
+        self.codes = array("I")
+        if data:
+            self.codes.frombytes(a2b_base64(data["codes"]))
+            if sys.byteorder == "big":
+                self.codes.byteswap()
+        self._rows: dict[int, SampleScore] = {}
+
+    def add(self, found: Any) -> int:
+        """Add what was found out about the next answer; gives the number of its like."""
+        code = self._number(json.dumps(found, default=self.scorer.data, separators=(",", ":")))
+        self.codes.append(code)
+        if code not in self._rows:
+            self._rows[code] = self.scorer.row("", found)
+        return code
+
+    def lose(self) -> None:
+        """Pass over an answer of which nothing can be said."""
+        self.codes.append(LOST)
+
+    def _number(self, text: str) -> int:
+        number = self.numbers.setdefault(text, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(text)
+        return number
+
+    def extend(self, other: Seen) -> None:
+        """Add what was found out about the answers that come next."""
+        numbers = {number: self._number(text) for number, text in enumerate(other.texts)}
+        numbers[LOST] = LOST
+        self.codes.extend(numbers[code] for code in other.codes)
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        codes = array("I", self.codes)
+        if sys.byteorder == "big":
+            codes.byteswap()
+        return {"found": self.texts, "codes": b2a_base64(codes.tobytes(), newline=False).decode()}
+
+    @cached_property
+    def known(self) -> list[Any]:
+        """What there is, each once; asked for when all is added."""
+        return [self.scorer.known(json.loads(text)) for text in self.texts]
+
+    def row(self, code: int) -> SampleScore:
+        """The row of what has a number, without its id."""
+        if code == LOST:
+            return SampleScore("", False, error="the program itself failed at its gold")
+        found = self._rows.get(code)
+        if found is None:
+            found = self._rows[code] = self.scorer.row("", self.known[code])
+        return found
+
+
+_LISTS = ("unknown", "repeated", "broken")
+
+
+class Sums:
+    """What answers come to.
+
+    Args:
+        scorers: One a variant.
+        data: What :meth:`data` gave.
+    """
+
+    def __init__(self, scorers: Mapping[str, Scorer], data: Mapping[str, Any] | None = None) -> None:
+        known: Mapping[str, Any] = data or {}
+        every = known.get("seen", {})
+        self.seen = {name: Seen(scorer, every.get(name)) for name, scorer in scorers.items()}
+        self.answers: int = known.get("answers", 0)
+        self.records: int = known.get("records", 0)
+        self.missing: list[str] = list(known.get("missing", ()))
+        self.lost: list[str] = list(known.get("lost", ()))
+        self.lists = {what: list(map(tuple, known.get(what, ()))) for what in _LISTS}
+        self.looks: Counter[str] = Counter(known.get("looks"))
+
+    def extend(self, other: Sums) -> None:
+        """Add those of the answers that come next."""
+        for name, seen in self.seen.items():
+            seen.extend(other.seen[name])
+        self.answers += other.answers
+        self.records += other.records
+        self.missing += other.missing
+        self.lost += other.lost
+        for what, found in self.lists.items():
+            found += other.lists[what]
+        self.looks.update(other.looks)
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "seen": {name: seen.data() for name, seen in self.seen.items()},
+            "answers": self.answers,
+            "records": self.records,
+            "missing": self.missing,
+            "lost": self.lost,
+            **self.lists,
+            "looks": dict(self.looks),
+        }
+
+    def listed(self, what: str) -> tuple[str, ...]:
+        """Answers that are ``unknown``, ``repeated`` or ``broken``, in their file's order."""
+        return tuple(said for _, said in sorted(self.lists[what], key=lambda one: one[0]))
+
+
+@dataclass(frozen=True)
+class AnswersJob:
+    """How answers are scored.
+
+    Args:
+        benchmark: By which benchmark.
+        variants: Under which of its variants.
+        settings: Its own options.
+        many: A list of texts is several answers.
+        about: How answers and samples came together, which a report says.
+        told: Rows say what was found out; else only whose they are.
+    """
+
+    benchmark: str
+    variants: tuple[str, ...]
+    settings: Mapping[str, str]
+    many: bool
+    about: Mapping[str, Any]
+    told: bool
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "score"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {
+            "benchmark": self.benchmark,
+            "variants": list(self.variants),
+            "settings": dict(self.settings),
+            "many": self.many,
+            "about": dict(self.about),
+        }
+
+    def fold(self, data: Any = None) -> Sums:
+        """Sums over no answers, or those that were kept as data."""
+        return Sums(self.scorers, data)
+
+    @cached_property
+    def bench(self) -> Benchmark:
+        """The benchmark."""
+        return benchmark(self.benchmark)
+
+    @cached_property
+    def scorers(self) -> dict[str, Scorer]:
+        """How each variant scores."""
+        found = scorers_of(self.bench, self.variants, self.settings)
+        assert found is not None
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self.benchmark, self.variants, self.settings, self.many, self.about, self.told)
+        return AnswersJob, values
+
+    def rows(self, pairs: Iterable[Pair], fold: Sums) -> Iterator[str]:
+        """A row a pair, in order, as JSON; adds each to the sums."""
+        kept: dict[str, dict[int, str]] = {name: {} for name in self.variants}
+        for pred, asked in pairs:
+            answers = [] if pred is None else list(answers_of(pred, self.bench, many=self.many))
+            fold.answers += len(answers)
+            fold.lists["broken"] += [
+                (pred.position, f"{one.where}: {one.error}") for one in answers if pred and one.error
+            ]
+            if asked is None or asked.position < 0:
+                yield _left_over(pred, answers, fold, "unknown" if asked is None else "repeated")
+                continue
+            if pred is not None and pred.id is not None:
+                fold.lists["repeated"] += [(pred.position, pred.id)] * (len(answers) - 1)
+            yield self._row(asked, answers, fold, kept)
+
+    def _row(self, asked: Record, answers: list[Answer], fold: Sums, kept: dict[str, dict[int, str]]) -> str:
+        """The row of a sample."""
+        fold.records += 1
+        sample, answer = asked.source, answers[0] if answers else None
+        state = "missing" if answer is None else "broken" if answer.error else "answered"
+        if answer is None:
+            fold.missing.append(asked.id or "")
+        head = f'{{"id": {json.dumps(asked.id)}, "state": '
+        if sample is None:
+            fold.lost.append(asked.id or "")
+            for seen in fold.seen.values():
+                seen.lose()
+            return f'{head}"lost", "error": {json.dumps(str(asked.error))}}}'
+        text = self.bench.nothing if answer is None or answer.text is None else answer.text
+        if (look := looks_like(self.bench, text)) is not None:
+            fold.looks[look] += 1
+        told = []
+        for name, seen in fold.seen.items():
+            code = seen.add(self.scorers[name].one(sample, text))
+            if self.told:
+                if code not in kept[name]:
+                    kept[name][code] = _told(seen.row(code))
+                told.append(f', "{name}": {kept[name][code]}')
+        return f'{head}"{state}"{"".join(told)}}}'
+
+
+def _left_over(pred: Record | None, answers: list[Answer], fold: Sums, state: str) -> str:
+    """The row of an answer that does not count."""
+    assert pred is not None
+    if pred.id is not None:
+        fold.lists[state] += [(pred.position, pred.id)] * len(answers)
+    return json.dumps({"id": pred.id, "state": state, "line": pred.line})
+
+
+def _told(row: SampleScore) -> str:
+    """What a row says beside its id."""
+    figures = {
+        one.name: {"value": one.value}
+        | ({} if one.denominator is None else {"numerator": one.numerator, "denominator": one.denominator})
+        | ({"error": one.error} if one.error else {})
+        for one in row.figures
+    }
+    return json.dumps({"ok": row.ok, "error": row.error, "figures": figures})
+
+
+def scorers_of(
+    bench: Benchmark, variants: Sequence[str], settings: Mapping[str, str]
+) -> dict[str, Scorer] | None:
+    """How the variants of a benchmark score answers one by one; None where one of them cannot."""
+    found = {name: bench.apart(name, bench.checked(name, settings)) for name in variants}
+    scorers = {name: scorer for name, scorer in found.items() if scorer is not None}
+    return scorers if len(scorers) == len(found) else None

@@ -1,0 +1,291 @@
+"""Answers to a benchmark that processes score in parts, and runs that a folder keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, overload
+
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.answers import Matched, answers_of, nameless, strange, unequal
+from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.gold import gold_folders, gold_samples
+from planner_eval.benchmarks.registry import benchmark
+from planner_eval.benchmarks.report import Report, SampleScore
+from planner_eval.benchmarks.score import Scored, Source, head_data, most_notations
+from planner_eval.datasets.sample import Sample
+from planner_eval.engine.answers import LOST, AnswersJob, Asked, Seen, Sums, scorers_of
+from planner_eval.engine.folder import Input
+from planner_eval.engine.inputs import input_of, inputs_of
+from planner_eval.engine.kept import kept
+from planner_eval.engine.large import unchanged
+from planner_eval.engine.run import run
+from planner_eval.records.files import PlanFile
+from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.several import read_path
+
+
+class _Brought(NamedTuple):
+    """Answers and samples brought together."""
+
+    pairs: Asked
+    by: str
+
+
+def run_benchmark(
+    pred: str,
+    gold: str,
+    name: str,
+    *,
+    variants: Sequence[str],
+    source: Source,
+    settings: Mapping[str, str],
+    folder: str | None = None,
+    jobs: int | None = None,
+    **how: Any,
+) -> Scored:
+    """Score a file of answers in parts, by processes; rows are made when they are asked for.
+
+    Args:
+        pred: The file of answers.
+        gold: The benchmark's data.
+        name: The benchmark's name.
+        variants: Which of its variants.
+        source: How the answers are read and matched.
+        settings: The benchmark's own options.
+        folder: Where the run is kept.
+        jobs: How many processes.
+        how: What else :func:`planner_eval.engine.run.run` takes.
+
+    Raises:
+        InputError: as for :func:`planner_eval.score_benchmark`; or these answers are not scored one by one.
+    """
+    bench = benchmark(name)
+    if not variants or scorers_of(bench, variants, settings) is None:
+        raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
+    samples = gold_samples(bench, gold, cache=source.cache)
+    file = read_path(
+        pred, id_field=source.id_field, text_field=source.text_field, role="answer", never=bench.gold_beside
+    )
+    many = source.text_field is not None or file.content == "outputs"
+    pairs, by = _brought(bench, file, samples, source.by, many=many)
+    notes = [*file.notes, *repeated_ids(file.records)]
+    about = {"file": pred, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
+    job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
+    done = run(
+        job,
+        pairs,
+        folder=folder,
+        inputs=[*inputs_of("pred", file), *_gold_inputs(bench, gold, source.cache)],
+        jobs=jobs or None,
+        unchanged=unchanged(file),
+        report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),
+        **how,
+    )
+    return _scored(job, done.sums, Ids(done.rows, len(samples), done))
+
+
+def _report_text(job: AnswersJob, sums: Sums, rows: str) -> str:
+    """A report without its rows, which stand beside it."""
+    data = head_data(_scored(job, sums, Ids(rows, job.about["samples"])))
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def _gold_inputs(bench: Benchmark, gold: str, cache: str | None) -> list[Input]:
+    """The files that gold may have been read from."""
+    if os.path.isfile(gold):
+        return [input_of("gold", gold)]
+    found = []
+    for place in gold_folders(bench, gold, cache=cache):
+        for folder, folders, names in os.walk(place):
+            folders[:] = sorted(
+                one for one in folders if not os.path.exists(os.path.join(folder, one, "run.json"))
+            )
+            found += [os.path.join(folder, one) for one in sorted(names) if not one.startswith(".")]
+    return [input_of("gold", one) for one in found]
+
+
+def _brought(
+    bench: Benchmark, file: PlanFile, samples: Sequence[Sample], by: str | None, *, many: bool
+) -> _Brought:
+    """Answers and samples brought together as :func:`planner_eval.benchmarks.answers.match` does."""
+    if file.parts:
+        raise InputError(f"{file.name} is a folder of answers: these are scored by one process")
+    if not file.records:
+        raise InputError("there are no answers")
+    if not file.many and file.records[0].source == "":
+        raise InputError(f"{file.name} is empty: there are no answers")
+    places = {sample.id: -1 for sample in samples}
+    if len(places) < len(samples):
+        raise InputError("two samples of the gold data have one id: their answers are scored by one process")
+    rest: array[int] = array("q")
+    repeated, named = [], False
+    lone: list[int] = []
+    for place, record in enumerate(file.records):
+        if record.id is None:
+            lone.append(place)
+            rest.append(place)
+        else:
+            named = True
+            if places.get(record.id) == -1:
+                places[record.id] = place
+            else:
+                rest.append(place)
+                repeated += [place] if record.id in places else []
+    if by == "position" or (by is None and not named):
+        if many:
+            raise InputError("answers whose field is named and that have no ids are scored by one process")
+        if len(file.records) != len(samples):
+            raise unequal(len(file.records), len(samples))
+        every = array("q", range(len(samples)))
+        return _Brought(Asked(file.records, samples, every, array("q"), frozenset()), "position")
+    _refuse_nameless(bench, file, lone, many=many)
+    if max(places.values()) < 0:
+        raise strange((one.id for one in file.records if one.id is not None), samples)
+    pairs = Asked(file.records, samples, array("q", places.values()), rest, frozenset(repeated))
+    return _Brought(pairs, "id")
+
+
+def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, many: bool) -> None:
+    """Refuse answers that name no sample where others do; a record that cannot be read is none."""
+    found = (one for place in lone for one in answers_of(file.records[place], bench, many=many))
+    nameable = [one for one in found if not one.error]
+    if nameable:
+        count = sum(len(list(answers_of(one, bench, many=many))) for one in file.records)
+        raise nameless(len(nameable), count, nameable[0].where)
+
+
+def kept_benchmark(path: str) -> tuple[Scored, str]:
+    """What a benchmark said of answers, of a run that was kept, and the file of answers.
+
+    Args:
+        path: The run's folder.
+
+    Raises:
+        InputError: it is no such run, or not done.
+    """
+    found = kept(path, "score")
+    try:
+        options: Any = found.options
+        settings = {str(name): str(value) for name, value in options["settings"].items()}
+        job = AnswersJob(
+            options["benchmark"],
+            tuple(options["variants"]),
+            settings,
+            options["many"],
+            options["about"],
+            True,
+        )
+        sums = found.sums(job.fold)
+        return _scored(job, sums, Ids(found.rows, job.about["samples"])), job.about["file"]
+    except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
+        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:
+    """What the benchmark says, of the sums over all answers and the ids of the samples."""
+    bench, about = job.bench, job.about
+    lists = {what: sums.listed(what) for what in ("unknown", "repeated", "broken")}
+    matched = Matched(
+        (),
+        about["by"],
+        sums.answers,
+        tuple(sums.missing) if about["by"] == "id" else (),
+        **lists,
+        samples=sums.records,
+        scored=sums.records,
+    )
+    reports = {}
+    for name, seen in sums.seen.items():
+        figures = tuple(job.scorers[name].figures(_Found(ids, seen)))
+        reports[name] = Report(bench.name, name, sums.records, figures, _Rows(ids, seen))
+    others = most_notations(sums.looks, sums.records)
+    return Scored(
+        bench,
+        matched,
+        reports,
+        others,
+        job.settings,
+        about["read"],
+        tuple(about["notes"]),
+        lost=tuple(sums.lost),
+    )
+
+
+# ---------------------------------------------------------------- read when they are asked for
+class Ids(Sequence[str]):
+    """The ids of a run's samples, read from its rows when they are asked for.
+
+    Args:
+        path: The file, a line a row; those of samples come first.
+        size: How many samples there are.
+        keeps: What keeps the file there.
+    """
+
+    def __init__(self, path: str, size: int, keeps: object = None) -> None:
+        self.path, self.size, self.keeps = path, size, keeps
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[str]:
+        decode, start = json.JSONDecoder().raw_decode, len('{"id": ')
+        with open(self.path, encoding="utf-8") as lines:
+            for line in islice(lines, self.size):
+                yield decode(line, start)[0]
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        return tuple(self)[at]
+
+
+class _Found(Sequence[tuple[str, Any]]):
+    """What was found out about each sample that could be scored, with its id."""
+
+    def __init__(self, ids: Sequence[str], seen: Seen) -> None:
+        self.ids, self.seen = ids, seen
+
+    def __len__(self) -> int:
+        return len(self.seen.codes) - self.seen.codes.count(LOST)
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        known = self.seen.known
+        for name, code in zip(self.ids, self.seen.codes, strict=True):
+            if code != LOST:
+                yield name, known[code]
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[tuple[str, Any]]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        return tuple(self)[at]
+
+
+class _Rows(Sequence[SampleScore]):
+    """The row of each sample."""
+
+    def __init__(self, ids: Sequence[str], seen: Seen) -> None:
+        self.ids, self.seen = ids, seen
+
+    def __len__(self) -> int:
+        return len(self.seen.codes)
+
+    def __iter__(self) -> Iterator[SampleScore]:
+        row = self.seen.row
+        for name, code in zip(self.ids, self.seen.codes, strict=True):
+            like = row(code)
+            yield SampleScore(name, like.ok, like.figures, like.error)
+
+    @overload
+    def __getitem__(self, at: int) -> SampleScore: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[SampleScore]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        return tuple(self)[at]

@@ -1,0 +1,229 @@
+"""A benchmark's scores in parts: the bytes of the plain command, kept, told again, gone on with, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.benchmarks.registry import VARIANTS, benchmark
+from planner_eval.engine.answers import LOST, Seen, Sums, scorers_of
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+SAMPLES = ROOT / "data" / "samples"
+FORMS = ("text", "json", "jsonl", "csv", "md", "junit")
+CASES = {
+    "appbench": ("appbench", ()),
+    "nestful": ("nestful", ()),
+    "callnavi": ("callnavi", ()),
+    "routing": ("callnavi", ("--set", "task=routing")),
+    "yaml": ("callnavi", ("--set", "notation=yaml", "--corrected")),
+    "functionchat": ("functionchat", ()),
+    "named": ("appbench", ("--text-field", "prediction", "--official")),
+}
+
+
+def seen(*argv: str) -> tuple[str, str, int]:
+    done = planeval(*argv)
+    return done.stdout, done.stderr, done.returncode
+
+
+@pytest.fixture
+def asked(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """A command that scores answers of which one is missing, one repeated, one unknown and one broken."""
+    name, options = CASES[request.param]
+    lines = (SAMPLES / "answers" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    field = next(key for key in json.loads(lines[0]) if "id" in key)
+    unknown = {**json.loads(lines[1]), field: "nobody asked"}
+    made = [*lines[1:], '{"id": 1, ', lines[2], json.dumps(unknown)]
+    if request.param == "named":
+        several = {"id": json.loads(lines[0])["id"], "prediction": ["A: [a()]", "B: [b()]"]}
+        made.insert(1, json.dumps(several))
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join(made), encoding="utf-8")
+    gold = SAMPLES / name / ("v2" if name == "nestful" else "")
+    return [str(file), str(gold), "--benchmark", name, *options]
+
+
+EACH = [("appbench", form) for form in FORMS] + [(name, "json") for name in CASES if name != "appbench"]
+"""JSON has every figure of every row: that is enough of most benchmarks."""
+
+
+@pytest.mark.parametrize(("asked", "form"), EACH, indirect=["asked"])
+def test_parts_give_the_bytes_of_one_process(asked: list[str], form: str, tmp_path: Path) -> None:
+    plain = seen("score", *asked, "--format", form)
+    assert plain[2] == 1, plain[1]  # with answers that belong to nothing
+    run = str(tmp_path / "run") + "/"
+    for way in (["--jobs", "2", "--part", "1"], ["-o", run, "--part", "2"]):
+        assert seen("score", *asked, "--format", form, *way) == plain, way
+    assert seen("score", run, "--format", form) == plain
+    if form != "json":
+        some = ["--format", form, "--only", "failures"]
+        assert seen("score", run, *some) == seen("score", *asked, *some)
+
+
+def test_a_run_holds_a_row_of_each_sample_and_of_each_answer_that_is_left_over(tmp_path: Path) -> None:
+    lines = (SAMPLES / "answers" / "appbench.jsonl").read_text(encoding="utf-8").splitlines()
+    file = tmp_path / "answers.jsonl"
+    file.write_text(
+        "\n".join([lines[0], lines[0], '{"id": "else", "prediction": "A: [a()]"}', "{", lines[1]])
+    )
+    run = tmp_path / "run"
+    planeval("score", str(file), str(SAMPLES / "appbench"), "--benchmark", "appbench", "-o", f"{run}/")
+    rows = [json.loads(line) for line in (run / "rows.jsonl").read_text().splitlines()]
+    states = [row["state"] for row in rows]
+    samples = list(benchmark("appbench").read(SAMPLES / "appbench"))
+    assert [row["id"] for row in rows[: len(samples)]] == [sample.id for sample in samples]
+    assert states.count("answered") == 2
+    assert states.count("missing") == len(samples) - 2
+    assert states[len(samples) :] == ["repeated", "unknown", "unknown"]
+    told = next(row for row in rows if row["state"] == "answered")
+    assert set(told) == {"id", "state", *VARIANTS}
+    assert told["corrected"]["figures"]
+    data = json.loads((run / "run.json").read_text())
+    assert data["kind"] == "score"
+    assert data["options"]["benchmark"] == "appbench"
+    report = json.loads((run / "report.json").read_text())
+    assert report["reports"]["official"]["n"] == len(samples)
+    assert report["unknown"] == ["else"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("callnavi", "--set", "task=stability"),
+        ("appbench", "--details"),
+        ("functionchat", "--format", "tsv"),
+        ("complexfuncbench",),
+    ],
+)
+@pytest.mark.parametrize("way", [("--jobs", "2"), ("-o", "DIR/")])
+def test_what_needs_all_answers_together_says_so(
+    options: tuple[str, ...], way: tuple[str, ...], tmp_path: Path
+) -> None:
+    name, *more = options
+    files = [str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name)]
+    given = [one.replace("DIR", str(tmp_path / "run")) for one in way]
+    _, said, code = seen("score", *files, "--benchmark", name, *more, *given)
+    assert code == 2 and "applies only where" in said and "one by one" in said, said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_of_a_benchmark_takes_no_option_of_our_own_figures(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    files = [str(SAMPLES / "answers" / "nestful.jsonl"), str(SAMPLES / "nestful" / "v2")]
+    planeval("score", *files, "--benchmark", "nestful", "-o", f"{run}/")
+    for option in (["--seed", "3"], ["--all"], ["--by", "calls"], ["--jobs", "2"]):
+        assert seen("score", str(run), *option)[2] == 2, option
+    assert seen("score", str(run), "--fail-under", "f1_intent=1.1")[2] == 1
+    (run / "rows.jsonl").write_text("", encoding="utf-8")
+    assert "not as the run left them" in seen("score", str(run))[1]
+
+
+def test_a_run_refuses_other_gold(tmp_path: Path) -> None:
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    for file in (SAMPLES / "appbench").iterdir():
+        (gold / file.name).write_bytes(file.read_bytes())
+    command = ["score", str(SAMPLES / "answers" / "appbench.jsonl"), str(gold), "--benchmark", "appbench"]
+    run = ["-o", str(tmp_path / "run") + "/"]
+    assert seen(*command, *run) == seen(*command)
+    changed = gold / "test_mm.json"
+    changed.write_bytes(changed.read_bytes() + b"\n")
+    _, said, code = seen(*command, *run)
+    assert code == 2
+    assert "test_mm.json (gold) has changed since" in said
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> list[str]:
+    """3,000 answers, each second with an edit."""
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    records = json.loads((SAMPLES / "appbench" / "test_ss.json").read_text(encoding="utf-8"))
+    kept = [records[at % len(records)] for at in range(3_000)]
+    (gold / "test_ss.json").write_text(json.dumps(kept), encoding="utf-8")
+    answers = tmp_path / "answers.jsonl"
+    with answers.open("w", encoding="utf-8") as stream:
+        for at, record in enumerate(kept):
+            plan = record["output"]
+            pairs = zip(plan["used_app"], plan["api_results"], strict=False)
+            text = "\n".join(f"{app}: [{line}]" for app, line in pairs)
+            text = text.replace("='", "='x", at % 2) + " " * (at % 7)
+            stream.write(json.dumps({"id": f"ss-{at}", "prediction": text}) + "\n")
+    return ["score", str(answers), str(gold), "--benchmark", "appbench"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
+    many: list[str], number: signal.Signals, tmp_path: Path
+) -> None:
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    plain = seen(*many, "--format", "json")
+    assert seen(*many, "--format", "json", "-o", f"{whole}/", "--part", "100") == plain
+    command = [*many, "--format", "json", "-o", f"{run}/", "--part", "100", "--jobs", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner_eval", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    for _ in range(3_000):
+        if len(list(run.glob("parts/*.json"))) > 2:
+            break
+        time.sleep(0.005)
+    process.send_signal(number)
+    process.communicate()
+    assert not (run / "rows.jsonl").exists()
+    assert list(run.glob("parts/*.json"))
+    assert seen(*command) == plain
+    for name in ("rows.jsonl", "report.json"):
+        assert (run / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
+    bench = benchmark("appbench")
+    scorers = scorers_of(bench, VARIANTS, {})
+    assert scorers is not None
+    sums = Sums(scorers)
+    sample = next(iter(bench.read(SAMPLES / "appbench")))
+    text = bench.gold_text(sample)
+    assert text is not None
+    for name, each in sums.seen.items():
+        each.add(scorers[name].one(sample, text))
+        each.lose()
+    again = Sums(scorers, json.loads(json.dumps(sums.data())))
+    again.extend(Sums(scorers, sums.data()))
+    official = again.seen["official"]
+    assert list(official.codes) == [0, LOST, 0, LOST]
+    assert official.row(0).ok
+    assert not official.row(LOST).ok
+    assert official.row(LOST).error
+
+
+@pytest.mark.parametrize("name", ["appbench", "nestful", "callnavi", "functionchat"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_was_found_out_comes_back_from_json(name: str, variant: str) -> None:
+    bench = benchmark(name)
+    scorer: Any = bench.apart(variant, {})
+    kept = Seen(scorer)
+    found = []
+    for at, sample in enumerate(bench.read(SAMPLES / name / ("v2" if name == "nestful" else ""))):
+        text = (bench.gold_text(sample) or "words")[: None if at % 2 else 40]
+        found.append((sample.id, scorer.one(sample, text)))
+        kept.add(found[-1][1])
+    back = Seen(scorer, json.loads(json.dumps(kept.data())))
+    again = [(sample, back.known[code]) for (sample, _), code in zip(found, back.codes, strict=True)]
+    assert tuple(scorer.figures(again)) == tuple(scorer.figures(found))
+    for (sample, one), code in zip(found, back.codes, strict=True):
+        fresh, like = scorer.row(sample, one), back.row(code)
+        assert repr((fresh.ok, fresh.figures, fresh.error)) == repr((like.ok, like.figures, like.error))
