@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -15,10 +16,11 @@ from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.structure_figures import structure_figures
-from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure
+from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure, score
 from planner_eval.metrics.order import ordered_calls
+from planner_eval.metrics.right import COUNTED, right_size
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.policy import Policy, Terms
+from planner_eval.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
 from tests.conftest import examples
@@ -166,6 +168,51 @@ def test_counts_are_within_bounds_and_turn_round(one: Plan, other: Plan) -> None
         elif tally is not None:
             assert abs(tally.part) <= tally.whole, name
     assert found["calls"].hit == turned["calls"].hit  # type: ignore[union-attr]
+
+
+@settings(deadline=None)
+@given(plans(6))
+def test_what_is_right_by_its_size_is_what_metrics_count(drawn: Plan) -> None:
+    gold = drawn.written
+    matching = match(Plan(gold.calls, gold.edges, gold.answer), gold)
+    size = right_size(matching)
+    alone = Facts(matching)
+    counted = {name: METRICS[name].count(alone) for name in COUNTED}
+    forth = all(edge.producer < edge.consumer for edge in gold.edges)
+    alike = all(one == other for one, other in matching.alignment.pairs)
+    assert matching.alike
+    assert (size is not None) == (forth and alike)
+    assert dict(measure(matching, COUNTED)) == counted
+    assert measure(matching, [*COUNTED, "taskbench_nodes"])["similarity"] == counted["similarity"]
+
+
+@settings(deadline=None)
+@given(plans(5), st.data())
+def test_graphs_that_are_right_are_what_metrics_count(drawn: Plan, data: st.DataObject) -> None:
+    gold = drawn.written
+    at = data.draw(st.integers(0, max(0, len(gold.calls) - 1)))
+    calls = [replace(c, name=f"{c.name}x") if i == at else c for i, c in enumerate(gold.calls)]
+    extra = data.draw(st.booleans())
+    pred = Plan((*calls, *[Call("more", "more")] * extra), gold.edges, gold.answer)
+    for one, other in ((pred, gold), (gold, pred)):
+        for policy in (DEFAULT_POLICY, Policy(order="written", answer=False)):
+            matching = match(one, other, policy)
+            alone = Facts(matching)
+            assert measure(matching) == {name: METRICS[name].count(alone) for name in DEFAULT_METRICS}
+
+
+def test_default_metrics_have_a_size_to_be_right_by() -> None:
+    assert set(COUNTED) == set(DEFAULT_METRICS)
+
+
+def test_large_plans_that_are_right_are_counted_as_small_ones() -> None:
+    gold = chains(Random(3), 60)
+    matching = match(gold, gold)
+    assert right_size(matching) is not None
+    alone = Facts(matching)
+    assert dict(measure(matching)) == {name: METRICS[name].count(alone) for name in DEFAULT_METRICS}
+    score(gold, gold).clear()  # what it gives is the caller's own
+    assert len(score(gold, gold)) == len(DEFAULT_METRICS)
 
 
 @settings(deadline=None)

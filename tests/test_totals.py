@@ -23,7 +23,7 @@ from planner_eval.scoring.differences import differences
 from planner_eval.scoring.intervals import intervals
 from planner_eval.scoring.report import UNSAID, make_report, report_of
 from planner_eval.scoring.report_formats import write_report
-from planner_eval.scoring.row_lines import StoredRows, line_of, row_of
+from planner_eval.scoring.row_lines import Lines, StoredRows, line_of, row_data, row_of
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals, totals_of
 
@@ -218,6 +218,20 @@ def test_what_was_read_adds_up() -> None:
 
 
 # ---------------------------------------------------------------- rows as lines
+def test_lines_are_their_rows_data_whatever_texts_are_kept() -> None:
+    rows = some_rows(Random(11), 300)
+    shared = rows[0].tallies
+    rows += [Scored("a", "same", shared), Scored("b", "same", {**shared}, file="p.jsonl", line=7)]
+    writer = Lines()
+    for row in rows:
+        wanted: dict[str, Any] = row_data(row)
+        for name in ("file", "line", "mistaken"):
+            wanted |= {name: getattr(row, name)} if getattr(row, name) else {}
+        assert writer.line(row) == line_of(row) == json.dumps(wanted, ensure_ascii=False)
+    one, other = (Scored("a", "same", {"similarity": Share(part, 4)}) for part in (4, 4.0))
+    assert ('"part": 4,' in writer.line(one), '"part": 4.0,' in writer.line(other)) == (True, True)
+
+
 def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     rows = some_rows(Random(7), 200)
     assert [row_of(line_of(row)) for row in rows] == rows

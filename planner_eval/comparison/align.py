@@ -131,10 +131,11 @@ def _match(
     terms: Terms,
 ) -> Matching:
     table: dict[Key, int] = {}
-    ours = Numbered(pred, table, normalise)
     if pred is gold and normalise is None:  # of two equal texts one is read; each call stands for itself
-        theirs, verdict = ours, Verdict(True, mapping=tuple(range(len(pred.calls))))
+        ours = theirs = Numbered(pred, None)
+        verdict = Verdict(True, mapping=tuple(range(len(pred.calls))))
     else:
+        ours = Numbered(pred, table, normalise)
         theirs = Numbered(gold, table, normalise)
         verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
     if verdict.mapping is not None:
@@ -257,6 +258,8 @@ def _reconsider(pairing: Pairing) -> None:
     solve(pairing, _blocks(pairing))
     if pairing.total(golds) >= cost - 1e-3:
         pairing.to_gold, pairing.to_pred = to_gold, to_pred
+    else:
+        pairing.settled = False  # an equal call may have another partner now
 
 
 def _astray(pairing: Pairing, gold: int, counts: Counter[Tool]) -> bool:

@@ -46,7 +46,7 @@ class _Finder:
             if pred < 0:
                 shown = _whole_call(self.gold, gold)
                 yield Edit("call.missing", f"gold's {shown} is missing", None, Place(gold))
-            else:
+            elif not self.pairing.equal(pred, gold):
                 yield from self.name(pred, gold)
                 yield from self.arguments(pred, gold)
         for pred in range(len(self.pred.calls)):
@@ -97,7 +97,7 @@ class _Finder:
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
         """The differing arguments of two partners, gold's first."""
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
-        found = self.pairing.differing(pred, gold, strict=True)
+        found = self.pairing.final(pred, gold)
         differ = [name for name in theirs if name in found]
         spare = [name for name in found if name not in theirs]
         for name in differ:

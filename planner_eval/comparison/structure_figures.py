@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.text import counted
-from planner_eval.plan.adjacency import BLOCK, leaders, levels, needed, producers
+from planner_eval.plan.adjacency import BLOCK, closure, leaders, levels, needed, producers
 
 if TYPE_CHECKING:
     from planner_eval.comparison.align import Matching
@@ -122,7 +122,8 @@ class Structures:
     def dependencies(self) -> Overlap:
         """Pairs of calls of which one needs the other, by way of others too."""
         if self.pred is self.gold:
-            return self._dependencies_of_one()
+            found = closure(self.gold)
+            return found, found, found
         number = list(range(len(self.gold), len(self.gold) + len(self.pred)))  # after gold's
         for pred, gold in self.pairs:
             number[pred] = gold
@@ -137,15 +138,6 @@ class Structures:
             theirs += sum(map(int.bit_count, wanted))
             both += sum([(mine[pred] & wanted[gold]).bit_count() for pred, gold in self.pairs])
         return both, ours, theirs
-
-    def _dependencies_of_one(self) -> Overlap:
-        """:meth:`dependencies` where both plans have one graph."""
-        size = len(self.gold)
-        found = 0
-        for first in range(0, size, BLOCK):
-            marks = [1 << at - first if first <= at < first + BLOCK else 0 for at in range(size)]
-            found += sum(map(int.bit_count, needed(self.gold, marks)))
-        return found, found, found
 
 
 class Components:

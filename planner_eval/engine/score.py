@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.engine.described import described
@@ -12,8 +12,8 @@ from planner_eval.policy import Policy
 from planner_eval.records.files import Record
 from planner_eval.records.rows import Row, evaluate
 from planner_eval.scoring.report import About
-from planner_eval.scoring.row_lines import line_of, row_columns
-from planner_eval.scoring.scored import Scored, score_rows
+from planner_eval.scoring.row_lines import Lines, row_columns
+from planner_eval.scoring.scored import Scored, placed, score_rows
 from planner_eval.scoring.totals import Totals
 
 _PLACES = ("cache", "folder")
@@ -70,7 +70,7 @@ class ScoreJob:
                 without an id.
             fold: The sums.
         """
-        return map(line_of, self.scored(pairs, fold))
+        return map(Lines().line, self.scored(pairs, fold))
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[Scored]:
         """The same rows, each as it is."""
@@ -100,6 +100,7 @@ class ScoreJob:
         )
         for row in score_rows(noted(rows), self.metrics, policy=self.policy, by=self.by):
             record = records.pop()
-            placed = row if record is None else replace(row, file=record.file, line=record.line)
-            fold.add(placed)
-            yield placed
+            if record is not None:
+                row = placed(row, record.file, record.line)
+            fold.add(row)
+            yield row

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
@@ -11,6 +12,7 @@ from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
+from planner_eval.metrics.right import COUNTED, OF_GRAPH, Size, right_size
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -143,11 +145,11 @@ def score(
     >>> score(Plan((Call("a", "f"),)), gold, metrics=["calls"])["calls"].recall
     0.5
     """
-    return measure(match(pred, gold, policy, terms), choose(metrics))
+    return {**measure(match(pred, gold, policy, terms), choose(metrics))}
 
 
-def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> dict[str, Tally | None]:
-    """The counts of one compared pair.
+def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mapping[str, Tally | None]:
+    """The counts of one compared pair; pairs that are right and of one size share theirs.
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.
@@ -159,5 +161,25 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> dict[
     >>> measure(pair, ["calls"])
     {'calls': Counts(hit=1, pred=1, gold=2)}
     """
+    names = tuple(names)
+    size = right_size(matching)
+    found = _right(names, size, matching.alike) if size is not None else {}
+    if len(found) == len(names):
+        return found
     facts = Facts(matching)
-    return {name: METRICS[name].count(facts) for name in names}
+    return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
+
+
+@lru_cache(maxsize=1024)
+def _right(names: tuple[str, ...], size: Size, whole: bool) -> Mapping[str, Tally]:
+    """What metrics give of which all that they count is right: where the whole plan is, or its graph."""
+    found: dict[str, Tally] = {}
+    for name in names:
+        if name not in (COUNTED if whole else OF_GRAPH):
+            continue
+        count = getattr(size, COUNTED[name])
+        if METRICS[name].kind == "counts":
+            found[name] = Counts(count, count, count)
+        else:
+            found[name] = Share(0 if METRICS[name].lower else count, count)
+    return found

@@ -118,10 +118,9 @@ class Facts:
         if pairing is None:
             return {}
         pairs = self.matching.alignment.pairs
-        ours, theirs = (numbered.numbers for numbered in self.matching.numbered)
-        if pairing.settled:  # then equal numbers are equal arguments, and nobody has to look at them
-            pairs = tuple([(pred, gold) for pred, gold in pairs if ours[pred] != theirs[gold]])
-        return {gold: pairing.differing(pred, gold, True) for pred, gold in pairs}
+        if pairing.settled:
+            pairs = tuple([(pred, gold) for pred, gold in pairs if not pairing.equal(pred, gold)])
+        return {gold: pairing.final(pred, gold) for pred, gold in pairs}
 
     @once
     def components(self) -> Components:
@@ -214,9 +213,14 @@ def _written(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _add(figure: list[int], arguments: Arguments) -> None:
-    linked = len([1 for _, value in arguments if type(value) not in _SCALARS and dependent(value)])
-    figure[0] += len(arguments) - linked
-    figure[1] += linked
+    count = linked(arguments)
+    figure[0] += len(arguments) - count
+    figure[1] += count
+
+
+def linked(arguments: Arguments) -> int:
+    """How many arguments are dependent."""
+    return len([1 for _, value in arguments if type(value) not in _SCALARS and dependent(value)])
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -224,6 +228,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 def dependent(value: Value) -> bool:
     """Whether a value is or holds a reference, resolved or not."""
-    if type(value) in _SCALARS:
-        return False
+    kind = type(value)
+    if kind is Ref or kind in _SCALARS:
+        return kind is Ref
     return holds(value, (Ref, Unresolved, Template))

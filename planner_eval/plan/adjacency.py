@@ -164,6 +164,20 @@ def needed(needs: Needs, marks: Sequence[int]) -> list[int]:
     return found
 
 
+def closure(needs: Needs) -> int:
+    """How many pairs of calls there are of which one needs the other, by way of others too.
+
+    >>> closure([[], [0], [1]])
+    3
+    """
+    size = len(needs)
+    found = 0
+    for first in range(0, size, BLOCK):
+        marks = [1 << at - first if first <= at < first + BLOCK else 0 for at in range(size)]
+        found += sum(map(int.bit_count, needed(needs, marks)))
+    return found
+
+
 def _needed(needs: Needs, marks: Sequence[int]) -> list[int]:
     """:func:`needed` where calls are written before what they need, or stand in circles."""
     found = [0] * len(needs)

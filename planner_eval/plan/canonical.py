@@ -89,13 +89,13 @@ class Numbered:
 
     Args:
         plan: The plan.
-        table: Keys and their numbers, shared by the plans that are compared.
+        table: Keys and their numbers, shared by the plans that are compared; None where nobody asks for them.
         normalise: What a policy does to arguments first; None for nothing.
     """
 
     __slots__ = ("arguments", "forward", "numbers", "plan")
 
-    def __init__(self, plan: Plan, table: dict[Key, int], normalise: Normaliser | None = None) -> None:
+    def __init__(self, plan: Plan, table: dict[Key, int] | None, normalise: Normaliser | None = None) -> None:
         self.plan = plan
         self.arguments = [call.arguments for call in plan.calls]
         if plan.answer:
@@ -104,6 +104,8 @@ class Numbered:
             self.arguments = [normalise(plan, at, given) for at, given in enumerate(self.arguments)]
         self.numbers: list[int | None] = [None] * len(self.arguments)
         self.forward = False
+        if table is None:
+            return
         try:
             self._number(range(len(self.arguments)), table)
         except _Later:

@@ -87,6 +87,17 @@ DEFAULT_POLICY = Policy()
 """Values exactly, numbers by value, order by data flow."""
 
 
+def recognised(policy: Policy) -> Policy:
+    """The policy; :data:`DEFAULT_POLICY` itself for one that is equal to it, as copies from afar are.
+
+    Comparisons under the default policy take short ways, and know it by being the one.
+
+    >>> recognised(Policy()) is DEFAULT_POLICY
+    True
+    """
+    return DEFAULT_POLICY if policy == DEFAULT_POLICY else policy
+
+
 def unknown(name: str, known: Mapping[str, object]) -> str:
     """What to say of a name that no rule has."""
     hint = did_you_mean(name, known, f"known are {', '.join(known)}")

@@ -13,7 +13,7 @@ from planner_eval.comparison.sentences import calls_name
 from planner_eval.comparison.structure_report import structure_data
 from planner_eval.dialects.read import locate
 from planner_eval.plan.model import Plan
-from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy import DEFAULT_POLICY, Policy, recognised
 from planner_eval.records.files import Record
 from planner_eval.records.gold import Gold, read_gold
 from planner_eval.records.plans import mended, read_plan
@@ -105,6 +105,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     Returns:
         One row a pair, in order.
     """
+    policy = recognised(policy)
     for position, (pred, gold) in enumerate(pairs, first):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)

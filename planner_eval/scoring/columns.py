@@ -43,13 +43,22 @@ class Column:
 
     def add(self, tally: Any) -> None:
         """Add the next sample."""
-        code = self._known.get(_key(tally))
+        kind = tally.__class__
+        if kind is Counts:  # as _key has it: this is done for every figure of every sample
+            code = self._known.get((tally.hit, tally.pred, tally.gold))
+        elif kind is Share:
+            code = self._known.get((tally.part, tally.whole, tally.part.__class__))
+        else:
+            code = self._known.get(_key(tally))
         if code is None:
             code = self._new(tally)
         self.counts[code] += 1
-        if self._codes is not None:
-            self._ordered().append(code)
-            if len(self._codes) > LARGE:
+        codes = self._codes
+        if codes is not None:
+            if codes.__class__ is str:
+                codes = self._ordered()
+            codes.append(code)
+            if len(codes) > LARGE:
                 self._codes = None
 
     def _new(self, tally: Any) -> int:

@@ -22,6 +22,13 @@ def row_data(row: Scored) -> dict[str, Any]:
         "id": row.id,
         "state": row.state,
         "metrics": {name: tally_data(tally) for name, tally in row.tallies.items()},
+        **_beside(row),
+    }
+
+
+def _beside(row: Scored) -> dict[str, Any]:
+    """What a scored pair's JSON data say beside its counts."""
+    return {
         "codes": list(row.codes),
         "reason": row.reason,
         "proved": row.proved,
@@ -42,11 +49,52 @@ def tally_data(tally: Tally | None) -> dict[str, Any] | None:
 
 def line_of(row: Scored) -> str:
     """A scored pair as a line of a run: what :func:`row_data` says of it, its place, and mistaken tools."""
-    data = row_data(row)
-    for name in ("file", "line", "mistaken"):
-        if value := getattr(row, name):
-            data[name] = value
-    return _encoded(data)
+    return Lines().line(row)
+
+
+class Lines:
+    """Scored pairs as lines of a run; the text of counts that pairs have in common is made once."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, str] = {}
+        self._rows: dict[int, tuple[Mapping[str, Tally | None], str]] = {}
+
+    def line(self, row: Scored) -> str:
+        """What :func:`line_of` gives."""
+        data = _beside(row)
+        for name in ("file", "line", "mistaken"):
+            if value := getattr(row, name):
+                data[name] = value
+        start = f'{{"id": {_encoded(row.id)}, "state": {_encoded(row.state)}, "metrics": '
+        return f"{start}{self._metrics(row.tallies)}, {_encoded(data)[1:]}"
+
+    def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
+        known = self._rows.get(id(tallies))
+        if known is not None and known[0] is tallies:
+            return known[1]
+        if len(self._counts) > _MOST:
+            self._counts.clear()
+        if len(self._rows) > _MOST:
+            self._rows.clear()
+        texts = self._counts
+        said = []
+        for name, tally in tallies.items():
+            key: Any = name
+            if tally.__class__ is Counts:
+                key = (name, tally.hit, tally.pred, tally.gold, tally.hit.__class__)
+            elif tally.__class__ is Share:
+                key = (name, tally.part, tally.whole, tally.part.__class__)
+            text = texts.get(key)
+            if text is None:
+                text = texts[key] = f"{_encoded(name)}: {_encoded(tally_data(tally))}"
+            said.append(text)
+        whole = f"{{{', '.join(said)}}}"
+        self._rows[id(tallies)] = (tallies, whole)
+        return whole
+
+
+_MOST = 4096
+"""Texts that are kept."""
 
 
 def row_of(line: str | bytes) -> Scored:

@@ -11,7 +11,7 @@ from planner_eval.metrics import DEFAULT_METRICS, measure
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
-from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy import DEFAULT_POLICY, Policy, recognised
 from planner_eval.records.rows import JUDGED, STATES, Row
 
 FIELDS = ("difficulty", "domain", "category")
@@ -55,6 +55,14 @@ class Scored:
     line: int | None = None
 
 
+def placed(row: Scored, file: str, line: int | None) -> Scored:
+    """The same, with the place of a record."""
+    return Scored(
+        row.id, row.state, row.tallies, row.codes, row.reason, row.keys, row.proved, row.repaired,
+        row.choices, row.mistaken, file, line,
+    )  # fmt: skip
+
+
 _UNREAD = Plan((Call("?", "?"),))
 """Stands for a prediction that is absent or unreadable where gold calls nothing."""
 
@@ -78,6 +86,7 @@ def score_rows(
         policy: The policy that the pairs were compared under.
         by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
     """
+    policy = recognised(policy)
     for row in rows:
         yield _scored(row, metrics, policy, by)
 

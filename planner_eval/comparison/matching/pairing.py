@@ -114,7 +114,7 @@ class Pairing:
     ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
     """
 
-    __slots__ = ("gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred")
+    __slots__ = ("_final", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred")
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
@@ -123,6 +123,7 @@ class Pairing:
         self.proved = True
         self.settled = False
         self.optional: frozenset[int] = frozenset()
+        self._final: dict[int, dict[Any, float]] = {}
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""
@@ -134,6 +135,17 @@ class Pairing:
             self.to_gold[pred] = to
         for gold in golds:
             self.to_pred[gold] = to
+
+    def equal(self, pred: int, gold: int) -> bool:
+        """Whether two partners are known to be equal without a look at them."""
+        return self.settled and self.pred.numbered.numbers[pred] == self.gold.numbered.numbers[gold]
+
+    def final(self, pred: int, gold: int) -> dict[Any, float]:
+        """What :meth:`differing` says of two partners, strictly, when the pairing is made."""
+        found = self._final.get(gold)
+        if found is None:
+            found = self._final[gold] = self.differing(pred, gold, strict=True)
+        return found
 
     def differing(self, pred: int, gold: int, strict: bool = False) -> dict[Any, float]:
         """The arguments of two calls that differ: 1.0 each, less a trifle where something speaks for it.
