@@ -89,7 +89,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_words",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
-    "only pairs that processes score, and runs that are kept, need it: 25 ms": ("verbs.score_runs",),
+    "only pairs that processes score, and runs that are kept, need it: 25 ms": (
+        "verbs.benchmark_runs",
+        "verbs.score_runs",
+    ),
     "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (

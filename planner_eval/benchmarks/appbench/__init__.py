@@ -112,9 +112,13 @@ def _details(scored: Scored, run: Run | None) -> Details:
 
 
 def _apart(variant: str, _options: Mapping[str, Any]) -> Scorer:
-    from planner_eval.benchmarks.appbench import corrected, official
+    if variant == "official":
+        from planner_eval.benchmarks.appbench import official
 
-    return official.SCORER if variant == "official" else corrected.SCORER
+        return official.SCORER
+    from planner_eval.benchmarks.appbench import corrected
+
+    return corrected.SCORER
 
 
 BENCHMARK = Benchmark(

@@ -94,9 +94,13 @@ def _prompt_files() -> Mapping[str, PromptFile]:
 def _apart(variant: str, options: Mapping[str, Any]) -> Scorer | None:
     if _several(options):
         return None
-    from planner_eval.benchmarks.callnavi import corrected, official
+    if variant == "official":
+        from planner_eval.benchmarks.callnavi import official
 
-    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+        return official.scorer(**options)
+    from planner_eval.benchmarks.callnavi import corrected
+
+    return corrected.scorer(**options)
 
 
 BENCHMARK = Benchmark(

@@ -93,9 +93,13 @@ def _details(scored: Scored, _run: Run | None) -> Details:
 
 
 def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
-    from planner_eval.benchmarks.functionchat import corrected, official
+    if variant == "official":
+        from planner_eval.benchmarks.functionchat import official
 
-    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+        return official.scorer(**options)
+    from planner_eval.benchmarks.functionchat import corrected
+
+    return corrected.scorer(**options)
 
 
 BENCHMARK = Benchmark(

@@ -77,9 +77,13 @@ def _runner(tools: Any, *, level: str | None = None) -> NestfulRunner:
 
 
 def _apart(variant: str, options: Mapping[str, Any]) -> Scorer:
-    from planner_eval.benchmarks.nestful import corrected, official
+    if variant == "official":
+        from planner_eval.benchmarks.nestful import official
 
-    return official.scorer(**options) if variant == "official" else corrected.scorer(**options)
+        return official.scorer(**options)
+    from planner_eval.benchmarks.nestful import corrected
+
+    return corrected.scorer(**options)
 
 
 BENCHMARK = Benchmark(
