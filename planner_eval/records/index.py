@@ -79,7 +79,8 @@ def writing(path: str) -> sqlite3.Connection:
     with suppress(FileNotFoundError):
         os.unlink(path)
     made = sqlite3.connect(path, isolation_level=None, uri=True)
-    for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-16000"):
+    # Workers inherit what was in memory: 4 MB of it, with which an index takes 5 % longer than with 16.
+    for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-4000"):
         made.execute(f"PRAGMA {pragma}")
     made.execute("CREATE TABLE about (value TEXT)")
     made.execute("BEGIN")
