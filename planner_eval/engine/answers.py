@@ -110,10 +110,11 @@ class Seen:
             if sys.byteorder == "big":
                 self.codes.byteswap()
         self._rows: dict[int, SampleScore] = {}
+        self._encode = json.JSONEncoder(default=scorer.data, separators=(",", ":")).encode
 
     def add(self, found: Any) -> int:
         """Add what was found out about the next answer; gives the number of its like."""
-        code = self._number(json.dumps(found, default=self.scorer.data, separators=(",", ":")))
+        code = self._number(self._encode(found))
         self.codes.append(code)
         if code not in self._rows:
             self._rows[code] = self.scorer.row("", found)
