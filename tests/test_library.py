@@ -129,7 +129,7 @@ ALLOWED = {
         "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
     },
     "where a finding stands, why a notation was taken": {
-        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
+        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking", "verbs.benchmark_runs",
         "catalogs.unchecked",
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},

@@ -230,11 +230,13 @@ def _refuse_parts(bench: Benchmark, *, apart: bool) -> None:
         raise click.UsageError(f"-o DIR/ applies only {said}")
 
 
+_LARGE = 64_000_000
+"""Parts cost half as much again as one process, whose memory is that of gold and of this many bytes."""
+
+
 def _is_large(pred: str) -> bool:
     """Whether a file of answers is large enough for other processes."""
-    from planner_eval.engine.large import LARGE
-
-    return os.path.isfile(pred) and os.path.getsize(pred) >= LARGE
+    return os.path.isfile(pred) and os.path.getsize(pred) >= _LARGE
 
 
 def rare_collection() -> None:
