@@ -170,11 +170,13 @@ LATE_PACKAGES = {
     "yaml": 7,
     "zstandard": 5,
     # of the standard library
+    "asyncio": 30,
     "bz2": 0.6,
     "compression": 2,  # since Python 3.14
     "concurrent": 2,
     "csv": 0.3,
     "difflib": 0.6,
+    "email": 5,
     "http": 16,
     "importlib": 0.3,  # metadata alone takes 13
     "pathlib": 2,
