@@ -34,7 +34,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "datasets": ("metrics", "worlds", "llm", "drawing"),
     "scoring": ("datasets",),
     "benchmarks": ("scoring",),
-    "verbs": ("benchmarks",),
+    "prediction": ("benchmarks",),
+    "verbs": ("prediction",),
     "cli": ("verbs",),
 }
 """Each room may import from the rooms named, and from what those may; a room names only rooms above it."""
