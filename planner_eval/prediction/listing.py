@@ -105,7 +105,7 @@ def as_docstrings(tools: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _docstring(tool: Mapping[str, Any]) -> str:
-    given = tool.get("parameters") or {}
+    given = tool.get("parameters", {})
     params = str(given).replace("[", "").replace("]", "")
     returned = str(tool.get("returnParameter")).translate({ord(mark): None for mark in "{}'"})
     args = "".join(f"{name} (str)" for name in given)

@@ -56,8 +56,9 @@ def catalog_of(task: Task) -> Catalog:
         return task.tools
     from planner_eval.catalogs.formats import from_data
 
+    format = "openai" if task.form in ("functionchat", "complexfuncbench") else task.form
     try:
-        return from_data(task.tools, task.form, name="the tools")
+        return from_data(task.tools, format, name="the tools")
     except CatalogError as problem:
         raise InputError(str(problem)) from None
 

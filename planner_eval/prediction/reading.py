@@ -28,7 +28,7 @@ _CALLS = re.compile(
 
 _STEP = re.compile(
     r"^[ \t*]*+Action[ \t*]*+:[ \t*]*+(?P<name>[^\n]*+)\n++"
-    r"[ \t*]*+Action[ _]Input[ \t*]*+:\s*+(?P<input>.*+)",
+    r"[ \t*]*+Action[ _]Input[ \t*]*+:[\s*]*+(?P<input>.*+)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _FINAL = re.compile(

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import CatalogError, InputError
 from planner_eval.catalogs.catalog import Catalog
 
 if TYPE_CHECKING:
@@ -85,4 +85,9 @@ def _said(message: Message) -> bool:
 def _as_own(tools: Any, identity: str) -> Catalog:
     from planner_eval.catalogs.formats import from_data
 
-    return tools if isinstance(tools, Catalog) else from_data(tools, name=f"the tools of {identity!r}")
+    if isinstance(tools, Catalog):
+        return tools
+    try:
+        return from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
+    except CatalogError as problem:
+        raise InputError(f"sample {identity!r}: {problem}") from None
