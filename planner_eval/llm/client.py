@@ -144,6 +144,14 @@ class Client:
             self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
             raise ModelError(f"{name} gave {self._heard.reason}") from None
 
+    def ready(self) -> None:
+        """Open the package's client for this event loop, as asking does.
+
+        Raises:
+            ModelError: the package or the key is missing: nothing can be asked.
+        """
+        self._client()
+
     async def close(self) -> None:
         """Close the connections of this event loop; they open again by themselves."""
         import asyncio

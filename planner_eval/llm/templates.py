@@ -127,5 +127,7 @@ def _read(folder: Path, file: PromptFile) -> Template:
     lacking = [name for name in file.fields if f"{{{name}}}" not in text]
     if lacking:
         fields = " ".join(f"{{{name}}}" for name in file.fields)
-        raise InputError(f"{place} lacks {{{lacking[0]}}}: what is asked about is put in there; expected {fields}")
+        raise InputError(
+            f"{place} lacks {{{lacking[0]}}}: what is asked about is put in there; expected {fields}"
+        )
     return Template(file.name, text, sha256(data).hexdigest())

@@ -7,7 +7,7 @@ again, the others get the replies that they had, and ask for the rest.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -50,6 +50,7 @@ class Journal:
         self.path = path
         self._about = json.loads(json.dumps({"format": FORMAT, **about}))
         self._places: dict[str, int] = {}
+        self._tasks: dict[str, str] = {}
         self._replies: dict[str, list[Kept]] = {}
         self._file: IO[bytes] | None = None
 
@@ -72,15 +73,27 @@ class Journal:
             self._file = None
 
     # ------------------------------------------------------------ what there is
-    def finished(self, key: str) -> bool:
-        """Whether a sample has its row, and no request of it failed."""
-        return key in self._places and key not in self._replies
+    def finished(self, key: str, task: str = "") -> bool:
+        """Whether a sample has its row, and no request of it failed.
+
+        Args:
+            key: The sample.
+            task: What tells what was asked.
+
+        Raises:
+            InputError: the row is of another task.
+        """
+        if key not in self._places or key in self._replies:
+            return False
+        if self._tasks.get(key, task) != task:
+            raise InputError(f"{self.path}: the sample {key!r} was another one then: name another folder")
+        return True
 
     def replies(self, key: str) -> list[Kept]:
         """The replies that an unfinished sample had, in order."""
         return self._replies.get(key, [])
 
-    def rows(self, keys: list[str]) -> Iterator[dict[str, Any]]:
+    def rows(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
         """The rows of samples, in their order; those without one are passed over."""
         with self.path.open("rb") as file:
             for key in keys:
@@ -96,6 +109,7 @@ class Journal:
     def finish(self, key: str, row: Mapping[str, Any]) -> None:
         """Keep a sample's row."""
         self._places[key] = self._add({"sample": key, "row": row})
+        self._tasks[key] = row.get("task", "")
         self._replies.pop(key, None)
 
     def _add(self, line: Mapping[str, Any]) -> int:
@@ -150,6 +164,7 @@ class Journal:
                 replies.append(Kept(entry["hash"], of_data(entry["reply"])))
                 return
             self._places[key] = place
+            self._tasks[key] = entry["row"].get("task", "")
             if asked_again(entry["row"]):
                 self._replies.setdefault(key, [])
             else:

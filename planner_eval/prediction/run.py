@@ -10,7 +10,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import ModelError
+from planner_eval.base.errors import ModelError, PlanevalError
 from planner_eval.llm.kept import request_text
 from planner_eval.llm.replies import Model, Reply
 from planner_eval.prediction.journal import Journal
@@ -30,12 +30,14 @@ class Job:
         id: The sample's.
         begin: Begins its steps; each time anew.
         acting: Opens what makes its calls, where the pipeline has them made.
+        task: What tells what is asked: an interrupted run goes on only with the same.
         repetition: Which of several runs of the sample this is, counted from 0; None where there is one.
     """
 
     id: str
     begin: Callable[[], Steps]
     acting: Callable[[], Acting] | None = None
+    task: str = ""
     repetition: int | None = None
 
 
@@ -90,7 +92,8 @@ async def run(
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    todo = iter([(key, job) for key, job in zip(keys(jobs), jobs, strict=True) if not journal.finished(key)])
+    pairs = zip(keys(jobs), jobs, strict=True)
+    todo = iter([(key, job) for key, job in pairs if not journal.finished(key, job.task)])
 
     # Tools run in one thread: a sandbox serves one caller at a time.
     with ThreadPoolExecutor(1) as hands:
@@ -137,8 +140,10 @@ class _Sample:
         except ModelError as problem:
             outcome = Outcome("", stop="failed", error=Failure(problem.code, str(problem)))
         except Exception as problem:  # a reply that trips us is this sample's failure, not the run's
-            said = f"{type(problem).__name__}: {problem}"[:500]
-            outcome = Outcome("", stop="failed", error=Failure("failed", said))
+            said = (
+                str(problem) if isinstance(problem, PlanevalError) else f"{type(problem).__name__}: {problem}"
+            )
+            outcome = Outcome("", stop="failed", error=Failure("failed", said[:500]))
         seconds = round(time.perf_counter() - started, 3)
         return self._as_row(outcome) | {
             "timing": {"seconds": seconds, "tries": self.tries, "cached": self.cached}
@@ -214,6 +219,7 @@ class _Sample:
         return {
             "id": self.job.id,
             **again,
+            "task": self.job.task,
             "prediction": outcome.prediction,
             **outcome.beside,
             "stages": dict(outcome.stages),
