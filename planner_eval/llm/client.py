@@ -52,8 +52,8 @@ class _Heard:
     failed: int = 0
     reason: str = ""
 
-    def lost(self, patience: int) -> bool:
-        return self.failed >= (patience if self.ever else 1)
+    def lost(self, first: int, patience: int) -> bool:
+        return self.failed >= (patience if self.ever else first)
 
 
 def _jitter(pause: float) -> float:
@@ -71,8 +71,8 @@ async def _sleep(seconds: float) -> None:
 class Client:
     """A model that can be asked, many times at once.
 
-    One that leaves its first request without an answer, however often it is asked, is asked no other; nor is
-    one that does so several times in a row: every further request would take as long.
+    One that leaves several requests in a row without an answer, however often it is asked, is asked no other:
+    every further request would take as long.
 
     Args:
         model: The model's name.
@@ -85,6 +85,7 @@ class Client:
         backoff: The first pause before asking again, in seconds; it doubles up to a minute. A pause
             that the server asks for is kept instead.
         patience: So many requests in a row that fail are the end of a model that had answered before.
+        first_patience: So many are the end of one that had not.
         silence_only: Only requests that nobody answered count for that.
         words: An answer whose content is no text is none.
         max_bytes: The longest body that is read.
@@ -105,6 +106,7 @@ class Client:
     retries: int = 5
     backoff: float = field(default=1.0, repr=False)
     patience: int = field(default=8, repr=False)
+    first_patience: int = field(default=3, repr=False)
     silence_only: bool = field(default=False, repr=False)
     words: bool = field(default=False, repr=False)
     max_bytes: int = field(default=8 * 2**20, repr=False)
@@ -164,7 +166,7 @@ class Client:
     async def _tries(self, client: Any, body: dict[str, Any], name: str) -> Reply:
         pause = self.backoff
         for tries in range(1, self.retries + 2):
-            if self._heard.lost(self.patience):
+            if self._heard.lost(self.first_patience, self.patience):
                 raise ModelError(f"{name} is not asked any more: {self._heard.reason}")
             try:
                 reply = await self._try(client, body, tries, name)
@@ -215,7 +217,7 @@ class Client:
         status = problem.status_code
         if status in _WORTH_ANOTHER_TRY or status >= 500:
             return _Retry(f"status {status}", _seconds(problem.response.headers.get("retry-after")))
-        said = self._hidden(problem.message, client)
+        said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
         if status in _MEANT_FOR_ALL and not self.silence_only:
             self._heard.failed += 1
             self._heard.reason = f"it refused with status {status}: {said}"

@@ -91,6 +91,7 @@ class Endpoint:
             self.retries,
             self.backoff,
             patience=_PATIENCE,
+            first_patience=1,
             silence_only=True,
             words=True,
             prices=self.prices,

@@ -1,0 +1,256 @@
+"""planeval predict: ask a model for the plans of samples."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from planner_eval.base.errors import InputError
+from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
+from planner_eval.cli.targets import Target, refuse_targets
+from planner_eval.cli.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from planner_eval.prediction.prepare import Prepared
+    from planner_eval.prediction.setup import Setup
+
+
+@click.command("predict")
+@click.argument("samples", metavar="DATASET|TASKS")
+@click.option("--model", metavar="NAME", help="The model, as its server calls it.")
+@click.option("--url", metavar="URL", help="Its OpenAI-compatible server; OPENAI_BASE_URL when left out.")
+@click.option("--pipeline", metavar="NAME", help="How to ask; the data set's usual way when left out.")
+@click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
+@click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
+@click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
+@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
+@click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
+@dialect_option("--dialect", "dialect", help="The notation asked for, of tasks of your own.", default="json")
+@click.option("--list-form", "listing", metavar="FORM", help="How tools are listed: json, docstring, yaml …")
+@click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
+@click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
+@click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
+@click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
+)
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample of this id.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How often each sample is asked.",
+)
+@click.option(
+    "--concurrency",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Samples under way at a time.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="The longest silence of the server.",
+)
+@click.option(
+    "--deadline",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="The longest time for one request in all.",
+)
+@click.option(
+    "--retries",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="How many more times to ask after a failure that may pass.",
+)
+@click.option("--cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every answer.")
+@click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network.")
+@click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
+@click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
+@click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    help="The folder of the run; the same command goes on with what it holds.",
+)
+def command(
+    samples: str,
+    model: str | None,
+    url: str | None,
+    pipeline: str | None,
+    benchmark: str | None,
+    catalog: str | None,
+    router: str | None,
+    tools: str | None,
+    isolation: str | None,
+    settings: tuple[str, ...],
+    ids: tuple[str, ...],
+    limit: int | None,
+    repeat: int,
+    concurrency: int,
+    timeout: float,
+    deadline: float,
+    retries: int,
+    cache: str | None,
+    replay: bool,
+    data_cache: str | None,
+    no_messages: bool,
+    dry_run: bool,
+    output: str | None,
+    **told: Any,
+) -> int:
+    """Ask a model for the plans of samples: of a published data set, or of tasks of your own.
+
+    DATASET is the name of a data set, or with --benchmark a folder or file of its data. TASKS is a file of
+    JSON lines, each with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog
+    names them. -o names the folder of the run, which holds journal.jsonl, to which every reply is added as it
+    comes, and predictions.jsonl, a row a sample, which score reads. The same command again goes on where it
+    stopped. What a model is asked never depends on gold. Exit code: 0 all were answered, 1 some were not,
+    2 usage, 3 none was.
+    """
+    from planner_eval.verbs import predicting
+
+    refuse_idle(
+        [
+            Applies(("replay",), cache is not None, "with --cache"),
+            Applies(
+                ("isolation",),
+                tools is not None or benchmark == "nestful" or "nestful" in samples,
+                "with --tools",
+            ),
+            Applies(
+                ("model", "url", "cache", "concurrency", "repeat", "output"), not dry_run, "without --dry-run"
+            ),
+        ]
+    )
+    refuse_targets(click.get_current_context())
+    sampling = dict(map(_setting, settings))
+    setup = _setup(told, makes_calls=tools is not None)
+    ready = predicting.prepare_run(
+        samples,
+        pipeline=pipeline,
+        benchmark=benchmark,
+        catalog=catalog,
+        setup=setup,
+        ids=ids,
+        limit=limit,
+        data_cache=data_cache,
+    )
+    if dry_run:
+        return _dry(predicting.first_requests(ready, sampling=sampling))
+    if model is None or output is None:
+        lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
+        raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
+    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
+    progress = counted("samples")
+    try:
+        path = predicting.predict_into(
+            output,
+            ready,
+            model,
+            endpoint=endpoint,
+            router=router,
+            sampling=sampling,
+            repeat=repeat,
+            concurrency=concurrency,
+            tools=tools,
+            isolation=isolation,
+            messages=not no_messages,
+            tell=progress,
+        )
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
+        raise
+    finally:
+        progress.clear()
+    return _told(path, ready)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """One ``NAME=VALUE`` of sampling; none leaves something out."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise InputError(f"--set {text!r}: expected NAME=VALUE, e.g. temperature=0.5")
+    try:
+        return name.strip(), json.loads("null" if value == "none" else value)
+    except ValueError:
+        return name.strip(), value
+
+
+def _setup(told: Mapping[str, Any], *, makes_calls: bool) -> Setup:
+    from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
+
+    given = {name: value for name, value in told.items() if name != "prompts" and value is not None}
+    prompts = read_prompts(Path(told["prompts"])) if told["prompts"] else our_prompts()
+    return Setup(prompts, **given, makes_calls=makes_calls)
+
+
+def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
+    shown = list(requests)
+    emit("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown), None)
+    size = sum(one.get("characters", 0) for one in shown)
+    note(f"{len(shown):,} samples, {size:,} characters in their first requests; nothing was asked")
+    return int(any("error" in one for one in shown))
+
+
+class _Sums(NamedTuple):
+    """What a run came to."""
+
+    rows: int
+    failed: Counter[str]
+    reasons: dict[str, str]
+    requests: int
+    tokens: tuple[int, int]
+
+
+def _told(path: Path, ready: Prepared) -> int:
+    """Say what the run came to; the exit code."""
+    sums = _sums(path)
+    answered = sums.rows - sums.failed.total()
+    said = f"{sums.rows:,} samples asked with {ready.pipeline.name}: {answered:,} answered"
+    said += "".join(f", {count:,} {code}" for code, count in sorted(sums.failed.items()))
+    given, made = sums.tokens
+    tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
+    emit(f"{said}; {sums.requests:,} requests{tokens}\n{path}\n", None)
+    for code, reason in sorted(sums.reasons.items()):
+        note(f"{code}: {reason}")
+    if any(code in sums.failed for code in ("transport", "refused", "missing")):
+        note("the same command asks for these again")
+    return 3 if not answered else int(bool(sums.failed))
+
+
+def _sums(path: Path) -> _Sums:
+    failed: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    rows = requests = given = made = 0
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            rows += 1
+            requests += len(row["requests"])
+            given += sum(one["usage"]["input"] for one in row["requests"])
+            made += sum(one["usage"]["output"] for one in row["requests"])
+            if row["error"] is not None:
+                failed[row["error"]["code"]] += 1
+                reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
+    return _Sums(rows, failed, reasons, requests, (given, made))
