@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
@@ -17,7 +19,6 @@ from planner_eval.cli.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from planner_eval.prediction.prepare import Prepared
     from planner_eval.prediction.setup import Setup
 
 
@@ -164,10 +165,10 @@ def command(
     endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
     progress = counted("samples")
     try:
-        path = predicting.predict_into(
-            output,
+        rows = pe.predict(
             ready,
             model,
+            out=output,
             endpoint=endpoint,
             router=router,
             sampling=sampling,
@@ -183,7 +184,7 @@ def command(
         raise
     finally:
         progress.clear()
-    return _told(path, ready)
+    return _told(rows, os.path.join(output, predicting.PREDICTIONS), ready.pipeline.name)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -223,11 +224,11 @@ class _Sums(NamedTuple):
     tokens: tuple[int, int]
 
 
-def _told(path: Path, ready: Prepared) -> int:
+def _told(rows: Iterable[Mapping[str, Any]], path: str, pipeline: str) -> int:
     """Say what the run came to; the exit code."""
-    sums = _sums(path)
+    sums = _sums(rows)
     answered = sums.rows - sums.failed.total()
-    said = f"{sums.rows:,} samples asked with {ready.pipeline.name}: {answered:,} answered"
+    said = f"{sums.rows:,} samples asked with {pipeline}: {answered:,} answered"
     said += "".join(f", {count:,} {code}" for code, count in sorted(sums.failed.items()))
     given, made = sums.tokens
     tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
@@ -239,18 +240,16 @@ def _told(path: Path, ready: Prepared) -> int:
     return 3 if not answered else int(bool(sums.failed))
 
 
-def _sums(path: Path) -> _Sums:
+def _sums(found: Iterable[Mapping[str, Any]]) -> _Sums:
     failed: Counter[str] = Counter()
     reasons: dict[str, str] = {}
     rows = requests = given = made = 0
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            rows += 1
-            requests += len(row["requests"])
-            given += sum(one["usage"]["input"] for one in row["requests"])
-            made += sum(one["usage"]["output"] for one in row["requests"])
-            if row["error"] is not None:
-                failed[row["error"]["code"]] += 1
-                reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
+    for row in found:
+        rows += 1
+        requests += len(row["requests"])
+        given += sum(one["usage"]["input"] for one in row["requests"])
+        made += sum(one["usage"]["output"] for one in row["requests"])
+        if row["error"] is not None:
+            failed[row["error"]["code"]] += 1
+            reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
     return _Sums(rows, failed, reasons, requests, (given, made))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
@@ -24,6 +24,13 @@ from planner_eval.prediction.visible import Task, visible
 
 if TYPE_CHECKING:
     from planner_eval.execution import Sandbox
+
+
+class First(NamedTuple):
+    """What a sample is asked first; a sentence where it cannot be asked."""
+
+    sample: Sample
+    request: Request | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +71,17 @@ class Prepared:
             for sample, task in pairs
         ]
 
-    def first_requests(self) -> Iterator[tuple[Sample, Request | str]]:
-        """What each sample is asked first; a sentence where it cannot be asked."""
+    def first_requests(self) -> Iterator[First]:
+        """What each sample is asked first."""
         for sample, task in zip(self.samples, self.tasks, strict=True):
             try:
                 steps = self._begin(task)
                 step = next(steps)
                 steps.close()
                 assert isinstance(step, Request), "a pipeline begins with a request"
-                yield sample, step
+                yield First(sample, step)
             except InputError as problem:
-                yield sample, str(problem)
+                yield First(sample, str(problem))
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What a run has to share with an earlier one to go on with it."""

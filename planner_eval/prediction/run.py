@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from planner_eval.base.errors import ModelError, PlanevalError
 from planner_eval.llm.kept import request_text
@@ -119,6 +121,48 @@ def rows(jobs: Sequence[Job], journal: Journal) -> Iterator[dict[str, Any]]:
     for row in journal.rows(keys(jobs)):
         row.pop("timing", None)
         yield row
+
+
+class Rows(Sequence[dict[str, Any]]):
+    """The rows of a run's file, read when they are looked at.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._places = [0]
+        with path.open("rb") as file:
+            self._places += [file.tell() for _ in iter(file.readline, b"")]
+
+    def __len__(self) -> int:
+        return len(self._places) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        with self.path.open("rb") as file:
+            file.seek(self._places[range(len(self))[at]])
+            row: dict[str, Any] = json.loads(file.readline())
+            return row
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with self.path.open("rb") as file:
+            yield from map(json.loads, file)
+
+
+def write_rows(path: Path, jobs: Sequence[Job], journal: Journal) -> Rows:
+    """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
+    beside = path.with_suffix(".part")
+    with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(jobs, journal))
+    beside.replace(path)
+    return Rows(path)
 
 
 class _Sample:

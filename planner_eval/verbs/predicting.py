@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from planner_eval.llm.kept import Kept
 from planner_eval.llm.replies import Model
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
-from planner_eval.prediction.run import Asking, Job, keys, rows, run
+from planner_eval.prediction.run import Asking, Job, keys, run, write_rows
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
@@ -111,7 +110,7 @@ def predict(
     messages: bool = True,
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
-) -> list[dict[str, Any]]:
+) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
     Args:
@@ -139,7 +138,8 @@ def predict(
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
-        A sample that could not be asked has a row that says why.
+        A sample that could not be asked has a row that says why. Rows of a folder are read when they are
+        looked at.
 
     Raises:
         InputError: something is wrong that can be known before anything is asked.
@@ -159,34 +159,6 @@ def predict(
             samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
             setup=setup, ids=ids, limit=limit, data_cache=data_cache,
         )  # fmt: skip
-    with tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out)) as folder:
-        path = predict_into(
-            folder, ready, model, endpoint=endpoint, router=router, sampling=sampling, repeat=repeat,
-            concurrency=concurrency, tools=tools, isolation=isolation, messages=messages, tell=tell,
-        )  # fmt: skip
-        with path.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-
-
-def predict_into(
-    folder: str | os.PathLike[str],
-    ready: Prepared,
-    model: str | Model,
-    *,
-    endpoint: Endpoint = _HERE,
-    router: str | None = None,
-    sampling: Mapping[str, Any] = _NOTHING,
-    repeat: int = 1,
-    concurrency: int = 8,
-    tools: Any = None,
-    isolation: str | None = None,
-    messages: bool = True,
-    tell: Callable[[int, int], None] = lambda done, total: None,
-) -> Path:
-    """As :func:`predict`, of a run made ready, into a folder; gives the file of rows.
-
-    The rows are written once all samples are done, and are the same whatever the order of replies was.
-    """
     chosen = sampling_of(ready.form, sampling)
     asking = Asking(
         _model(model, endpoint), _model(router, endpoint) if router else None, chosen, concurrency, messages
@@ -194,16 +166,13 @@ def predict_into(
     named = model if isinstance(model, str) else type(model).__name__
     spec = tools if isinstance(tools, str) else None
     about = ready.about(model=named, router=router, sampling=chosen, repeat=repeat, tools=spec)
-    path = Path(folder) / PREDICTIONS
-    with _tools(ready, tools, isolation) as box:
+    folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
+    with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
-        with Journal(Path(folder) / JOURNAL, about) as journal:
+        with Journal(Path(place) / JOURNAL, about) as journal:
             _wait(_run(jobs, asking, journal, tell))
-            beside = path.with_suffix(".part")
-            with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(jobs, journal))
-            beside.replace(path)
-    return path
+            found = write_rows(Path(place) / PREDICTIONS, jobs, journal)
+        return found if out is not None else list(found)
 
 
 async def _run(jobs: list[Job], asking: Asking, journal: Journal, tell: Callable[[int, int], None]) -> None:
@@ -249,11 +218,7 @@ def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
         raise InputError("a replay needs the cache whose answers it replays")
     asked: Model | None = None
     if not endpoint.replay:
-        asked = (
-            Client(model, endpoint.url, None, endpoint.timeout, endpoint.deadline, endpoint.retries)
-            if isinstance(model, str)
-            else model
-        )
+        asked = _client(model, endpoint) if isinstance(model, str) else model
     path = endpoint.cache
     if path is None:
         assert asked is not None, "only a replay asks nobody"
@@ -261,6 +226,12 @@ def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
         return lambda repetition: only
     name = model if isinstance(model, str) else type(model).__name__
     return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
+
+
+def _client(name: str, at: Endpoint) -> Client:
+    """The client; a server that is named may need no key, which the package wants all the same."""
+    key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
+    return Client(name, at.url, key, at.timeout, at.deadline, at.retries)
 
 
 def _catalog(catalog: Any, form: str) -> Any:
