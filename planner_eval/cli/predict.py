@@ -12,9 +12,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
-from planner_eval.cli.terminal import counted
+from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -163,7 +164,7 @@ def command(
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
     endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
-    progress = counted("samples")
+    progress = counter("samples")
     try:
         rows = pe.predict(
             ready,
@@ -210,7 +211,7 @@ def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
     shown = list(requests)
     emit("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown), None)
     size = sum(one.get("characters", 0) for one in shown)
-    note(f"{len(shown):,} samples, {size:,} characters in their first requests; nothing was asked")
+    note(f"{counted(len(shown), 'sample')}, {size:,} characters in first requests; nothing was asked")
     return int(any("error" in one for one in shown))
 
 
@@ -228,11 +229,11 @@ def _told(rows: Iterable[Mapping[str, Any]], path: str, pipeline: str) -> int:
     """Say what the run came to; the exit code."""
     sums = _sums(rows)
     answered = sums.rows - sums.failed.total()
-    said = f"{sums.rows:,} samples asked with {pipeline}: {answered:,} answered"
+    said = f"{counted(sums.rows, 'sample')} asked with {pipeline}: {answered:,} answered"
     said += "".join(f", {count:,} {code}" for code, count in sorted(sums.failed.items()))
     given, made = sums.tokens
     tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
-    emit(f"{said}; {sums.requests:,} requests{tokens}\n{path}\n", None)
+    emit(f"{said}; {counted(sums.requests, 'request')}{tokens}\n{path}\n", None)
     for code, reason in sorted(sums.reasons.items()):
         note(f"{code}: {reason}")
     if any(code in sums.failed for code in ("transport", "refused", "missing")):
