@@ -9,7 +9,9 @@ Source: AppBench's ``meta_agent.py``, which cannot run as published; no table us
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 
 from planner_eval.prediction.hierarchical import choose
 from planner_eval.prediction.listing import api_lines
@@ -23,6 +25,10 @@ _GIVEN = re.compile(r"(?<!\w)\w++\s*+=\s*+(?P<name>[^\W\d]\w*+)\s*+(?=,|$)")
 _UNKNOWN = re.compile(r"(?<!\w)(\w++)\s*+=\s*+['\"]?\?['\"]?\s*+(?=,|$)")
 _QUOTED = re.compile(r"'(?!\?')[^']*+'")
 _BEFORE = re.compile(r"^\s*+(?:[-*•]\s++|\d{1,3}[.)]\s++)?+(?:\w++\s*+:\s*+(?=\[))?+")
+
+
+MOST_LINES = 200
+"""Lines of one agent that are taken; gold has ten at most."""
 
 
 def steps(task: Task, setup: Setup) -> Steps:
@@ -55,13 +61,13 @@ def steps(task: Task, setup: Setup) -> Steps:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""The lines of an agent that are calls, each in brackets.
+    r"""The lines of an agent that are calls, each in brackets; the first :data:`MOST_LINES` of them.
 
     >>> lines_of("Sure:\n- App: [a = f(#b=?)]\nc = g()")
     ['[a = f(#b=?)]', '[c = g()]']
     """
     bare = (_BEFORE.sub("", line).strip().strip("`") for line in text.splitlines())
-    return [f"[{line.strip('[] ')}]" for line in bare if _LINE.match(line)]
+    return list(islice((f"[{line.strip('[] ')}]" for line in bare if _LINE.match(line)), MOST_LINES))
 
 
 def unknown_of(lines: list[str]) -> list[str]:
@@ -79,23 +85,24 @@ def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
     >>> plan_lines({"A": ["[x = f(#y=z)]"], "B": ["[z = g()]"]})
     ['B: [z = g()]', 'A: [x = f(#y=z)]']
     """
-    left = [(app, line) for app, listed in lines.items() for line in listed]
+    left = [
+        (f"{app}: {line}", _names(line), set(_GIVEN.findall(_part(line, "given"))))
+        for app, listed in lines.items()
+        for line in listed
+    ]
+    made = Counter(name for _, names, _ in left for name in names)
     placed: list[str] = []
     while left:
-        made = [name for _, line in left for name in _names(line)]
-        ready = next((n for n, (_, line) in enumerate(left) if not _uses(line, made)), 0)
-        app, line = left.pop(ready)
-        placed.append(f"{app}: {line}")
+        # A line waits for a name that a line not yet placed returns, unless only itself does.
+        ready = (
+            at
+            for at, (_, names, used) in enumerate(left)
+            if not any(made[name] > names.count(name) for name in used)
+        )
+        text, names, _ = left.pop(next(ready, 0))
+        made.subtract(names)
+        placed.append(text)
     return placed
-
-
-def _uses(line: str, made: list[str]) -> bool:
-    """Whether a line uses a result of another line that is still to be placed."""
-    own = _names(line)
-    others = [*made]
-    for name in own:
-        others.remove(name)
-    return any(name in others for name in _GIVEN.findall(_part(line, "given")))
 
 
 def _names(line: str) -> list[str]:
