@@ -347,6 +347,27 @@ def test_a_reply_that_trips_a_pipeline_is_that_sample_s_failure() -> None:
     assert rows[1]["error"] == {"code": "failed", "message": "RecursionError: too deep"}
 
 
+def test_a_full_disk_is_said_and_what_was_answered_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from planner_eval.prediction.journal import Journal
+
+    model = Scripted(lambda messages, tools: Reply("x"))
+    kept = Journal.finish
+
+    def full(self: Journal, key: str, row: Any) -> None:
+        if key == "t2":
+            raise OSError(28, "No space left on device")
+        kept(self, key, row)
+
+    monkeypatch.setattr(Journal, "finish", full)
+    with pytest.raises(OSError, match="No space left"):
+        pe.predict(tasks(4), model, out=tmp_path, concurrency=1)
+    monkeypatch.undo()
+    assert len(pe.predict(tasks(4), model, out=tmp_path)) == 4
+    assert model.asked == 4
+
+
 def test_half_a_surrogate_pair_in_a_reply_does_no_harm(tmp_path: Path) -> None:
     rows = pe.predict(tasks(1), Scripted(lambda messages, tools: Reply("\ud800")), out=tmp_path)
     assert len(rows) == 1

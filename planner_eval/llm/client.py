@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import ModelError
 from planner_eval.llm.replies import Prices, Reply, read_completion
-from planner_eval.llm.sending import shown, without_halves
+from planner_eval.llm.sending import LONGEST_PAUSE, retry_after, shown, without_halves
 
-_LONGEST_PAUSE = 60.0
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
 _MEANT_FOR_ALL = frozenset({401, 403, 404})
 """Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
@@ -176,7 +174,7 @@ class Client:
                     self._failed(problem, "nobody answered before" if problem.silent else str(problem))
                     raise ModelError(f"{name} was asked {times}: {problem}") from None
                 await self.sleep(self.jitter(pause if problem.pause is None else problem.pause))
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 self._heard.ever, self._heard.failed = True, 0
                 return reply
@@ -216,7 +214,7 @@ class Client:
     def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
         status = problem.status_code
         if status in _WORTH_ANOTHER_TRY or status >= 500:
-            return _Retry(f"status {status}", _seconds(problem.response.headers.get("retry-after")))
+            return _Retry(f"status {status}", retry_after(problem.response.headers.get("retry-after")))
         said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
         if status in _MEANT_FOR_ALL and not self.silence_only:
             self._heard.failed += 1
@@ -285,21 +283,3 @@ def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
             await self.stream.aclose()
 
     return Bounded
-
-
-def _seconds(header: str | None) -> float | None:
-    """A Retry-After header, in seconds or as a date, at most a minute; None for anything else."""
-    try:
-        pause = float(header) if header else None
-    except ValueError:
-        pause = _until(str(header))
-    return min(pause, _LONGEST_PAUSE) if pause is not None and pause >= 0 else None
-
-
-def _until(date: str) -> float | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
-        return None

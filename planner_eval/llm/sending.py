@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from typing import Any
+
+LONGEST_PAUSE = 60.0
+"""Seconds; a server that asks for more is asked again then."""
 
 _MOST_SHOWN = 500
 _NAMED = re.compile(r"(?<=://)[^/@\s]+@")
@@ -38,3 +42,25 @@ def shown(said: str, *, secrets: Iterable[str | None] = ()) -> str:
     said = " ".join(_NAMED.sub("***@", said).split())
     text = "".join(each if each.isprintable() else "\ufffd" for each in said)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def retry_after(header: str | None) -> float | None:
+    """A Retry-After header, in seconds or as a date, at most a minute; None for anything else.
+
+    >>> retry_after("7"), retry_after("900"), retry_after("soon")
+    (7.0, 60.0, None)
+    """
+    try:
+        pause = float(header) if header else None
+    except ValueError:
+        pause = _until(str(header))
+    return min(pause, LONGEST_PAUSE) if pause is not None and pause >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -106,9 +106,12 @@ async def run(
                 journal.finish(key, row)
                 tell(row)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(asking.concurrency, len(jobs))):
-                group.create_task(work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(asking.concurrency, len(jobs))):
+                    group.create_task(work())
+        except BaseExceptionGroup as several:  # a full disk stops all of them: the first says it
+            raise several.exceptions[0] from None
 
 
 def rows(jobs: Sequence[Job], journal: Journal) -> Iterator[dict[str, Any]]:
