@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from planner_eval.policy import Policy
     from planner_eval.policy.rule import Rule
     from planner_eval.verbs.agreeing import agree
-    from planner_eval.verbs.benchmark import compare_benchmark, score_benchmark
+    from planner_eval.verbs.benchmark import score_benchmark
+    from planner_eval.verbs.benchmark_compare import compare_benchmark
     from planner_eval.verbs.catalogs import read_catalog
     from planner_eval.verbs.checking import check
     from planner_eval.verbs.comparing import compare
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from planner_eval.verbs.doctor import doctor
     from planner_eval.verbs.drawing import render
     from planner_eval.verbs.effects import compare_effects
-    from planner_eval.verbs.evaluating import Reading, diff, evaluate, pair, same
+    from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.fetching import fetch_dataset
     from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
+    from planner_eval.verbs.readings import Reading
     from planner_eval.verbs.repairing import apply, read_patches
     from planner_eval.verbs.running import execute, tool_source
     from planner_eval.verbs.schemas import schema
@@ -55,7 +57,7 @@ _WHERE = {
     "Plan": "plan.model",
     "PlanevalError": "base.errors",
     "Policy": "policy",
-    "Reading": "verbs.evaluating",
+    "Reading": "verbs.readings",
     "Ref": "plan.model",
     "Rule": "policy.rule",
     "StructureDiff": "comparison.structure_diff",
@@ -65,7 +67,7 @@ _WHERE = {
     "check": "verbs.checking",
     "check_dataset": "verbs.dataset_check",
     "compare": "verbs.comparing",
-    "compare_benchmark": "verbs.benchmark",
+    "compare_benchmark": "verbs.benchmark_compare",
     "compare_effects": "verbs.effects",
     "compare_structure": "comparison.structure_diff",
     "convert": "verbs.converting",

@@ -11,6 +11,7 @@ import pytest
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.appbench.apps import TABLE_8, table8, used_apis
 from planner_eval.benchmarks.appbench.evaluation import predicted_side
+from planner_eval.benchmarks.appbench.text import split_answer
 from planner_eval.datasets.appbench import read_appbench
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.appbench import decided_text, first_step_text, matched_apps
@@ -78,10 +79,10 @@ def test_what_the_first_step_leaves_out_keeps_its_place_and_is_no_app() -> None:
     parts |= {"decided_app_first_step": ["Shops"], "decided_app_matched_with_first_step": ["Shops"]}
     text = decided_text(parts)
     assert text == ": [x = f()]\nShops: [y = g(#a='18:30')]"
-    seen = predicted_side(text)
+    seen = predicted_side(*split_answer(text))
     assert (list(seen.apps), list(seen.apis)) == (["Shops"], ["f", "g"])  # as the published scorer counts
     empty = decided_text(parts | {"decided_app_matched_with_first_step": [None, "", "Shops"]})
-    seen = predicted_side(empty)
+    seen = predicted_side(*split_answer(empty))
     assert (list(seen.apps), list(seen.apis)) == (["Shops"], ["f", "g"])
     with pytest.raises(ParseError, match="decided_api holds 5, expected a list of texts"):
         decided_text(parts | {"decided_api": 5})

@@ -205,8 +205,8 @@ def test_of_pairs_those_that_differ_or_are_named_are_drawn(tmp_path: Path) -> No
     assert "+ c4" in (tmp_path / "b" / "trip-extra.txt").read_text()
 
 
-def test_a_folder_takes_drawings_only(tmp_path: Path) -> None:
-    for argv in ((), ("--format", "json"), ("--format", "html"), ("--patch",)):
+def test_a_folder_takes_drawings_and_runs_only(tmp_path: Path) -> None:
+    for argv in (("--format", "json"), ("--format", "html"), ("--patch",)):
         done = diffed(*PAIRS, *argv, "-o", tmp_path)
         assert done.returncode == 2, argv
         assert "-o names a directory, which takes a drawing a pair" in done.stderr

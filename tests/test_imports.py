@@ -34,7 +34,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "datasets": ("metrics", "worlds", "llm", "drawing"),
     "scoring": ("datasets",),
     "benchmarks": ("scoring",),
-    "prediction": ("benchmarks",),
+    "engine": ("benchmarks",),
+    "prediction": ("engine",),
     "verbs": ("prediction",),
     "cli": ("verbs",),
 }
@@ -74,6 +75,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",
         "dialects.appbench_tree",
+        "base.jsonplaces",
         "dialects.framed_tree",
         "dialects.javascript_tree",
         "dialects.nestful_tree",
@@ -88,6 +90,8 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.structure_words",
     ),
     "only --compute needs it: 1 ms": ("plan.arithmetic",),
+    "only pairs that processes score, and runs that are kept, need it: 25 ms": ("verbs.score_runs",),
+    "only --patch needs it: 3 ms of each diff": ("comparison.patch",),
     "only tables need it, which diff does not write for people": ("base.tables",),
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic": (
         "catalogs.benchmarks",
@@ -127,6 +131,11 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "files are read without it: 2 ms": ("datasets.store",),
     "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
+    "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
+        "records.joined",
+        "records.origins",
+        "records.stored",
+    ),
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),
     "one way of writing a drawing is wanted: 3 to 25 ms each": (
         "drawing.boxes",
@@ -190,6 +199,7 @@ LATE_PACKAGES = {
     "glob": 0.5,
     "gzip": 0.6,
     "lzma": 0.9,
+    "zlib": 0.3,
 }
 """Packages that may be imported inside a function, and about how many ms each takes."""
 

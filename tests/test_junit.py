@@ -160,7 +160,7 @@ def test_what_comes_from_no_file_has_no_file() -> None:
     import planner_eval as pe
     from planner_eval.scoring.report_formats import write_report
 
-    cases = checked(write_report(pe.score(["f()"], ["g()"]), "junit"))
+    cases = checked("".join(write_report(pe.score(["f()"], ["g()"]), "junit")))
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
 

@@ -252,6 +252,20 @@ def test_pairs_are_those_of_the_command_line() -> None:
     assert told == [(n, 13) for n in range(1, 14)]
 
 
+def test_of_two_equal_texts_one_is_read_and_rows_are_as_if_both_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a = f(#x='1')\ng(#y=a)", "[f(a=1), g(b='x')]", "I cannot help.", "[f(a=", "", "{'name': 'f'}"]
+    for repair in (False, True):
+        reading = pe.Reading(repair=repair)
+        rows = [*pe.evaluate(texts, texts, reading=reading)]
+        shared = [row.pred is row.gold for row in rows if row.diff is not None]
+        with monkeypatch.context() as patched:
+            patched.setattr("planner_eval.records.rows._are_one", lambda *_: False)
+            apart = [*pe.evaluate(texts, texts, reading=reading)]
+        assert any(shared)
+        assert not any(row.pred is row.gold for row in apart if row.diff is not None)
+        assert repr(rows) == repr(apart)
+
+
 # ---------------------------------------------------------------- scores
 def test_lists_are_scored_as_files_are() -> None:
     report = pe.score(data(PREDS), data(GOLDS))

@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.align import match
+from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure
 from planner_eval.metrics.order import ordered_calls
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import Policy, Terms
 from planner_eval.policy.rule import Rule
 from tests.build import edges, plan
+from tests.conftest import examples
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
@@ -298,3 +300,20 @@ def test_choosing() -> None:
 def test_gold_against_gold_is_perfect_on_all_real_plans(reference) -> None:
     for one in real_plans(reference):
         perfect(one, one)
+
+
+# ---------------------------------------------------------------- short ways
+@examples(300)
+@given(plans(), st.randoms(use_true_random=False))
+def test_what_is_counted_of_equal_plans_is_what_the_long_way_counts(pred: Plan, random: Random) -> None:
+    """One graph stands for both where the plans are the same, and each call for itself where one text is."""
+    again = Plan(pred.calls, pred.edges, pred.answer)
+    shuffled = topological(pred, random) or again
+    for other in (pred, again, shuffled, in_order(pred, random.sample(range(len(pred)), len(pred)))):
+        found = match(other, pred)
+        shown = measure(found), str(structure_figures(found))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Matching, "alike", False)
+            assert (measure(found), str(structure_figures(found))) == shown
+    assert match(pred, pred).alignment == match(pred, again).alignment
+    assert match(pred, pred).alike

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -24,14 +25,17 @@ from planner_eval.records.files import read_file
 from planner_eval.records.pairing import pair
 from planner_eval.records.rows import JUDGED, STATES, evaluate
 from planner_eval.scoring import selftest
+from planner_eval.scoring.columns import Column
 from planner_eval.scoring.compare import make_contrast, mistaken_scene
 from planner_eval.scoring.contrast import Comparison
+from planner_eval.scoring.differences import differences
 from planner_eval.scoring.draws import MOST, ends
-from planner_eval.scoring.intervals import differences, intervals, sign_test, wilson
-from planner_eval.scoring.report import figures, make_report
+from planner_eval.scoring.intervals import intervals, sign_test, wilson
+from planner_eval.scoring.report import Report, figures, make_report
 from planner_eval.scoring.report_formats import report_data, write_report
 from planner_eval.scoring.scored import Scored, score_rows
 from planner_eval.scoring.selftest import ask_command, ask_ourselves
+from planner_eval.scoring.totals import columns_of, totals_of
 from tests.test_cli import planeval
 
 GOLD = [
@@ -69,6 +73,16 @@ def rows(files: tuple[str, str], **options: object) -> list[Scored]:
     return list(score_rows(evaluate(pairing.pairs), **options))  # type: ignore[arg-type]
 
 
+def report_of(
+    found: list[Scored], metrics: Sequence[str] = DEFAULT_METRICS, by: Sequence[str] = ()
+) -> Report:
+    return make_report(totals_of(found, metrics, by), found, made="test")
+
+
+def written(report: Report, form: str = "text", **how: Any) -> str:
+    return "".join(write_report(report, form, **how))
+
+
 def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
     found = {row.id: row for row in rows(files)}
     assert {name: row.state for name, row in found.items()} == {
@@ -89,7 +103,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
 
 
 def test_denominators_are_the_readable_gold_plans(files: tuple[str, str]) -> None:
-    report = make_report(rows(files), DEFAULT_METRICS, made="test")
+    report = report_of(rows(files))
     assert report.judged == 4
     assert report.figure("exact") == 0.25
     assert report.figure("calls") == pytest.approx(2 * 2 / (2 + 5))
@@ -116,14 +130,13 @@ def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
         Scored(str(i), "different", tallies={"edges": tally})
         for i, tally in enumerate((Counts(1, 1, 1), Counts(0, 0, 0), Counts(0, 1, 3), None))
     ]
-    (found,) = figures(scored, ["edges"])
+    (found,) = figures(columns_of(scored, ["edges"]))
     assert (found.value, found.macro, found.n) == (2 / 6, 0.5, 2)
 
 
 def test_breakdown(files: tuple[str, str]) -> None:
-    report = make_report(
-        rows(files, by=("difficulty", "calls")), ["exact"], made="test", by=("difficulty", "calls")
-    )
+    by = ("difficulty", "calls")
+    report = report_of(rows(files, by=by), ["exact"], by)
     found = {value: [f.value for f in figures] for value, figures in report.breakdown["difficulty"].items()}
     assert found == {"easy": [0.5], "hard": [0.0]}
     assert list(report.breakdown["calls"]) == ["1", "2"]
@@ -131,9 +144,9 @@ def test_breakdown(files: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "md", "junit"])
 def test_every_format_is_deterministic(files: tuple[str, str], form: str) -> None:
-    made = [make_report(rows(files), DEFAULT_METRICS, made="test") for _ in range(2)]
-    assert write_report(made[0], form) == write_report(made[1], form)
-    text = write_report(made[0], form)
+    made = [report_of(rows(files)) for _ in range(2)]
+    assert written(made[0], form) == written(made[1], form)
+    text = written(made[0], form)
     if form == "json":
         assert json.loads(text)["figures"]["exact"]["interval"]["method"] == "wilson"
         assert len(json.loads(text)["rows"]) == 6
@@ -145,7 +158,7 @@ def test_every_format_is_deterministic(files: tuple[str, str], form: str) -> Non
 
 
 def test_only_failures(files: tuple[str, str]) -> None:
-    report = make_report(rows(files), DEFAULT_METRICS, made="test")
+    report = report_of(rows(files))
     assert [
         row["id"] for row in report_data(report, [r for r in report.rows if r.state != "same"])["rows"]
     ] == [
@@ -155,8 +168,8 @@ def test_only_failures(files: tuple[str, str]) -> None:
         "e",
         "z",
     ]
-    assert "b  different: " in write_report(report, failures=True)
-    assert "b  different: " not in write_report(report)
+    assert "b  different: " in written(report, failures=True)
+    assert "b  different: " not in written(report)
 
 
 def test_a_strict_score_reads_a_refused_prediction_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +193,7 @@ def test_wilson_against_the_textbook() -> None:
 def test_bootstrap_is_seeded_and_covers() -> None:
     random = Random(3)
     tallies = [Counts(random.randint(0, 4), 4, 4) for _ in range(300)]
-    first, again, other = (intervals({"x": tallies}, seed=seed)["x"] for seed in (0, 0, 1))
+    first, again, other = (intervals({"x": Column(tallies)}, seed=seed)["x"] for seed in (0, 0, 1))
     assert first == again
     assert first != other
     assert first is not None
@@ -196,17 +209,19 @@ def test_few_samples_are_drawn_as_numpy_draws_them(count: int, monkeypatch: pyte
     for seed in (0, 1, 7, 2**31, 2**32 + 5, 2**128, 3**150):
         wholes = [[random.randrange(1, 9) for _ in range(count)] for _ in range(5)]
         columns = {
-            str(at): [
+            str(at): Column(
                 None if random.random() < 0.1 else Share(random.randrange(-whole, whole + 1), whole)
                 for whole in row
-            ]
+            )
             for at, row in enumerate(wholes)
         }
-        columns["half"] = [None, *[Counts(1, 2, 3)] * (count - 1)]
-        here = intervals(columns, seed=seed)
-        with monkeypatch.context() as patched:
-            patched.setattr("planner_eval.scoring.draws.MOST", 0)
-            assert repr(intervals(columns, seed=seed)) == repr(here)
+        columns["half"] = Column([None, *[Counts(1, 2, 3)] * (count - 1)])
+        found = []
+        for here in (True, False):
+            with monkeypatch.context() as patched:
+                patched.setattr("planner_eval.scoring.draws.sooner", lambda _, here=here: here)
+                found.append(repr(intervals(columns, seed=seed)))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 39, 40, 41, 999, 1_000])
@@ -217,18 +232,19 @@ def test_the_middle_is_numpys(size: int) -> None:
 
 
 def test_few_samples_that_are_no_whole_numbers_are_drawn_by_numpy() -> None:
-    found = intervals({"x": [Share(0.1, 0.3), Share(0.2, 0.3), Share(0.3, 0.3)]})["x"]
+    found = intervals({"x": Column([Share(0.1, 0.3), Share(0.2, 0.3), Share(0.3, 0.3)])})["x"]
     weights = np.random.default_rng(0).multinomial(3, np.full(3, 1 / 3), 1_000) @ np.array([0.1, 0.2, 0.3])
     assert found is not None
     assert [found.low, found.high] == pytest.approx(list(np.quantile(weights / 0.9, [0.025, 0.975])))
 
 
 def test_intervals_of_nothing() -> None:
-    assert intervals({"x": [], "y": [None], "z": [Counts(0, 0, 0)]}) == {"x": None, "y": None, "z": None}
+    nothing = {"x": Column(), "y": Column([None]), "z": Column([Counts(0, 0, 0)])}
+    assert intervals(nothing) == {"x": None, "y": None, "z": None}
 
 
 def test_large_samples_take_the_normal_interval() -> None:
-    found = intervals({"x": [Counts(i % 3, 2, 2) for i in range(60_000)]})["x"]
+    found = intervals({"x": Column(Counts(i % 3, 2, 2) for i in range(60_000))})["x"]
     assert found is not None
     assert found.method == "normal"
     assert found.low < 0.5 < found.high
@@ -280,7 +296,7 @@ def test_the_permutation_test_draws_from_scipys_exact_one(number: int) -> None:
     exact = permutation_test(
         packed, gap, permutation_type="samples", vectorized=False, n_resamples=np.inf
     ).pvalue
-    found = differences({"x": (columns[0], columns[1])})["x"].p
+    found = differences({"x": Column(zip(*columns, strict=True))})["x"].p
     assert found is not None
     assert abs(found - exact) < 4 * (exact * (1 - exact) / 10_000) ** 0.5 + 2e-4, (found, exact)
 
@@ -289,7 +305,8 @@ def test_differences() -> None:
     random = Random(4)
     base = [Counts(random.randint(0, 3), 4, 4) for _ in range(200)]
     better = [Counts(min(4, c.hit + (random.random() < 0.3)), 4, 4) for c in base]
-    found = differences({"better": (base, better), "same": (base, base), "none": ([None], [None])})
+    columns = {"better": (base, better), "same": (base, base), "none": ([None], [None])}
+    found = differences({name: Column(zip(*both, strict=True)) for name, both in columns.items()})
     assert found["same"].value == 0
     assert found["same"].p == 1.0
     assert found["better"].value == pytest.approx(
@@ -308,7 +325,7 @@ def test_the_permutation_test_holds_its_level() -> None:
     pairs = {}
     for number in range(200):
         columns = [[Counts(random.randint(0, 3), 4, 4) for _ in range(40)] for _ in range(2)]
-        pairs[str(number)] = (columns[0], columns[1])
+        pairs[str(number)] = Column(zip(*columns, strict=True))
     found = differences(pairs)
     low = sum(d.p is not None and d.p <= 0.05 for d in found.values())
     assert 2 <= low <= 22

@@ -169,6 +169,8 @@ CODES: dict[str, str] = {
     "parse.shape": "the text is valid JSON but not a plan",
     "parse.cut": "the text is cut off at its end, inside a call or right after what opens one",
     "parse.encoding": "the bytes are not UTF-8 text",
+    "parse.crash": "work on a record ended its process, or failed in the program itself",
+    "parse.deadline": "work on a record took longer than a record may take",
     "answer.cut": "an API's answer was cut off before its end, mostly at the token limit",
     "answer.refused": "the model refused the answer, or a filter held it back",
     "answer.failed": "an API gave an error in place of an answer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, printable
@@ -35,11 +35,9 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
     if not rows:
         return ""
     columns = list(rows[0])
-    if format == "csv":
-        return _csv(columns, rows)
-    if format == "md":
-        lines = [columns, ["---"] * len(columns), *([_cell(row.get(c)) for c in columns] for row in rows)]
-        return "\n".join("| " + " | ".join(map(_marked, line)) + " |" for line in lines)
+    if format in ("csv", "md"):
+        lines = (table_line([row.get(c) for c in columns], format) for row in rows)
+        return "\n".join([*table_head(columns, format), *lines])
     cells = [[one_line(_cell(row.get(c)), width) for c in columns] for row in rows]
     widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(columns)]
     right = [all(isinstance(row.get(c), (int, float)) or row.get(c) is None for row in rows) for c in columns]
@@ -49,6 +47,64 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
         ).rstrip()
         for line in [columns, *cells]
     )
+
+
+def table_pieces(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str]:
+    r"""Rows of equal keys as ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``, as :func:`table` writes them.
+
+    >>> "".join(table_pieces(iter([{"n": 1}, {"n": 2}]), "csv"))
+    'n\n1\n2'
+    """
+    if format == "json":
+        yield from json_array(json.dumps(dict(row), ensure_ascii=False, indent=1) for row in rows)
+        return
+    lead = ""
+    for row in rows:
+        if format == "jsonl":
+            yield lead + json.dumps(dict(row), ensure_ascii=False)
+        else:
+            head = "" if lead else "".join(line + "\n" for line in table_head(list(row), format))
+            yield lead + head + table_line(list(row.values()), format)
+        lead = "\n"
+
+
+def json_array(items: Iterable[str]) -> Iterator[str]:
+    r"""An array as ``json.dumps(…, indent=1)`` writes it, of items that are written so.
+
+    >>> "".join(json_array(["1", "[]"])), "".join(json_array([]))
+    ('[\n 1,\n []\n]', '[]')
+    """
+    lead = "[\n "
+    for item in items:
+        yield lead + item.replace("\n", "\n ")
+        lead = ",\n "
+    yield "\n]" if lead[0] == "," else "[]"
+
+
+def table_head(columns: Sequence[str], format: str) -> list[str]:
+    """The lines before the rows of a table as ``"csv"`` or ``"md"``.
+
+    >>> table_head(["name", "n"], "md")
+    ['| name | n |', '| --- | --- |']
+    """
+    rule = [table_line(["---"] * len(columns), format)] if format == "md" else []
+    return [table_line(columns, format), *rule]
+
+
+def table_line(values: Sequence[Any], format: str) -> str:
+    r"""A row of a table as ``"csv"`` or ``"md"``, without its line end.
+
+    >>> table_line(["a,b", 1, None], "csv"), table_line(["a|b", 1, None], "md")
+    ('"a,b",1,', '| a\\|b | 1 | – |')
+    """
+    if format == "md":
+        return "| " + " | ".join(_marked(_cell(value)) for value in values) + " |"
+    import csv
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([v if v is None or isinstance(v, (int, float)) else _cell(v) for v in values])
+    return out.getvalue().removesuffix("\n")
 
 
 def _cell(value: Any) -> str:
@@ -64,15 +120,3 @@ def _cell(value: Any) -> str:
 def _marked(cell: str) -> str:
     """A cell of a Markdown table, which ends with its line."""
     return printable(cell).replace("\n", "\\n").replace("|", "\\|")
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    import csv
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        values = [row.get(c) for c in columns]
-        writer.writerow([v if v is None or isinstance(v, (int, float)) else _cell(v) for v in values])
-    return out.getvalue().rstrip("\n")

@@ -28,6 +28,15 @@ def printable(text: str) -> str:
     return re.sub(_UNSAFE, lambda m: ascii(m[0])[1:-1], text)
 
 
+def encodable(text: str) -> str:
+    r"""The text with half a surrogate pair spelled out, as it is wherever it goes.
+
+    >>> encodable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", errors="backslashreplace").decode()
+
+
 def one_line(text: str, width: int = 80) -> str:
     r"""The text printable, on one line, cut to `width` characters with an ellipsis.
 

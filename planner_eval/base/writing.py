@@ -9,6 +9,7 @@ from planner_eval.base.errors import InputError
 
 TYPE_CHECKING = False  # typing's own costs start-up, and every command comes here
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
 _EFFECTIVE = os.access in os.supports_effective_ids
@@ -62,7 +63,7 @@ def _unusable(folder: str, file: str) -> str | None:
     return None if may else f"the folder {shown} is read-only"
 
 
-def write(file: str | os.PathLike[str], data: str | bytes, *, follow: bool = True) -> None:
+def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, follow: bool = True) -> None:
     """Write a file whole, or leave what was there: it is written beside it and takes its place at the end.
 
     A new file has the mode that a plain open gives, one that was there keeps its own. A pipe or a device is
@@ -70,7 +71,8 @@ def write(file: str | os.PathLike[str], data: str | bytes, *, follow: bool = Tru
 
     Args:
         file: Its name.
-        data: What it shall hold; a text ends with a line end, and half a surrogate pair in it is spelled out.
+        data: What it shall hold, a text also in pieces, which are written as they come. A text ends with a
+            line end, and half a surrogate pair in it is spelled out.
         follow: Whether of a link the file is written that it leads to, and not the link replaced.
 
     Raises:
@@ -78,19 +80,37 @@ def write(file: str | os.PathLike[str], data: str | bytes, *, follow: bool = Tru
         BrokenPipeError: it is a pipe whose reader has gone.
     """
     name = os.fspath(file)
-    if isinstance(data, str):
-        data = (data if data.endswith("\n") else data + "\n").encode("utf-8", errors="backslashreplace")
+    parts = (data,) if isinstance(data, bytes) else _encoded(ended([data] if isinstance(data, str) else data))
     try:
         if follow and _is_stream(name):
             # Appended: behind /dev/stdout may be a file that holds something already.
             with os.fdopen(os.open(name, os.O_WRONLY | os.O_APPEND), "wb") as stream:
-                stream.write(data)
+                stream.writelines(parts)
         else:
-            _replace(os.path.realpath(name) if follow else name, data)
+            _replace(os.path.realpath(name) if follow else name, parts)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+
+
+def ended(pieces: Iterable[str]) -> Iterator[str]:
+    r"""The pieces of a text, and a line end where it does not end with one.
+
+    >>> list(ended(["a\nb", ""])), list(ended(["a", "\n"])), list(ended([]))
+    (['a\nb', '\n'], ['a', '\n'], ['\n'])
+    """
+    last = ""
+    for piece in pieces:
+        if piece:
+            yield piece
+            last = piece[-1]
+    if last != "\n":
+        yield "\n"
+
+
+def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    return (piece.encode("utf-8", errors="backslashreplace") for piece in pieces)
 
 
 def _is_stream(name: str) -> bool:
@@ -108,12 +128,12 @@ def _is_open_file(place: str) -> bool:
     return place.startswith("/proc/") and place.endswith("/fd")
 
 
-def _replace(real: str, data: bytes) -> None:
+def _replace(real: str, parts: Iterable[bytes]) -> None:
     """Put a file with this data in the place of another."""
     temporary = os.path.join(os.path.dirname(real), f".planeval-{os.urandom(6).hex()}.part")
     try:
         with open(temporary, "xb") as stream:
-            stream.write(data)
+            stream.writelines(parts)
         if os.path.isfile(real) and not os.path.islink(real):
             os.chmod(temporary, stat.S_IMODE(os.stat(real).st_mode))
         os.replace(temporary, real)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from planner_eval.comparison.align import align
+from planner_eval.comparison.align import match
 from planner_eval.plan.canonical import Key, value_key
-from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Value, references
+from planner_eval.plan.model import Arguments, Plan, Value
+from planner_eval.plan.rewire import plan_of
 from planner_eval.plan.walk import map_leaves
 
 Keys: TypeAlias = "dict[tuple[str, int], Key]"
@@ -41,23 +43,56 @@ class Match:
         return self.given == self.wanted
 
 
-def matches(pred: Plan, gold: Plan) -> Iterator[Match]:
-    r"""The calls that stand for one another, by position in gold; calls of another name do not.
+def compared(pred: Plan, gold: Plan) -> list[Match] | None:
+    r"""The calls that stand for one another, by position in gold; None where the plans mean the same.
+
+    Calls of another name stand for none.
 
     >>> from planner_eval.dialects.read import parse
     >>> pred, gold = parse("a = f(#x='1')\nb = g(#y=a)"), parse("a = f(#x='2')\nb = g(#y=a)")
-    >>> [match.equal for match in matches(pred, gold)]
-    [False, True]
+    >>> [match.equal for match in compared(pred, gold)], compared(gold, gold)
+    ([False, True], None)
     """
-    alignment = align(pred, gold)
+    if pred is gold:
+        return None
+    named = _by_name(pred, gold)
+    if named is not None:
+        matches = _matches(pred, gold, named)
+        if len(named) < max(len(pred), len(gold)) or not all(one.equal for one in matches):
+            return matches
+    found = match(pred, gold)
+    return None if found.pairing is None else _matches(pred, gold, found.alignment.pairs)
+
+
+def _by_name(pred: Plan, gold: Plan) -> list[tuple[int, int]] | None:
+    """The pairs of plans that call no tool twice, where only one has calls left over: there is no choice."""
+    ours = {(call.app, call.name): at for at, call in enumerate(pred.calls)}
+    theirs = {(call.app, call.name): at for at, call in enumerate(gold.calls)}
+    repeated = len(ours) < len(pred) or len(theirs) < len(gold)
+    if repeated or not (ours.keys() <= theirs.keys() or theirs.keys() <= ours.keys()):
+        return None
+    return [(ours[tool], at) for tool, at in theirs.items() if tool in ours]
+
+
+def _matches(pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> list[Match]:
     stands_for: list[int | str | None] = [f"extra {i}" for i in range(len(pred.calls))]
-    for ours, theirs in alignment.pairs:
+    for ours, theirs in pairs:
         stands_for[ours] = theirs
     places: list[int | str | None] = list(range(len(gold.calls)))
-    for ours, theirs in alignment.pairs:
-        call, other = pred.calls[ours], gold.calls[theirs]
-        if call.name == other.name:
-            yield Match(ours, theirs, _keyed(call.arguments, stands_for), _keyed(other.arguments, places))
+    return [
+        Match(ours, theirs, _keyed(call.arguments, stands_for), _keyed(other.arguments, places))
+        for ours, theirs in pairs
+        if (call := pred.calls[ours]).name == (other := gold.calls[theirs]).name
+    ]
+
+
+def shared(given: list[Any], wanted: list[Any]) -> int:
+    """How many items two lists share, each as often as both have it.
+
+    >>> shared(["a", "a", "b"], ["b", "a", "c"])
+    2
+    """
+    return len(wanted) if given == wanted else (Counter(given) & Counter(wanted)).total()
 
 
 def _keyed(arguments: Arguments, numbers: Sequence[int | str | None]) -> Keys:
@@ -78,6 +113,7 @@ def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
         change: From a call's position and a leaf to what stands in its place.
 
     >>> from planner_eval.dialects.read import parse
+    >>> from planner_eval.plan.model import Ref
     >>> plan = parse("a = f()\nb = g(#x='a')")
     >>> with_leaves(plan, lambda at, leaf: Ref(0, ("a",)) if leaf == "a" else leaf).edges
     (Edge(producer=0, consumer=1, argument='x', at=(), path=('a',), inferred=False),)
@@ -86,11 +122,4 @@ def with_leaves(plan: Plan, change: Callable[[int, Value], Value]) -> Plan:
         replace(call, arguments=tuple((k, map_leaves(partial(change, i), v)) for k, v in call.arguments))
         for i, call in enumerate(plan.calls)
     )
-    edges = tuple(
-        Edge(leaf.call, i, name, at, leaf.path)
-        for i, call in enumerate(calls)
-        for name, value in call.arguments
-        for at, leaf in references(value)
-        if isinstance(leaf, Ref)
-    )
-    return replace(plan, calls=calls, edges=edges)
+    return replace(plan, calls=calls, edges=plan_of(calls).edges)

@@ -12,7 +12,7 @@ row or a figure that the published code could not compute names the exception in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.ratios import f1_parts
@@ -48,7 +48,7 @@ class Figure:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SampleScore:
     """What became of one prediction; none is ever left out.
 
@@ -61,8 +61,27 @@ class SampleScore:
 
     id: str
     ok: bool
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Figure, ...] = field(default_factory=tuple)
     error: str | None = None
+
+    @classmethod
+    def counted(
+        cls, id: str, ok: bool, figures: Callable[[], Iterable[Figure]], error: str | None = None
+    ) -> SampleScore:
+        """The row whose figures are made of its counts when somebody asks for them; few do.
+
+        >>> SampleScore.counted("a", True, lambda: [Figure("win", 1.0)]).figures[0].value
+        1.0
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(id=id, ok=ok, error=error, _figures=figures)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "figures" or "_figures" not in self.__dict__:
+            raise AttributeError(f"a {type(self).__name__} has no {name!r}")
+        figures = self.__dict__["figures"] = tuple(self.__dict__["_figures"]())
+        return figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +116,31 @@ class Report:
     def value(self, name: str) -> float | str | None:
         """The value of the figure called `name`."""
         return self.figure(name).value
+
+
+def report_data(report: Report) -> dict[str, Any]:
+    """A report as JSON data, as :func:`dataclasses.asdict` has it, without its copies."""
+    return {
+        "benchmark": report.benchmark,
+        "variant": report.variant,
+        "n": report.n,
+        "figures": list(map(_figure_data, report.figures)),
+        "rows": [
+            {"id": row.id, "ok": row.ok, "figures": list(map(_figure_data, row.figures)), "error": row.error}
+            for row in report.rows
+        ],
+    }
+
+
+def _figure_data(one: Figure) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "value": one.value,
+        "numerator": one.numerator,
+        "denominator": one.denominator,
+        "note": one.note,
+        "error": one.error,
+    }
 
 
 @dataclass(frozen=True, slots=True)

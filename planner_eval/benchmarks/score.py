@@ -6,20 +6,21 @@ print(shown(scored))
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.jsontext import indented
 from planner_eval.base.tables import table
 from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
-from planner_eval.dialects.detect import detect
+from planner_eval.benchmarks.report import report_data
+from planner_eval.dialects.detect import likeliest
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Figure, Report, Run
@@ -136,9 +137,12 @@ def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matc
     if not bench.notations or bench.several(options):
         return {}
     found: Counter[str] = Counter()
-    for _, text in matched.records:
+    most = len(matched.records) // 2
+    for at, (_, text) in enumerate(matched.records):
+        if at - found.total() > most:  # whatever the rest is in, others are not more than half
+            return {}
         start = text.lstrip()[:1]
-        looks = detect(text[:20_000])[0].dialect if start else ""
+        looks = likeliest(text[:20_000]) if start else ""
         # A text of no notation is taken for JSON; plain words are an answer in every benchmark.
         if start and looks not in bench.notations and (looks != "json" or start in "[{"):
             found[looks] += 1
@@ -155,7 +159,7 @@ def shown(scored: Scored, *, form: str = "text", rows: bool = False, failures: b
         failures: Of these rows only those of records that a variant does not count as solved.
     """
     if form == "json":
-        return json.dumps(_data(scored), ensure_ascii=False, indent=1)
+        return indented(_data(scored))
     figures = list(figure_rows(scored))
     records = [
         row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
@@ -301,5 +305,5 @@ def _data(scored: Scored) -> dict[str, Any]:
         "repeated": matched.repeated,
         "broken": matched.broken,
         "notations": dict(scored.notations),
-        "reports": {variant: asdict(report) for variant, report in scored.reports.items()},
+        "reports": {variant: report_data(report) for variant, report in scored.reports.items()},
     }

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.base.formats import RECORDS
-from planner_eval.base.tables import table
-from planner_eval.base.text import counted, did_you_mean, printable
+from planner_eval.base.tables import table_pieces
+from planner_eval.base.text import counted, did_you_mean, encodable, printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
-from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import joined, working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.engine.job import Pair
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.records.files import Record
 
@@ -63,6 +67,7 @@ def _codes(context: click.Context, _option: click.Parameter, given: tuple[str, .
     help="The least severity that is shown and that counts.",
 )
 @written("text", *RECORDS, help="How to write the findings.")
+@running
 @output
 def command(
     plans: tuple[str, ...],
@@ -73,6 +78,7 @@ def command(
     ignore: tuple[str, ...],
     level: str,
     form: str,
+    running: Running,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -85,30 +91,90 @@ def command(
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     from planner_eval.catalogs.unchecked import unchecked
+    from planner_eval.engine.alone import Alone
+    from planner_eval.engine.large import is_large
 
     catalog = pe.read_catalog(catalogs, catalog_format)
     sources = read_plans(plans, **fields)
-    how = {"dialect": dialect, "compute": compute}
-    rows: list[dict[str, Any]] = []
-    read = unread = 0
-    for source in sources:
-        for record in counting(source.records, len(source.records)):
-            name = _name(record, several=len(sources) > 1)
-            found = list(_checked(record, name, catalog, how, ignore=ignore, level=level))
-            good = all(row["code"] != "unreadable" for row in found)
-            read, unread = read + good, unread + (not good)
-            rows += found
-    if len(sources) == 1 and not sources[0].many:
-        rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
-    if rows or form != "text" or output is not None:
-        emit(_written(rows, form), output)
+    reading = {"dialect": dialect, "compute": compute}
+    several, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
+    job = _CheckJob(catalog, reading, {"ignore": ignore, "level": level}, several=several, alone=alone)
+    pairs = Alone([source.records for source in sources])
+    with working(job, pairs, running, large=is_large(*sources), what="plans") as (found, lines):
+        if found.findings or form != "text" or output is not None:
+            rows = (row for line in lines for row in json.loads(line))
+            emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
     if left := unchecked(catalog):
         note(f"not looked at in {catalog.name}: {_told(left)}")
     if form == "text":
-        note(_summary(rows, read, unread, catalog))
-    if not read:
+        note(_summary(found, catalog))
+    if not found.read:
         return 3
-    return 1 if rows else 0
+    return 1 if found.findings else 0
+
+
+class _Found:
+    """How many plans were read, and how many findings of each severity there are, first come first.
+
+    Args:
+        data: Counts to go on from, as :meth:`data` gave them.
+    """
+
+    def __init__(self, data: Any = None) -> None:
+        known = data or (0, 0, ())
+        self.read: int = known[0]
+        self.unread: int = known[1]
+        self.severities = Counter[str](dict(known[2]))
+
+    @property
+    def findings(self) -> int:
+        return self.severities.total()
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        good = all(row["code"] != "unreadable" for row in rows)
+        self.read, self.unread = self.read + good, self.unread + (not good)
+        self.severities.update(row["severity"] for row in rows)
+
+    def extend(self, other: _Found) -> None:
+        self.read, self.unread = self.read + other.read, self.unread + other.unread
+        self.severities.update(other.severities)
+
+    def data(self) -> Any:
+        return [self.read, self.unread, list(self.severities.items())]
+
+
+class _CheckJob(NamedTuple):
+    """Against what plans are checked, and how they are read and named."""
+
+    catalog: Catalog
+    reading: dict[str, Any]
+    which: dict[str, Any]
+    several: bool
+    alone: bool
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "check"
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+    def fold(self, data: Any = None) -> _Found:
+        """Counts of what was found."""
+        return _Found(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: _Found) -> Iterator[str]:
+        """A line a plan: its findings."""
+        for record, _ in pairs:
+            if record is not None:
+                name = _name(record, several=self.several)
+                found = list(_checked(record, name, self.catalog, self.reading, **self.which))
+                fold.add(found)
+                if self.alone:
+                    found = [{key: value for key, value in row.items() if key != "record"} for row in found]
+                yield encodable(json.dumps(found, ensure_ascii=False))
 
 
 def _told(left: dict[str, list[str]]) -> str:
@@ -170,12 +236,6 @@ def _place(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, i
     return plan.text.count("\n", 0, start) + 1, start - plan.text.rfind("\n", 0, start)
 
 
-def _written(rows: list[dict[str, Any]], form: str) -> str:
-    if form != "text":
-        return table(rows, form)
-    return printable("\n".join(_line(row) for row in rows))
-
-
 def _line(row: dict[str, Any]) -> str:
     places = [f"record {row['record']}"] if "record" in row else []
     if row["line"] is not None:
@@ -183,17 +243,12 @@ def _line(row: dict[str, Any]) -> str:
     if row["call"] is not None:
         places.append(f"call {row['call']} ({row['tool']})")
     where = f"{', '.join(places)}: " if places else ""
-    return f"{where}{row['severity']}: {row['message']} [{row['code']}]"
+    return printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
 
 
-def _summary(rows: list[dict[str, Any]], read: int, unread: int, catalog: Catalog) -> str:
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["severity"]] = counts.get(row["severity"], 0) + 1
-    found = (
-        ", ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items()) or "nothing found"
-    )
-    plans = counted(read, "plan")
-    return f"{plans} checked against {counted(len(catalog), 'tool')}: {found}" + (
-        f"; {unread} unreadable" if unread else ""
-    )
+def _summary(found: _Found, catalog: Catalog) -> str:
+    named = [f"{count} {name}{'s' * (count > 1)}" for name, count in found.severities.items()]
+    plans = counted(found.read, "plan")
+    tools = counted(len(catalog), "tool")
+    unread = f"; {found.unread} unreadable" if found.unread else ""
+    return f"{plans} checked against {tools}: {', '.join(named) or 'nothing found'}{unread}"

@@ -21,7 +21,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import say_unjudged, scored_pairs
+from planner_eval.cli.pairs import READING, is_run, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @click.command("compare")
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
-@click.option("--gold", required=True, metavar="GOLD", help="The gold plans of all.")
+@click.option("--gold", metavar="GOLD", help="The gold plans of all; left out where A, B … are runs.")
 @scored_pairs
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 @output
 def command(
     systems: tuple[str, ...],
-    gold: str,
+    gold: str | None,
     how: pe.Reading,
     policy: str | None,
     metrics: tuple[str, ...],
@@ -86,6 +86,8 @@ def command(
 ) -> int:
     """Compare the predictions A, B and more for the same gold plans: are the others better than A?
 
+    A, B and more are files of predictions, or runs: the folders that planeval score -o DIR/ keeps.
+
     First the verdict, then what became of the records of each: a prediction that is unreadable or absent
     counts as wrong, one that small repairs make readable does not, unless --strict is given.
     Yes-or-no figures by the exact sign test, others by a permutation test over samples, all with Holm's
@@ -97,6 +99,8 @@ def command(
             f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
         )
     named = published.benchmark is not None
+    if gold is None and (named or not all(map(is_run, systems))):
+        raise missing("gold")
     others = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
         [
@@ -112,21 +116,32 @@ def command(
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
+            Applies(
+                (*READING, "policy", "wrappers", "metrics"),
+                gold is not None,
+                "to files of plans: runs have been scored",
+            ),
         ]
     )
     allowed = [_allowed(text) for text in fail_if_worse]
-    if named:
+    judge = None
+    if gold is None:
+        from pathlib import Path
+
+        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, names=_names(systems))
+    elif named:
         found, judge = _under_benchmark(systems, gold, how, published, seed)
     else:
-        judge = None
         sides, golds = read_sides(systems, gold, how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
         found = pe.compare(sides, golds, reading=how, names=_names(systems), progress=counted(), **chosen)
+    from planner_eval.scoring.compare import unjudged
+
     problems, cases = _held(found, allowed)
     _emit(found, form, output, metrics, cases, every=every)
     _say(found, strict=not how.repair)
-    say_unjudged({row.id: row for each in found.contrasts for side in each.rows for row in side}.values())
+    say_unjudged(unjudged(found))
     for problem in problems:
         note(problem)
     if mistaken:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATED
+from planner_eval.base.text import encodable
 from planner_eval.cli.options import computing, dialect_option, emit, note, outputs, reading
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally, losses_said
-from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import joined, working
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from planner_eval.engine.job import Pair
     from planner_eval.records.files import Record
 
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
+@running
 @outputs(*NOTATED)
 def command(
     files: tuple[str, ...],
@@ -38,6 +43,7 @@ def command(
     compute: str | None,
     catalog: str | None,
     loss: bool,
+    running: Running,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -49,47 +55,75 @@ def command(
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
+    from planner_eval.engine.alone import Alone
+    from planner_eval.engine.large import is_large
     from planner_eval.verbs.reading import types_of
 
     dialects.get(target)
     sources = read_plans(files, **fields)
     many = len(sources) > 1 or sources[0].many
-    records = [record for source in sources for record in source.records]
     how: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
-    lines: list[str] = []
-    tally, losses, written = Tally(), Counter[str](), 0
-    for record in counting(records, len(records)):
-        try:
-            plan = pe.parse(record, **how)
-            tally.took(plan)
-            done = pe.convert(plan, target, loss=loss)
-            row = {"text": done.text}
-            losses.update(lost.code for lost in done.losses)
-            for lost in done.losses:
-                note(f"{record.where}: {lost.code}: {lost.message}")
-        except ParseError as error:
-            tally.missed(error)
-            row = {"error": _said(error, record, many=many)}
-        except WriteError as error:
-            row = {"error": _said(error, record, many=many)}
-        if many:
-            head = {"file": record.file, "id": record.id} if len(sources) > 1 else {"id": record.id}
-            lines.append(json.dumps(head | row, ensure_ascii=False))
-        elif "text" in row:
-            lines.append(row["text"])
-        written += "text" in row
-    if lines or written == len(records):
-        emit("\n".join(lines), output)
+    job = _ConvertJob(how, target, loss, many, named=len(sources) > 1)
+    pairs = Alone([source.records for source in sources])
+    with working(job, pairs, running, large=is_large(*sources), what="plans") as (tally, lines):
+        for said in (said for line in lines for said in json.loads(line)[1]):
+            note(said)
+        if many or tally.written:
+            emit(joined(json.loads(line)[0] for line in lines), output)
+    written: int = tally.written
     if many:
         unsaid = tally.read - written
         cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
-        note(f"{tally}; {written:,} written as {target}{cannot}{losses_said(losses)}")
-    return 0 if written == len(records) else 1 if written else 3
+        note(f"{tally}; {written:,} written as {target}{cannot}{losses_said(tally.losses)}")
+    return 0 if written == len(pairs) else 1 if written else 3
 
 
-def _said(error: Exception, record: Record, *, many: bool) -> str:
-    """Why a record is not written, in one line for its row; in full on standard error where it is alone."""
-    if not many:
-        note(f"{record.where}: {error}")
-    return f"{record.where}: {str(error).partition(chr(10))[0]}"
+class _ConvertJob(NamedTuple):
+    """How plans are read, and written in another notation."""
+
+    reading: dict[str, Any]
+    target: str
+    loss: bool
+    many: bool
+    named: bool
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "convert"
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+    def fold(self, data: Any = None) -> Tally:
+        """How many plans were read and written, and what was lost."""
+        return Tally(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
+        """A line a plan: what is written of it, and what is said beside."""
+        for record, _ in pairs:
+            if record is not None:
+                yield json.dumps(self._written(record, fold))
+
+    def _written(self, record: Record, tally: Tally) -> tuple[str, list[str]]:
+        said: list[str] = []
+        try:
+            plan = pe.parse(record, **self.reading)
+            tally.took(plan)
+            done = pe.convert(plan, self.target, loss=self.loss)
+            row = {"text": done.text}
+            tally.losses.update(lost.code for lost in done.losses)
+            tally.written += 1
+            said += [f"{record.where}: {lost.code}: {lost.message}" for lost in done.losses]
+        except (ParseError, WriteError) as error:
+            if isinstance(error, ParseError):
+                tally.missed(error)
+            row = {"error": f"{record.where}: {str(error).partition(chr(10))[0]}"}
+            if not self.many:  # in full where it is alone
+                said.append(f"{record.where}: {error}")
+        if not self.many:
+            return encodable(row.get("text", "")), said
+        head = {"file": record.file, "id": record.id} if self.named else {"id": record.id}
+        return encodable(json.dumps(head | row, ensure_ascii=False)), said

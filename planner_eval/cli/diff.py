@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
-from planner_eval.cli.drawing import Look, Named, draw_one, drawing, is_folder, write_folder
-from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, written
+from planner_eval.cli.diff_rows import draw_each, draw_pair, report, say_distance, say_effects
+from planner_eval.cli.drawing import Look, drawing, is_folder
+from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import ids, read_sides
-from planner_eval.cli.terminal import colorful, counted
+from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import Done, working
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from planner_eval.engine.diff import DiffJob
     from planner_eval.policy import Policy
     from planner_eval.records.rows import Row
+    from planner_eval.scoring.diff_sums import DiffSums
     from planner_eval.verbs.evaluating import Paired
 
 SHOWN = ("listing", "boxes", *DRAWN)
@@ -50,6 +54,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
 @written(*WRITTEN, *SHOWN, REPORT, help="How to write the result.")
 @drawing
+@running
 @outputs(folder=True)
 def command(
     pred: str,
@@ -65,6 +70,7 @@ def command(
     only: str | None,
     form: str,
     look: Look,
+    running: Running,
     output: str | None,
 ) -> int:
     """Compare predicted plans with gold plans, and say what differs, where and why.
@@ -75,37 +81,42 @@ def command(
     make no difference.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
+    from planner_eval.engine.large import is_large
+    from planner_eval.scoring.told_rows import told_rows
     from planner_eval.verbs.evaluating import refuse_unknown_names
 
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
-    named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
     shape = _Shape(form, patch, many, only is not None, is_folder(output))
+    named = of_suffix(output, (*WRITTEN, *SHOWN, REPORT))
     _refuse_idle(shape, output if patch and named not in PATCHED else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
-    located = places or shape.form in ("json", "jsonl")
-    chosen = chosen_policy(policy)
-    rows = list(pe.evaluate(paired, policy=chosen, located=located, progress=counted()))
-    refuse_unknown_names(paired, rows, chosen)
-    if shape.patch:
-        emit(f"{_patches(rows, many=many)}\n".encode(), output)
-    elif output is not None and shape.folder:
-        _draw_each(rows, shape, look, output)
-    elif shape.form in SHOWN:
-        emit(_drawn(rows, shape.form, look, output), output)
-    elif shape.form == REPORT:
-        emit(_report(rows, shape, f"{paired.pred.name} against {paired.gold.name}", look, structure), output)
+    reading = {**how._asdict(), "ids": wanted}
+    job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure)
+    rows: list[Row] = []
+    if shape.pictured or seconds is not None or tools is not None:
+        done = _with_rows(job, paired, rows, quiet=running.quiet)
     else:
-        emit(_written(rows, shape, paired, places=places, structure=structure), output)
+        kept = _kept(paired, output if shape.run else None)
+        done = working(job, paired.pairs, running, large=is_large(paired.pred, paired.gold), **kept)
+    with done as (sums, lines):
+        refuse_unknown_names(paired, sums.names, job.policy)
+        if shape.pictured:
+            title = f"{paired.pred.name} against {paired.gold.name}"
+            _draw(rows, shape, title, look, output, structure=structure)
+        elif shape.run:
+            emit(sums.said, None)
+        else:
+            emit(told_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
-        _measure(rows, seconds)
+        say_distance(rows, seconds)
     if tools is not None:
-        _say_effects(rows, tools, many=many)
-    _say_how(rows, paired, many=many, recognised=how.dialect is None)
-    _hint_at_outputs(rows, chosen)
-    return _code(rows, paired)
+        say_effects(rows, tools, many=many)
+    _say_how(sums, paired, many=many, recognised=how.dialect is None)
+    code: int = sums.code
+    return max(code, int(bool(paired.repeated)))
 
 
 class _Shape(NamedTuple):
@@ -117,181 +128,130 @@ class _Shape(NamedTuple):
     only: bool
     folder: bool
 
+    @property
+    def pictured(self) -> bool:
+        """Whether it is drawn, or a report with drawings."""
+        return not self.patch and self.form in (*SHOWN, REPORT)
+
+    @property
+    def run(self) -> bool:
+        """Whether it is a run that is kept in a folder."""
+        return self.folder and not self.pictured
+
+
+def _job(shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool, structure: bool) -> DiffJob:
+    """What is compared and how it is told; a run keeps JSON lines of all pairs."""
+    from planner_eval.engine.diff import DiffJob
+    from planner_eval.scoring.told_rows import PATCH, Told
+
+    form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
+    told = Told(form, shape.many or shape.run, places, structure)
+    return DiffJob(policy, reading, told, places or form in ("json", "jsonl"), shape.only)
+
+
+@contextmanager
+def _with_rows(job: DiffJob, paired: Paired, rows: list[Row], *, quiet: bool) -> Iterator[Done]:
+    """All pairs compared in this process, for what is done with their plans."""
+    sums = job.fold()
+    lines = job.rows(paired.pairs, sums, rows.append)
+    yield Done(sums, list(lines if quiet else counting(lines, len(paired.pairs), "pairs")))
+
+
+def _kept(paired: Paired, folder: str | None) -> dict[str, Any]:
+    """How a run is kept: in a folder with what tells its files from others, or nowhere."""
+    from planner_eval.engine.large import unchanged
+
+    kept: dict[str, Any] = {"unchanged": unchanged(paired.pred, paired.gold)}
+    if folder is not None:
+        from planner_eval.engine.inputs import input_of, inputs_of
+
+        tables = click.get_current_context().meta.get("wrappers", ())
+        wrappers = [input_of("wrappers", name) for name in tables]
+        kept |= {"folder": folder, "report": _report_text}
+        kept["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
+    return kept
+
+
+def _report_text(sums: DiffSums) -> str:
+    return json.dumps(sums.report, ensure_ascii=False, indent=1)
+
+
+def _draw(
+    rows: list[Row], shape: _Shape, title: str, look: Look, output: str | None, *, structure: bool
+) -> None:
+    """Draw one pair or each, or write a page with all."""
+    shown = [row for row in rows if row.state != "same"] if shape.only else rows
+    if output is not None and shape.folder:
+        draw_each(shown, shape.form, look, output)
+    elif shape.form in SHOWN:
+        emit(draw_pair(rows, shape.form, look, output), output)
+    else:
+        emit(report(shown, title, look, structure=structure), output)
+
 
 def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
     """Refuse options that would do nothing to what is written, and a file that is named as something else."""
-    form, patch, many, _, folder = shape
+    form, patch, many, _, folder, run = (*shape, shape.run)
     drawn = form in SHOWN and not patch
-    report = form == REPORT and not patch
-    written = not (patch or drawn or report)
-    shows = not patch and (form in ("json", "jsonl") or (form == "text" and not many))
+    paged = form == REPORT and not patch
+    if folder and (patch or paged or (run and was_given("form"))):
+        raise click.UsageError(
+            "-o names a directory, which takes a drawing a pair, or the whole run: name the drawings' format "
+            "with --format, e.g. --format svg, or none for the run, or a file"
+        )
+    written = not (patch or drawn or paged or run)
+    shows = not patch and (run or form in ("json", "jsonl") or (form == "text" and not many))
     refuse_idle(
         [
             Applies(("form", "execute"), not patch, "without --patch, which writes JSON"),
+            Applies(
+                ("execute", "seconds"), not run, "to what is written into a file, not to a run's directory"
+            ),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
             Applies(
                 ("structure",),
-                shows or report,
+                shows or paged,
                 "to one pair as text (name it with --id), and to json, jsonl and html",
             ),
             Applies(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
             Applies(
                 ("only",),
-                report or ((written or folder) and many),
+                paged or ((written or (folder and drawn)) and many),
                 "to many pairs, as text, as a report or drawn into a directory",
             ),
             Applies(("force",), drawn, "to drawings"),
             Applies(
                 ("infer",),
-                drawn or report,
+                drawn or paged,
                 "to drawings and --format html: inferred edges are shown, and make no difference",
             ),
-            Applies(("theme", "deadline"), drawn or report, "to drawings and --format html"),
+            Applies(("theme", "deadline"), drawn or paged, "to drawings and --format html"),
+            Applies(
+                Running._fields[:-1],
+                not (drawn or paged or was_given("execute") or was_given("seconds")),
+                "where each pair is told for itself: not to drawings, --execute and --edit-distance",
+            ),
         ]
     )
-    if folder and not drawn:
-        raise click.UsageError(
-            "-o names a directory, which takes a drawing a pair: name their format with --format, "
-            "e.g. --format svg, or a file"
-        )
     if misnamed is not None:
         raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
 
 
-def _say_effects(rows: list[Row], tools: Any, *, many: bool) -> None:
-    """Say of each pair whether the two plans agree in what comes out, and where they part."""
-    from planner_eval.records.rows import STATES
-
-    for row in rows:
-        if row.pred is None or row.gold is None:
-            said = f"unknown: {STATES[row.state]}"
-        else:
-            said = str(pe.compare_effects(row.pred, row.gold, tools))
-        note(f"{row.id + ': ' if many else ''}in effect {said}")
-
-
-def _drawn(rows: list[Row], form: str, look: Look, output: str | None) -> bytes:
-    found = [row.diff for row in rows if row.diff is not None]
-    if len(rows) != 1:
-        raise InputError(
-            f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
-        )
-    if not found:
-        raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    return draw_one(found[0], "text" if form == "listing" else form, look, output)
-
-
-def _draw_each(rows: list[Row], shape: _Shape, look: Look, output: str) -> None:
-    """A drawing a pair into a folder; a pair that could not be compared is told."""
-    from planner_eval.drawing.layout import Drawing
-    from planner_eval.records.rows import STATES
-
-    shown = [row for row in rows if row.state != "same"] if shape.only else rows
-    form = "text" if shape.form == "listing" else shape.form
-    diffs = (row.diff for row in shown if row.diff is not None)
-    made = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
-
-    def drawn() -> Iterator[Named]:
-        for row in shown:
-            said = f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
-            yield Named(row.id, row.id, next(made) if row.diff is not None else Drawing(error=said))
-
-    write_folder(drawn(), Path(output), form, len(shown), "pairs")
-
-
-def _report(rows: list[Row], shape: _Shape, title: str, look: Look, structure: bool) -> str:
-    from planner_eval.drawing.html import report
-
-    shown = [row for row in rows if row.state != "same"] if shape.only else rows
-    parts = report(shown, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
-    return "".join(parts)
-
-
-def _patches(rows: list[Row], *, many: bool) -> str:
-    """The repairs as JSON: one, or a line a pair with its id; where there is none, why."""
-    from planner_eval.comparison.patch import make_patch
-    from planner_eval.records.rows import STATES
-
-    made: list[dict[str, Any]] = [
-        make_patch(row.diff)
-        if row.diff is not None
-        else {"state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
-        for row in rows
-    ]
-    if many:
-        lines = ({"id": row.id} | patch for row, patch in zip(rows, made, strict=True))
-        return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    return json.dumps(made[0], ensure_ascii=False, indent=1)
-
-
-def _measure(rows: list[Row], seconds: float) -> None:
-    """Say the graph edit distance of one pair."""
-    from planner_eval.metrics.edit_distance import edit_distance
-
-    if rows[0].diff is not None:
-        found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
-        bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
-        note(f"graph edit distance {found.value:g} ({bound})")
-
-
-def _written(rows: list[Row], shape: _Shape, paired: Paired, **told: bool) -> str:
-    from planner_eval.scoring.row_formats import summary, write_rows
-
-    failures = shape.only and shape.many
-    about = zip(rows, (pred or gold for pred, gold in paired.pairs), strict=True)
-    kept = [(row, record) for row, record in about if not (failures and row.state == "same")]
-    shown, records = [row for row, _ in kept], [record for _, record in kept]
-    text = write_rows(shown, shape.form, many=shape.many, records=records, **told)
-    if shape.form == "text" and failures:
-        text = text.rpartition("\n")[0] + "\n" * bool(shown) + summary(rows)
-    return text
-
-
-def _say_how(rows: list[Row], paired: Paired, *, many: bool, recognised: bool) -> None:
-    """How records were paired, and which notations were taken."""
+def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) -> None:
+    """How records were paired, which notations were taken, and what a catalog would tell."""
     if many:
         repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
     for side in ("pred", "gold"):
-        plans = [plan for row in rows if (plan := getattr(row, side)) is not None]
-        names = sorted({plan.dialect or "?" for plan in plans})
+        names = sorted(name for of, name in sums.dialects if of == side)
         if names and recognised:
             note(f"{side} read as {', '.join(names)}")
-        several = sum(any(found.code == "find.choices" for found in plan.diagnostics) for plan in plans)
-        if several:
+        if several := sums.counts[side, "several"]:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
-        turns = sum(len({call.turn for call in plan.calls}) > 1 for plan in plans)
-        if turns and many:
+        if many and (turns := sums.counts[side, "turns"]):
             note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
-
-
-def _hint_at_outputs(rows: list[Row], policy: Policy) -> None:
-    """Say where a tool's whole result and an output of it may be one: a catalog would tell."""
-    from planner_eval.plan.model import WHOLE_RESULT, Ref
-
-    found: list[str] = []
-    whole = [(), *((name,) for name in WHOLE_RESULT)]
-    for row in rows:
-        if row.diff is None:
-            continue
-        for edit in row.diff.edits:
-            both = (edit.pred_value, edit.gold_value)
-            if not edit.code.endswith(".output") or not all(isinstance(one, Ref) for one in both):
-                continue
-            if all(len(one.path) < 2 for one in both) and any(one.path[:1] in whole for one in both):
-                found.append(row.diff.gold.calls[edit.gold_value.call].tool)
-    found = [name for name in found if name not in policy.tools]
-    if found:
-        tools = ", ".join(dict.fromkeys(found))
+    if sums.wholes:
         note(
-            f"{len(found):,} of these references may mean a tool's whole result ({tools}): "
-            'a policy with catalog = "tools.json" takes its only output for it'
+            f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "
+            f'({", ".join(sums.wholes)}): a policy with catalog = "tools.json" takes its only output for it'
         )
-
-
-def _code(rows: list[Row], paired: Paired) -> int:
-    from planner_eval.records.rows import JUDGED
-
-    if not any(row.state in JUDGED for row in rows):
-        return 3
-    return 0 if all(row.state == "same" for row in rows) and not paired.repeated else 1

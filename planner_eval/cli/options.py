@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from click.core import ParameterSource
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.text import printable
-from planner_eval.base.writing import silence, write
+from planner_eval.base.writing import write
+from planner_eval.cli.streams import write_out
 from planner_eval.cli.targets import Target, form_of, refuse_targets, say
 from planner_eval.cli.terminal import clear, painted
 
@@ -171,12 +172,13 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def outputs(*forms: str, folder: bool = False) -> Decorator:
+def outputs(*forms: str, folder: bool = False, into: str = "a file a record into a directory") -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 
     Args:
         forms: What suffixes may name, in a command without ``--format``.
         folder: Whether it may be a directory, into which many files are written.
+        into: What is written there.
     """
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
@@ -198,9 +200,7 @@ def outputs(*forms: str, folder: bool = False) -> Decorator:
             type=Target(folder=folder),
             is_eager=True,  # --format looks at it
             callback=named,
-            help=f"Write to FILE, or a file a record into a directory; {instead}"
-            if folder
-            else f"Write to FILE {instead}",
+            help=f"Write to FILE, or {into}; {instead}" if folder else f"Write to FILE {instead}",
         )(run)
 
     return add
@@ -246,12 +246,17 @@ def refuse_idle(table: Iterable[Applies]) -> None:
         UsageError: names the first such option and says when it applies.
     """
     context = click.get_current_context()
-    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
     for options, now, when in table:
         for name in options:
-            if not now and context.get_parameter_source(name) not in unset:
+            if not now and was_given(name):
                 said = when() if callable(when) else when
                 raise click.UsageError(f"{_spelled(context, name)} applies only {said}", context)
+
+
+def was_given(name: str) -> bool:
+    """Whether the user gave an option, named as the command's function takes it."""
+    unset = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+    return click.get_current_context().get_parameter_source(name) not in unset
 
 
 def _spelled(context: click.Context, name: str) -> str:
@@ -261,25 +266,30 @@ def _spelled(context: click.Context, name: str) -> str:
     return max(option.secondary_opts if negated else option.opts, key=len)
 
 
-def emit(data: str | bytes, output: str | None) -> None:
+def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool = False) -> None:
     """Write a command's result to a file or to standard output, in colours where they are wanted.
 
     Where the reader of a pipe has gone (head, less), the rest is let go; the command's code stays the same.
 
+    Args:
+        data: The result; a text also in pieces, which are written as they come. The rest of them is not
+            asked for where nobody reads it: what else the command says must not hang on them.
+        output: The file that it goes to; None for standard output.
+        plain: Leave a text as it is, for no person reads it.
+
     Raises:
         InputError: it cannot be written.
     """
-    data = painted(data, output)
-    try:
-        if output is not None:
-            write(output, data)
+    clear()
+    if isinstance(data, str):
+        data = [data]
+    if not (plain or isinstance(data, bytes)):
+        data = painted(data, output)
+    with suppress(BrokenPipeError):
+        if output is None:
+            write_out(data)
         else:
-            click.echo(data, nl=isinstance(data, str) and not data.endswith("\n"))
-    except BrokenPipeError:
-        silence(sys.stdout)
-    except OSError as error:
-        silence(sys.stdout)
-        raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
+            write(output, data)
 
 
 def note(text: str) -> None:

@@ -136,3 +136,6 @@ PAINTS: Mapping[str, Callable[[str], str]] = {
     "data check": tables,
 }
 """How the text of each command is coloured; ``render`` draws in the colours of its theme."""
+
+LINEWISE = (pairs, findings, readings)
+"""Those that look at each line for itself."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.text import one_line
+from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import (
     Decorator,
     bundled,
@@ -21,14 +23,18 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.policy import policy_option
 from planner_eval.cli.sources import dataset_places
+from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
-    from planner_eval.scoring.scored import Scored
+    from planner_eval.cli.running import Running
+    from planner_eval.scoring.totals import Totals
+    from planner_eval.verbs.evaluating import Paired
 
-_READING = (
+READING = (
     "dialect", "id_field", "text_field", "gold_dialect", "gold_id_field", "gold_text_field",
     "by", "turn", "repair", "compute", "infer", "cache", "folder",
 )  # fmt: skip
+"""Options that say how files of plans are read and paired."""
 
 
 def pairs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,20 +50,45 @@ def scored_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     return _pairs(command, strictly)
 
 
-def say_unjudged(rows: Iterable[Scored]) -> None:
+def in_parts(running: Running, paired: Paired, output: str | None) -> dict[str, Any]:
+    """How pairs are worked on, as :func:`planner_eval.score` takes it.
+
+    Args:
+        running: What the user says of it.
+        paired: The pairs.
+        output: The folder where the run is kept; else what is written, if not to standard output.
+    """
+    from planner_eval.engine.large import is_large
+
+    folder = output if is_folder(output) else None
+    if running.wanted or folder is not None or is_large(paired.pred, paired.gold):
+        return {"jobs": 0, "folder": folder, **running.options()}
+    return {} if running.quiet else {"progress": counted()}
+
+
+def is_run(path: str) -> bool:
+    """Whether a path is the folder of a run."""
+    return os.path.isfile(os.path.join(path, "run.json"))
+
+
+def missing(name: str) -> click.UsageError:
+    """That an argument is missing, as click says it."""
+    context = click.get_current_context()
+    found = next(one for one in context.command.params if one.name == name)
+    return click.MissingParameter(ctx=context, param=found)
+
+
+def say_unjudged(totals: Totals) -> None:
     """Say which pairs had no gold plan to be judged by, each kind by its number and its first."""
-    found: dict[str, list[Scored]] = {}
-    for row in rows:
-        found.setdefault(row.state, []).append(row)
     for state, what in (
         ("gold_unreadable", "gold plan{} cannot be read"),
         ("gold_absent", "prediction{} without a gold plan"),
     ):
-        if lost := found.get(state):
-            row = lost[0]
-            where = "" if row.line is not None else f"{row.id}: "  # a reason with a place says the id itself
-            first = one_line(where + row.reason.splitlines()[0], 300)
-            note(f"{len(lost):,} {what.format('s' * (len(lost) != 1))}; the first: {first}")
+        if lost := totals.states[state]:
+            id, reason, placed = totals.unjudged[state]
+            where = "" if placed else f"{id}: "  # a reason with a place says the id itself
+            first = one_line(where + reason.splitlines()[0], 300)
+            note(f"{lost:,} {what.format('s' * (lost != 1))}; the first: {first}")
 
 
 def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]:
@@ -82,4 +113,4 @@ def _pairs(command: Callable[..., Any], faults: Decorator) -> Callable[..., Any]
         reading,
     ):
         command = option(command)
-    return bundled("how", lambda **said: pe.Reading(**said), _READING)(command)
+    return bundled("how", lambda **said: pe.Reading(**said), READING)(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,11 +13,15 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import one_line, printable
 from planner_eval.cli.options import computing, emit, inferring, note, output, reading, written
 from planner_eval.cli.places import places_data, places_said
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally
-from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import joined, working
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from planner_eval.engine.job import Pair
     from planner_eval.plan.model import Call, Diagnostic, Plan
     from planner_eval.records.files import Record
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 @computing
 @click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
 @written("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
+@running
 @output
 def command(
     files: tuple[str, ...],
@@ -46,6 +51,7 @@ def command(
     compute: str | None,
     catalog: str | None,
     form: str,
+    running: Running,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -66,33 +72,65 @@ def command(
         if repair:
             raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
         options["reader"] = "grammar"
-    parts: list[str] = []
-    tally = Tally()
     sources = read_plans(files, **fields)
     named = len(sources) > 1
     if infer and not catalog:
         sources = [inferring(source) for source in sources]
-    many = named or sources[0].many
-    records = [record for source in sources for record in source.records]
-    for record in counting(records, len(records)):
-        head = f"{record.where}\n" if many else ""
-        try:
-            plan = pe.parse(record, dialect=dialect, **options)
-        except ParseError as error:
-            state = tally.missed(error)
-            again = None if repair or grammar else _mended(record, {**options, "dialect": dialect})
-            failed = _failed(error, form, f"{head}{state}", again)
-            parts.append(failed if isinstance(failed, str) else _line(named, record, failed))
-            continue
-        tally.took(plan)
-        if form == "text":
-            parts.append(head + _text(record, plan, dialect, grammar=grammar))
-        else:
-            parts.append(_line(named, record, _data(record, plan, grammar=grammar)))
-    emit("\n".join(parts), output)
-    if len(records) > 1:
+    from planner_eval.engine.alone import Alone
+    from planner_eval.engine.large import is_large
+
+    job = _ParseJob(dialect, options, form, named, many=named or sources[0].many)
+    pairs = Alone([source.records for source in sources])
+    with working(job, pairs, running, large=is_large(*sources), what="plans") as (tally, lines):
+        emit(joined(map(json.loads, lines) if form == "text" else lines), output)
+    if len(pairs) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
+
+
+class _ParseJob(NamedTuple):
+    """How plans are read and shown."""
+
+    dialect: str | None
+    reading: dict[str, Any]
+    form: str
+    named: bool
+    many: bool
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "parse"
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+    def fold(self, data: Any = None) -> Tally:
+        """How many plans were read, and in which notations."""
+        return Tally(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
+        """A line a plan: its listing as a JSON text, or its data."""
+        for record, _ in pairs:
+            if record is not None:
+                said = self._said(record, fold)
+                yield _line(self.named, record, said) if isinstance(said, dict) else json.dumps(said)
+
+    def _said(self, record: Record, tally: Tally) -> str | dict[str, Any]:
+        head = f"{record.where}\n" if self.many else ""
+        grammar = self.reading.get("reader") == "grammar"
+        try:
+            plan = pe.parse(record, dialect=self.dialect, **self.reading)
+        except ParseError as error:
+            state = tally.missed(error)
+            strict = not (self.reading["repair"] or grammar)
+            again = _mended(record, {**self.reading, "dialect": self.dialect}) if strict else None
+            return _failed(error, self.form, f"{head}{state}", again)
+        tally.took(plan)
+        if self.form == "text":
+            return head + _text(record, plan, self.dialect, grammar=grammar)
+        return _data(record, plan, grammar=grammar)
 
 
 def _reason(record: Record, plan: Plan, dialect: str | None) -> str:

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABBED, WRITTEN
+from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
     Applies,
     Threshold,
     emit,
     note,
-    output,
+    outputs,
     refuse_idle,
     seed_option,
     threshold,
     written,
 )
-from planner_eval.cli.pairs import say_unjudged, scored_pairs
+from planner_eval.cli.pairs import READING, in_parts, is_run, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.running import Running, running
 from planner_eval.cli.score_benchmark import Published, benchmark_options, refuse_tabbed, score_benchmark
 from planner_eval.cli.sources import read_sides, refuse_stdin_twice
-from planner_eval.cli.terminal import counted
 
 if TYPE_CHECKING:
     from planner_eval.scoring.junit import Case
-    from planner_eval.verbs.evaluating import Paired
+    from planner_eval.scoring.report import About, LeftOut, Report
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
@@ -36,10 +38,13 @@ OWN = (
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
+RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
+"""Options of work that is done in parts."""
+
 
 @click.command("score")
-@click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET")
+@click.argument("pred", metavar="PRED|RUN")
+@click.argument("gold", metavar="GOLD|DATASET", required=False)
 @scored_pairs
 @click.option(
     "--metric",
@@ -69,11 +74,12 @@ OWN = (
 @seed_option
 @benchmark_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
+@running
 @written(*WRITTEN, TABBED, help="How to write it; tsv is a benchmark's own result file.")
-@output
+@outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     pred: str,
-    gold: str,
+    gold: str | None,
     how: pe.Reading,
     policy: str | None,
     metrics: tuple[str, ...],
@@ -84,6 +90,7 @@ def command(
     seed: int,
     published: Published,
     details: bool,
+    running: Running,
     form: str,
     output: str | None,
 ) -> int:
@@ -93,10 +100,14 @@ def command(
     directories or quoted patterns of files, paired by name. A
     prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
     of gold plans that can be read. Small faults of predictions that strict reading refuses are repaired,
-    and said; --strict counts them as wrong. Exit code: 0 scored, 1 below a threshold of --fail-under, or
+    and said; --strict counts them as wrong. Large files are scored by several processes. With -o DIR/ all
+    that is found is kept, a run that was stopped goes on where it was, and planeval score DIR tells it again.
+    Exit code: 0 scored, 1 below a threshold of --fail-under, or
     records left over, 2 usage, 3 nothing could be scored.
     """
-    named = published.benchmark is not None
+    named, kept = published.benchmark is not None, is_folder(output)
+    if gold is None and (named or not is_run(pred)):
+        raise missing("gold")
     refuse_idle(
         [
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
@@ -104,37 +115,69 @@ def command(
             Applies(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
-            Applies(("keys",), form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
+            Applies(("keys",), kept or form not in ("csv", "junit"), "to --format text, md, json and jsonl"),
             Applies(("only",), named or form != "csv", "to other formats: --format csv has figures alone"),
             Applies(
                 ("infer",),
                 named or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
-            Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
+            Applies(
+                (*OWN, *RUNNING),
+                not named,
+                "without --benchmark: a benchmark has its own notation and figures",
+            ),
+            Applies(
+                (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
+                gold is not None,
+                "to files of plans: a run has been scored",
+            ),
+            Applies(
+                ("output",), not kept or not (named or gold is None), "as a file here, and DIR/ is a folder"
+            ),
         ]
     )
     limits = [threshold(text) for text in fail_under]
-    if named:
+    if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         asked = published._replace(details=details)
         return score_benchmark(pred, gold, how, asked, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
+    if gold is None:
+        from pathlib import Path
+
+        made = pe.score(Path(pred), seed=seed)
+        _say_repeated(made.about.repeated)
+    else:
+        answers, golds = read_sides([pred], gold, how)
+        paired = pe.pair(answers[0], golds, reading=how)
+        chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
+        made = pe.score(paired, **chosen, **in_parts(running, paired, output))
+    return _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
+
+
+def _tell(
+    made: Report,
+    form: str,
+    output: str | None,
+    limits: Sequence[Threshold],
+    metrics: Collection[str],
+    *,
+    every: bool,
+    only: bool,
+) -> int:
+    """Write a report, and say what else is to be known of it: the command's exit code."""
     from planner_eval.metrics import METRICS
     from planner_eval.scoring.report_formats import left_out, write_report
 
-    answers, golds = read_sides([pred], gold, how)
-    paired = pe.pair(answers[0], golds, reading=how)
-    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-    chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
-    made = pe.score(paired, **chosen, progress=counted())
     checked = [check_limit(limit, made.figure(limit.name), lower=_lower(limit)) for limit in limits]
-    cases = [each.case(file=pred) for each in checked]
     wanted = METRICS if every else metrics
-    how_written: dict[str, Any] = {"failures": only is not None, "every": wanted, "limits": cases}
-    emit(write_report(made, form, **how_written, beside=_left_out(paired)), output)
-    note(f"{paired.said}; paired by {paired.by}")
-    say_unjudged(made.rows)
+    about = made.about
+    cases = [each.case(file=about.file) for each in checked]
+    emit(write_report(made, form, failures=only, every=wanted, limits=cases, beside=_left_out(about)), output)
+    note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
+    say_unjudged(made.totals)
     for said in left_out(made, wanted) if form == "md" else ():
         note(said)
     below = [each.said for each in checked if not each.met]
@@ -143,17 +186,27 @@ def command(
     if not made.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
-    return int(bool(below) or bool(paired.repeated) or len(made.rows) > made.judged)
+    return int(bool(below) or bool(about.repeated) or made.totals.pairs > made.judged)
 
 
-def _left_out(paired: Paired) -> list[Case]:
+def _say_repeated(repeated: Sequence[LeftOut]) -> None:
+    """Say which records a run left out: the files that tell of it are not read again."""
+    if repeated:
+        one = repeated[0]
+        line = "" if one.line is None else f", line {one.line}"
+        many = "records are" if len(repeated) > 1 else "record is"
+        first = f"{one.file}{line} (id {one.id})"
+        note(f"{len(repeated):,} {many} left out for an id given twice; the first: {first}")
+
+
+def _left_out(about: About) -> list[Case]:
     """Records that were left out for the id of an earlier one: the command does not pass with them."""
     from planner_eval.scoring.junit import Case
 
     said = "left out: an earlier record has its id"
     return [
-        Case(record.id or "?", "error", "repeated", said, group="score").at(record)
-        for record in paired.repeated
+        Case(one.id or "?", "error", "repeated", said, file=one.file, line=one.line, group="score")
+        for one in about.repeated
     ]
 
 

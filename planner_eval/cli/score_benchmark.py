@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,6 +129,7 @@ def score_benchmark(
     """
     from planner_eval.benchmarks.registry import benchmark
 
+    rare_collection()
     bench = benchmark(asked.benchmark or "")
     refuse_tabbed(form, bench)
     _refuse_idle(bench, form, asked)
@@ -154,6 +156,12 @@ def score_benchmark(
         note(problem)
     code = int(bool(below) or bool(scored.matched.unknown) or bool(scored.matched.repeated))
     return max(code, judge_failed(judge, scored.prompts))
+
+
+def rare_collection() -> None:
+    """Have circles looked for rarely: samples stay as long as the command does, and hold none."""
+    gc.freeze()
+    gc.set_threshold(1_000_000, 20, 20)
 
 
 @contextmanager

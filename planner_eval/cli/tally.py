@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from planner_eval.base.errors import ParseError
     from planner_eval.plan.model import Plan
 
 
 class Tally:
-    """Counts plans as they are read."""
+    """Counts plans as they are read.
 
-    def __init__(self) -> None:
-        self.dialects: Counter[str] = Counter()
-        self.states: Counter[str] = Counter()
+    Args:
+        data: Counts to go on from, as :meth:`data` gave them.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        known = data or {}
+        self.dialects = Counter[str](dict(known.get("dialects", ())))
+        self.states = Counter[str](dict(known.get("states", ())))
+        self.written: int = known.get("written", 0)
+        """How many were written in another notation."""
+        self.losses = Counter[str](dict(known.get("losses", ())))
+        """What could not be said there."""
+
+    def extend(self, other: Tally) -> None:
+        """Add the counts of the plans that come next."""
+        self.dialects.update(other.dialects)
+        self.states.update(other.states)
+        self.written += other.written
+        self.losses.update(other.losses)
+
+    def data(self) -> dict[str, Any]:
+        """The counts as JSON data, each in the order of its first."""
+        counts = {"dialects": self.dialects, "states": self.states, "losses": self.losses}
+        return {"written": self.written, **{name: list(found.items()) for name, found in counts.items()}}
 
     def took(self, plan: Plan) -> None:
         """Count a plan that was read."""

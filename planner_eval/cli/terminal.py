@@ -13,7 +13,7 @@ import click
 
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.base.text import one_line, printable
-from planner_eval.cli.painting import PAINTS
+from planner_eval.cli.painting import LINEWISE, PAINTS
 
 T = TypeVar("T")
 
@@ -57,24 +57,40 @@ def colorful(output: str | None = None) -> bool:
     return wanted and output is None and sys.stdout.isatty()
 
 
-def painted(data: str | bytes, output: str | None) -> str | bytes:
-    """A command's result as it goes out: safe for a terminal, and with colours where it is text for people.
+def painted(pieces: Iterable[str], output: str | None) -> Iterable[str]:
+    """A command's text as it goes out: safe for a terminal, and with colours where it is for people.
 
     Args:
-        data: The result; bytes are a picture, or text that has its colours, and stay as they are.
+        pieces: The text. Of one that gets colours each line is put together, and tables as a whole.
         output: The file that it goes to; None for standard output.
     """
-    clear()
-    if isinstance(data, bytes):
-        return data
     if output is None and sys.stdout.isatty():
-        data = printable(data)
+        pieces = map(printable, pieces)
     context = click.get_current_context(silent=True)
     if context is None or not colorful(output):
-        return data
+        return pieces
     form = context.params.get("form") or of_suffix(output, (*WRITTEN, *DRAWN, "html")) or "text"
     paint = PAINTS.get(context.command_path.partition(" ")[2])
-    return data if paint is None or form != "text" else paint(printable(data))
+    if paint is None or form != "text":
+        return pieces
+    return map(paint, map(printable, whole_lines(pieces) if paint in LINEWISE else ["".join(pieces)]))
+
+
+def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
+    r"""The same text, each piece of whole lines, but for the last line's end.
+
+    >>> list(whole_lines(["a", "b\nc", "", "d\n\n", "e"]))
+    ['ab\n', 'cd\n\n', 'e']
+    """
+    rest = ""
+    for piece in pieces:
+        lines, end, begun = piece.rpartition("\n")
+        if end:
+            yield rest + lines + end
+            rest = ""
+        rest += begun
+    if rest:
+        yield rest
 
 
 # ---------------------------------------------------------------- progress

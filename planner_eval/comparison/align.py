@@ -15,6 +15,7 @@ from planner_eval.comparison.matching.order import Misplaced, find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side, Tool
 from planner_eval.comparison.matching.replaced import pair_replaced
 from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
+from planner_eval.plan.isomorphism import Verdict
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -64,6 +65,14 @@ class Matching(NamedTuple):
     misplaced: tuple[Misplaced, ...] = ()
     policy: Policy = DEFAULT_POLICY
     terms: Terms = NO_TERMS
+
+    @property
+    def alike(self) -> bool:
+        """Whether the plans are the same as they were written: pred is gold with its calls in another order.
+
+        A policy may take for the same what is not: lists in another order, a value for another.
+        """
+        return self.pairing is None and self.policy is DEFAULT_POLICY and self.terms is NO_TERMS
 
     @property
     def waived(self) -> frozenset[int]:
@@ -122,8 +131,12 @@ def _match(
     terms: Terms,
 ) -> Matching:
     table: dict[Key, int] = {}
-    ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
-    verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
+    ours = Numbered(pred, table, normalise)
+    if pred is gold and normalise is None:  # of two equal texts one is read; each call stands for itself
+        theirs, verdict = ours, Verdict(True, mapping=tuple(range(len(pred.calls))))
+    else:
+        theirs = Numbered(gold, table, normalise)
+        verdict = compare_numbered(ours, theirs, table, ordered=policy.order != "free")
     if verdict.mapping is not None:
         pairs = sorted((image, position) for position, image in enumerate(verdict.mapping))
         alignment = Alignment(tuple((position, image) for image, position in pairs))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
+from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.comparison.align import Alignment, Matching, match
 from planner_eval.comparison.causes import order_by_cause
@@ -54,7 +55,7 @@ class EdgeRole(NamedTuple):
     gold: Edge | None
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Diff:
     """Two plans, how their calls pair, and what differs.
 

@@ -82,9 +82,14 @@ class Structures:
     __slots__ = ("gold", "levels", "pairs", "pred")
 
     def __init__(self, matching: Matching) -> None:
-        self.pred = producers(matching.pred)
         self.gold = producers(matching.gold)
         self.pairs: Iterable[tuple[int, int]] = matching.alignment.pairs
+        if matching.alike:  # one graph, be the calls numbered as in gold
+            self.pred, self.pairs = self.gold, [(call, call) for call in range(len(self.gold))]
+            level = levels(self.gold)
+            self.levels = level, level
+            return
+        self.pred = producers(matching.pred)
         if matching.waived:
             kept = [at for at in range(len(self.gold)) if at not in matching.waived]
             place = {old: new for new, old in enumerate(kept)}
@@ -99,17 +104,25 @@ class Structures:
 
     def width(self) -> Sides:
         """How many calls the largest generation of either plan has."""
-        ours, theirs = (max(_sizes(level).values(), default=0) for level in self.levels)
-        return Sides(ours, theirs)
+        theirs = max(_sizes(self.levels[1]).values(), default=0)
+        if self.pred is self.gold:
+            return Sides(theirs, theirs)
+        return Sides(max(_sizes(self.levels[0]).values(), default=0), theirs)
 
     def components(self) -> Components:
         """The components of both plans, and which of them share partners."""
-        ours, theirs = leaders(self.pred), leaders(self.gold)
+        theirs = leaders(self.gold)
+        if self.pred is self.gold:
+            sizes = _sizes(theirs)
+            return Components(sizes, sizes, {(part, part): size for part, size in sizes.items()})
+        ours = leaders(self.pred)
         shared = _sizes([(ours[pred], theirs[gold]) for pred, gold in self.pairs])
         return Components(_sizes(ours), _sizes(theirs), shared)
 
     def dependencies(self) -> Overlap:
         """Pairs of calls of which one needs the other, by way of others too."""
+        if self.pred is self.gold:
+            return self._dependencies_of_one()
         number = list(range(len(self.gold), len(self.gold) + len(self.pred)))  # after gold's
         for pred, gold in self.pairs:
             number[pred] = gold
@@ -124,6 +137,15 @@ class Structures:
             theirs += sum(map(int.bit_count, wanted))
             both += sum([(mine[pred] & wanted[gold]).bit_count() for pred, gold in self.pairs])
         return both, ours, theirs
+
+    def _dependencies_of_one(self) -> Overlap:
+        """:meth:`dependencies` where both plans have one graph."""
+        size = len(self.gold)
+        found = 0
+        for first in range(0, size, BLOCK):
+            marks = [1 << at - first if first <= at < first + BLOCK else 0 for at in range(size)]
+            found += sum(map(int.bit_count, needed(self.gold, marks)))
+        return found, found, found
 
 
 class Components:

@@ -12,6 +12,7 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.files import load_json
-from planner_eval.datasets.sample import Sample
+from planner_eval.datasets.sample import Audit, Sample
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Diagnostic, Plan, Ref, Unresolved
 
@@ -41,7 +42,7 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
 
     ``gold`` is the record's ``output`` as released, ``category`` the part, ``id`` the part and the
     record's position (``mm-10``). ``extra`` holds ``diagnostics``: what is irregular in the record, in
-    its gold plan, and against the catalogue.
+    its gold plan, and against the catalogue, looked for when it is asked for.
 
     Args:
         folder: Holds the files.
@@ -88,13 +89,17 @@ def _sample(
     gold = record.get("output") if whole else record
     query = record.get("input") if whole else None
     tools, catalog = offer
-    diagnostics = list(record_findings(gold, query))
-    if isinstance(query, str) and seen.setdefault(query, identity) != identity:
-        text = f"the instruction is that of {seen[query]}"
-        diagnostics.append(Diagnostic("dataset.repeated_query", text, "info"))
-    diagnostics += plan_findings(gold, catalog)
-    extra = {"diagnostics": tuple(diagnostics)}
+    first = seen.setdefault(query, identity) if isinstance(query, str) else identity
+    repeats = first if first != identity else None
+    extra = {"diagnostics": Audit(partial(_findings, gold, query, repeats, catalog))}
     return Sample(identity, query if isinstance(query, str) else "", tools, gold, "appbench", part, extra)
+
+
+def _findings(gold: Any, query: Any, repeats: str | None, catalog: Catalog | None) -> Iterator[Diagnostic]:
+    yield from record_findings(gold, query)
+    if repeats is not None:
+        yield Diagnostic("dataset.repeated_query", f"the instruction is that of {repeats}", "info")
+    yield from plan_findings(gold, catalog)
 
 
 def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:

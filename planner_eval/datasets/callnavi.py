@@ -8,12 +8,13 @@ Source: repository Etamin/CallNavi at 520e280, folder ``Dataset``; paper section
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.datasets.files import load_json
-from planner_eval.datasets.sample import Sample
+from planner_eval.datasets.sample import Audit, Sample
 from planner_eval.plan.model import Diagnostic
 from planner_eval.plan.walk import leaves
 
@@ -71,20 +72,26 @@ def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
         raise DatasetError(f"{path}: expected a list of questions, found a {type(records).__name__}")
     tools = read_tools(folder, domain)
     declared = {tool["name"]: tool.get("parameters") for tool in tools}
-    about_tools = tuple(tool_findings(tools))
     for position, record in enumerate(records):
         if not isinstance(record, dict):
             record = {"ground_truth": record}
         gold = record.get("ground_truth")
-        diagnostics = (*record_findings(record, declared), *(about_tools if position == 0 else ()))
+        found = Audit(partial(_findings, record, declared, tools if position == 0 else []))
         messages = record.get("question")
         extra = {
             "difficulty": record.get("difficulty"),
             "question": messages,
-            "diagnostics": diagnostics,
+            "diagnostics": found,
         }
         id_ = record.get("id", f"{domain}[{position}]")
         yield Sample(str(id_), _last_question(messages), tools, gold, "callnavi", domain, extra)
+
+
+def _findings(
+    record: Mapping[str, Any], declared: Mapping[str, Any], tools: list[dict[str, Any]]
+) -> Iterator[Diagnostic]:
+    yield from record_findings(record, declared)
+    yield from tool_findings(tools)
 
 
 def _last_question(messages: Any) -> str:

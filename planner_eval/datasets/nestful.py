@@ -13,8 +13,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.datasets.files import load_json, load_jsonl
-from planner_eval.datasets.sample import Sample
+from planner_eval.datasets.sample import Audit, Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution.tools.nestful_basic import OFFICIAL
 from planner_eval.plan.model import Diagnostic, Plan, Template
@@ -97,23 +98,24 @@ def _first(path: Path, part: str) -> Iterator[Sample]:
     specs = path.with_name(path.name.replace("-data.json", "-spec.json"))
     tools = load_json(specs)
     catalog = _catalog(tools, str(specs))
-    repeated = tuple(tool_findings(tools))
     for position, record in enumerate(_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
         gold = fields.get("output")
-        diagnostics = (
-            *record_findings(fields),
-            *plan_findings(gold, catalog),
-            *(repeated if position == 0 else ()),
-        )
-        yield _sample(fields, f"{part}-{position}", part, (gold, tools), {"diagnostics": diagnostics})
+        found = Audit(partial(_first_findings, fields, catalog, tools if position == 0 else None))
+        yield _sample(fields, f"{part}-{position}", part, (gold, tools), {"diagnostics": found})
+
+
+def _first_findings(fields: Mapping[str, Any], catalog: Catalog | None, tools: Any) -> Iterator[Diagnostic]:
+    yield from record_findings(fields)
+    yield from plan_findings(fields.get("output"), catalog)
+    yield from tool_findings(tools)
 
 
 def _second(path: Path) -> Iterator[Sample]:
     seen: Counter[str] = Counter()
     for position, record in enumerate(_records(path)):
         fields = record if isinstance(record, dict) else {"output": record}
-        found = list(record_findings(fields))
+        found: list[Diagnostic] = []
         gold, tools = _decoded(fields.get("output")), _decoded(fields.get("tools"))
         identity = str(fields.get("sample_id", position))
         seen[identity] += 1
@@ -121,10 +123,19 @@ def _second(path: Path) -> Iterator[Sample]:
             found.append(Diagnostic("dataset.repeated_id", f"the id {identity} occurs again"))
             identity = f"{identity}#{seen[identity]}"
         extra = _extra(fields, found)
-        found += tool_findings(tools)
-        found += plan_findings(gold, _catalog(tools, f"{path}, record {position}"))
-        extra["diagnostics"] = tuple(found)
+        where = f"{path}, record {position}"
+        extra["diagnostics"] = Audit(partial(_second_findings, fields, found, (gold, tools), where))
         yield _sample(fields, identity, _domain(gold), (gold, tools), extra)
+
+
+def _second_findings(
+    fields: Mapping[str, Any], found: Sequence[Diagnostic], plan: tuple[Any, Any], where: str
+) -> Iterator[Diagnostic]:
+    gold, tools = plan
+    yield from record_findings(fields)
+    yield from found
+    yield from tool_findings(tools)
+    yield from plan_findings(gold, _catalog(tools, where))
 
 
 def _sample(

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Audit:
+    """What is irregular in a record, found when it is asked for: scoring never asks.
+
+    Args:
+        find: Says it; called anew each time.
+
+    >>> list(Audit(lambda: ["an instruction is repeated"]))
+    ['an instruction is repeated']
+    """
+
+    __slots__ = ("find",)
+
+    def __init__(self, find: Callable[[], Iterable[Any]]) -> None:
+        self.find = find
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.find())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Audit) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)

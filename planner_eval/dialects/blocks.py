@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json, parse_located
+from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import shortened
 from planner_eval.dialects import appbench_prose, python_calls
@@ -43,6 +43,10 @@ from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 SCRIPT_START = re.compile(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
+
+
+class Untold(ParseError):
+    """Broken JSON; what is wrong with it is looked for when it is said, for the grammar takes time."""
 
 
 class PieceReader:
@@ -113,7 +117,9 @@ class PieceReader:
         refuse_pairs(value, view.text)
         places = None
         if self.located and located and len(view.text) <= LARK_CHARS:
-            places = Places(parse_located(view.text))
+            from planner_eval.base.jsonplaces import with_places
+
+            places = Places(with_places(view.text))
             value = places.values[0] if len(places.values) == 1 else places.values
         value, notes = calls_among(value)
         if value == []:
@@ -250,10 +256,11 @@ class PieceReader:
         return Read("openai-programmatic", view.place(raw), "a program of calls", span_of(view))
 
     # ------------------------------------------------------------ one piece, strictly and mended
-    def strict(self, view: View, *, told: bool = True) -> Read | Nothing:
-        """One piece: JSON, else Python; what is wrong with JSON is only looked for where it is `told`.
+    def strict(self, view: View) -> Read | Nothing:
+        """One piece: JSON, else Python.
 
         Raises:
+            Untold: it is broken JSON.
             ParseError: it is neither.
         """
         text = view.text
@@ -264,9 +271,7 @@ class PieceReader:
             if _OBJECTS.match(text):
                 tree = syntax(text)
                 if not isinstance(tree, ast.Module) or _is_data(tree):
-                    if told:
-                        loads(text, self.limits)
-                    raise ParseError("the text is no JSON", text=text)
+                    raise Untold("the text is no JSON", text=text)
         try:
             return self.python(view)
         except ParseError as error:
@@ -297,23 +302,36 @@ class PieceReader:
             raise placed(error, view, self.source) from None
         except ParseError as error:
             first = error
-        left = placed(first, view, self.source)
+        failed = [(first, view)]
         for repaired, notes in repairs(view) if self.repair or len(view.text) <= LARK_CHARS else ():
             try:
-                found = self.strict(repaired, told=self.repair)
+                found = self.strict(repaired)
             except ParseError as error:
-                if self.repair:  # what the furthest reading stops at could not be mended
-                    left = max(left, placed(error, repaired, self.source), key=lambda e: e.offset)
+                if self.repair:
+                    failed.append((error, repaired))
                 continue
             if isinstance(found, Nothing):
                 return found
             if not self.repair:
-                raise self.cut(view, left) from None
+                raise self.cut(view, self._told(failed)) from None
             raw = RawPlan(found.raw.calls, found.raw.answer, (*found.raw.notes, *notes))
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise self.cut(view, left) from None
+        raise self.cut(view, self._told(failed)) from None
+
+    def _told(self, failed: list[tuple[ParseError, View]]) -> ParseError:
+        """What the furthest reading of a piece stops at, which could not be mended, placed in the source."""
+        errors = []
+        for error, view in failed:
+            found = error
+            if isinstance(error, Untold):
+                try:
+                    loads(view.text, self.limits)
+                except ParseError as told:
+                    found = told
+            errors.append(placed(found, view, self.source))
+        return max(errors, key=lambda e: e.offset)
 
     def cut(self, view: View, error: ParseError) -> ParseError:
         """The error of a piece, said of its end where the piece ends, with the source, inside a call."""

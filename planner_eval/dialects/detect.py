@@ -80,15 +80,29 @@ def detect(text: str) -> list[Candidate]:
     >>> detect("a = f(#x='1')")
     [Candidate(dialect='appbench', reason='calls with #name= arguments')]
     """
-    found = [Candidate(row.name, f"the token {token.strip()!r}") for row, token in tokens_in(text)]
+    return list(_candidates(text))
+
+
+def likeliest(text: str) -> str:
+    """The dialect of the first candidate of :func:`detect`; the others are not looked for."""
+    return next(_candidates(text)).dialect
+
+
+def _candidates(text: str) -> Iterator[Candidate]:
+    known = False
+    for row, token in tokens_in(text):
+        known = True
+        yield Candidate(row.name, f"the token {token.strip()!r}")
     for name in dialects.MODULES:
         dialect = dialects.get(name)
         if dialect.sign and _pattern(dialect.sign).search(text):
-            found.append(Candidate(name, dialect.known))
-    found += [Candidate(row.name, row.known) for row in signs_in(text, 0)]
-    if not found or text.lstrip()[:1] in ("[", "{", '"'):
-        found.append(Candidate("json", "JSON"))
-    return found
+            known = True
+            yield Candidate(name, dialect.known)
+    for row in signs_in(text, 0):
+        known = True
+        yield Candidate(row.name, row.known)
+    if not known or text.lstrip()[:1] in ("[", "{", '"'):
+        yield Candidate("json", "JSON")
 
 
 def signs_in(text: str, start: int) -> Iterator[Wrapper]:

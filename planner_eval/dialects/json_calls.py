@@ -22,8 +22,10 @@ from planner_eval.dialects.messages import (
     WRAPPERS,
     call_items,
     is_call,
+    is_plain,
     key_of_name,
     plain,
+    plain_label,
     tool_of,
     with_results,
 )
@@ -58,6 +60,10 @@ def read_values(
     """Read the calls of JSON values: one value with all calls, or one call a value."""
     data = values[0] if len(values) == 1 else values
     notes: list[Diagnostic] = []
+    if places is None and type(data) is list and all(map(is_plain, data)):
+        check_calls(len(data), limits)
+        plain = [RawCall(c["name"], pairs_of(c["arguments"]), None, plain_label(c)) for c in data]
+        return RawPlan(tuple(plain))
     items = list(call_items(data, text))
     check_calls(len(items), limits)
     calls = tuple(read_call(item, i, notes, text=text, places=places) for i, item in enumerate(items))

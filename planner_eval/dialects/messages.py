@@ -341,7 +341,8 @@ def is_call(item: Any) -> bool:
     """
     if not isinstance(item, dict):
         return False
-    if len(item) == 2 and type(item.get("name")) is str and type(item.get("arguments")) is dict:
+    few = len(item) == 2 or (len(item) == 3 and "label" in item)
+    if few and type(item.get("name")) is str and type(item.get("arguments")) is dict:
         return True  # as most are
     for key in WRAPPERS:  # loops, not generators: this is asked of every object of every file
         if key in item and isinstance(item[key], dict) and key_of_name(item[key]):
@@ -357,6 +358,37 @@ def is_call(item: Any) -> bool:
     if name == "task":  # beside arguments a tool's name, alone what an agent was asked
         return False
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
+
+
+_PLAIN = frozenset({"name", "arguments", "label", "id"})
+_OBJECTS = frozenset({dict, Repeated})
+
+
+def is_plain(item: Any) -> bool:
+    """Whether an object is a call and no more: a name, an object of arguments and perhaps a label.
+
+    >>> is_plain({"name": "f", "arguments": {}, "label": "v1"}), is_plain({"name": "f", "arguments": "{}"})
+    (True, False)
+    """
+    return (
+        type(item) is dict
+        and item.keys() <= _PLAIN
+        and type(item.get("name")) is str
+        and item["name"] != ""
+        and type(item.get("arguments")) in _OBJECTS
+    )
+
+
+def plain_label(item: dict[str, Any]) -> str | None:
+    """The label of a call that :func:`is_plain`."""
+    if len(item) > 2:
+        for key in ("id", "label"):
+            value = item.get(key)
+            if type(value) is str:
+                return value
+            if type(value) is int:
+                return str(value)
+    return None
 
 
 _own_forms: dict[str, Callable[[dict[str, Any]], bool]] = {}

@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import WriteError
-from planner_eval.base.jsontext import Places, loads, parse_located, rebuilt
+from planner_eval.base.jsontext import Places, loads, pairs_of, parse_located, rebuilt
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Dialect
 from planner_eval.dialects.json_calls import arguments_data, read_call
-from planner_eval.dialects.messages import call_items
+from planner_eval.dialects.messages import call_items, is_plain, plain_label
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -58,11 +58,44 @@ def read(text: str, limits: Limits) -> RawPlan:
 
 def read_data(data: Any, limits: Limits, places: Places | None = None, text: str = "") -> RawPlan:
     """Read NESTful calls from data that is JSON already; see :func:`read`."""
+    if places is None and type(data) is list and data and all(map(is_plain, data)):
+        return _plain(data, limits)
 
     def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
         return read_call(item, position, notes, text=text, places=places, convert=to_reference)
 
     return _plan(data, limits, text, _Texts(call, _label, _broken))
+
+
+def _plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+    """What :func:`_plan` makes of calls that are a name, arguments and a label, as most are."""
+    check_calls(len(items), limits)
+    notes: list[Diagnostic] = []
+    closing = items[-1]
+    answer = None
+    if closing["name"] == ANSWER and "label" not in closing:
+        answer, items = _converted(closing), items[:-1]
+    calls = []
+    for item in items:
+        label = plain_label(item)
+        given = _converted(item)
+        if label is None:
+            calls.append(RawCall(item["name"], given))
+        else:
+            label = label.strip("$")
+            calls.append(RawCall(item["name"], given, None, label, ((label, ()),)))
+    made = tuple(calls)
+    _note_broken(made, notes, _broken)
+    return RawPlan(made, answer, tuple(notes))
+
+
+def _converted(item: dict[str, Any]) -> Arguments:
+    """The arguments of a plain call, their references read."""
+    given = pairs_of(item["arguments"])
+    for _, value in given:
+        if "$" in value if type(value) is str else isinstance(value, (list, dict)):
+            return tuple([(name, to_reference(value)) for name, value in given])
+    return given
 
 
 def read_grammar(text: str, limits: Limits) -> RawPlan:
@@ -110,7 +143,7 @@ def _plan(data: Any, limits: Limits, text: str, texts: _Texts) -> RawPlan:
         closing = texts.call(items.pop(), len(items), notes)
         answer = closing.arguments
     calls = tuple(_labelled(texts.call(item, i, notes), texts) for i, item in enumerate(items))
-    _note_broken(calls, notes, texts)
+    _note_broken(calls, notes, texts.broken)
     return RawPlan(calls, answer, tuple(notes))
 
 
@@ -124,12 +157,14 @@ def _labelled(call: RawCall, texts: _Texts) -> RawCall:
     )  # fmt: skip
 
 
-def _note_broken(calls: tuple[RawCall, ...], notes: list[Diagnostic], texts: _Texts) -> None:
+def _note_broken(
+    calls: tuple[RawCall, ...], notes: list[Diagnostic], broken: Callable[[str], str | None]
+) -> None:
     """Report texts that end like a reference and begin with a label but lack the first dollar sign."""
     labels = {call.label for call in calls if call.label is not None}
     for i, call in enumerate(calls):
         for k, (argument, value) in enumerate(call.arguments):
-            if type(value) is str and value.endswith("$") and texts.broken(value) in labels:
+            if type(value) is str and value[-1:] == "$" and broken(value) in labels:
                 message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its first '$'?"
                 span = call.spans[k] if call.spans else None
                 notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
@@ -178,6 +213,8 @@ def _from_text(text: str) -> str | RawRef | RawTemplate:
 
 def _path(text: str) -> Path:
     """The fields and positions of a way; a position that no list has is a field of that name."""
+    if "[" not in text and text.count(".") == 1:  # as most are
+        return (text[1:],)
     steps = _STEP.findall(text) if text else ()
     return tuple((int(index) if len(index) < 10 else index) if index else field for field, index in steps)
 

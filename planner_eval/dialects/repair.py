@@ -133,8 +133,10 @@ def _keeps(before: str, after: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    text = re.sub(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$", "", text)
-    text = re.sub(r"\\[nt]", " ", _MARKDOWN.sub("", text))
+    if "#" in text or "//" in text:
+        text = re.sub(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$", "", text)
+    if "\\" in text:
+        text = re.sub(r"\\[nt]", " ", _MARKDOWN.sub("", text))
     return [_SAME.get(word, word) for word in re.findall(r"\w+|\$", text)]
 
 

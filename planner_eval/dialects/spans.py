@@ -212,10 +212,12 @@ def is_span(item: dict[str, Any]) -> bool:
     >>> is_span({"name": "execute_tool f", "attributes": {}}), is_span({"name": "f", "args": {}})
     (True, False)
     """
+    if _SPANS.isdisjoint(item):
+        return False
     return any(isinstance(item.get(key), (dict, list)) for key in _SPANS) and "calls" not in item
 
 
-_SPANS = ("attributes", "span_data", "resourceSpans", "scopeSpans")
+_SPANS = frozenset({"attributes", "span_data", "resourceSpans", "scopeSpans"})
 
 
 def trace_of(item: dict[str, Any]) -> str | None:

@@ -95,6 +95,16 @@ def _ranked(added: tuple[Wrapper, ...]) -> tuple[Wrapper, ...]:
     return tuple(sorted(_merged(added).values(), key=lambda row: row.rank))
 
 
+def added() -> tuple[Wrapper, ...]:
+    """The rows that this process has added; another one that shall read as it does needs them."""
+    return tuple(_added.values())
+
+
+def add(rows: Iterable[Wrapper]) -> None:
+    """Add rows that another process has, which has proved them."""
+    _added.update((row.name, row) for row in rows)
+
+
 def own() -> tuple[Wrapper, ...]:
     """The rows that are not shipped."""
     return (*_installed().values(), *_added.values())

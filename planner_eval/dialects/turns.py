@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json, parse_located
+from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.detect import detect_data
 from planner_eval.dialects.dialect import Recognised
@@ -65,7 +65,9 @@ def in_text(
             return None
     places = None
     if located and len(text) <= LARK_CHARS:
-        places = Places(parse_located(text))
+        from planner_eval.base.jsonplaces import with_places
+
+        places = Places(with_places(text))
         values = places.values
     talk = talk_of(values[0] if len(values) == 1 else values)
     return None if talk is None else Source(talk, text, places)

@@ -11,12 +11,12 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Repeated, loads_if_json
+from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Data, Recognised
+from planner_eval.dialects.messages import is_plain
 
 _PLAIN = frozenset({"name", "arguments"})
-_LABELLED = frozenset({"name", "arguments", "label", "id"})
 
 
 def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> Recognised | None:
@@ -53,7 +53,7 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
     held = isinstance(value, dict) and "schema" in value
     items = value.get("calls", value) if isinstance(value, dict) and held else value
     calls: list[Any] = items if isinstance(items, list) else [items]
-    plain = bool(calls) and all(_is_plain(call) for call in calls)
+    plain = bool(calls) and all(map(is_plain, calls))
     if not (held or plain) or _is_foreign(source):
         return None
     data = Data(value, calls, calls if plain else [], source)
@@ -67,15 +67,6 @@ def _json(source: str, limits: Limits, values: list[Any]) -> Recognised | None:
     except (ParseError, RecursionError):
         return None
     return Recognised(dialect, raw) if raw.calls else None
-
-
-def _is_plain(item: Any) -> bool:
-    return (
-        type(item) is dict
-        and item.keys() <= _LABELLED
-        and isinstance(item.get("name"), str)
-        and type(item.get("arguments")) in (dict, Repeated)
-    )
 
 
 def _is_foreign(source: str) -> bool:

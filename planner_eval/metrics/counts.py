@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from planner_eval.base.quick import quick
 from planner_eval.base.ratios import f1_parts
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Counts:
     """How many items the prediction has, gold has, and both have: for precision, recall and F1.
 
@@ -55,7 +55,7 @@ class Counts:
         return self.f1
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Share:
     """A part of a whole; sums of shares are shares of sums.
 

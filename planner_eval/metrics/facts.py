@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.comparison.align import Matching
 from planner_eval.comparison.structure_figures import Components, Structures
+from planner_eval.plan.adjacency import levels, producers
 from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
 
@@ -77,6 +78,52 @@ class Facts:
         return Structures(self.matching)
 
     @once
+    def forced(self) -> tuple[list[int], list[int]]:
+        """For each call of gold with a partner: the partner's position, and its forced predecessors.
+
+        Predecessors are a bit set by the partner's position in pred; calls without a partner pass
+        theirs on. What gold itself writes in the wrong order, or in a circle, forces nothing.
+        """
+        partner = {gold: pred for pred, gold in self.matching.alignment.pairs}
+        if self.waived:
+            needed = producers(self.gold)
+            level = levels(needed)
+        else:
+            needed, level = self.structures.gold, self.structures.levels[1]
+        before = [0] * len(needed)
+        for gold in sorted(range(len(needed)), key=level.__getitem__):
+            for producer in needed[gold]:
+                before[gold] |= before[producer]
+                if producer in partner:
+                    before[gold] |= 1 << partner[producer]
+        places, forced = [], []
+        earlier = 0
+        for gold in range(len(needed)):
+            if gold in partner:
+                places.append(partner[gold])
+                forced.append(before[gold] & earlier)
+                earlier |= 1 << partner[gold]
+        return places, forced
+
+    @once
+    def cost(self) -> float:
+        """How many arguments of partners differ, and how many of them call another tool."""
+        others = len(self.matching.alignment.pairs) - len(self.same_name)
+        return sum([round(sum(wrong.values())) for wrong in self.differing.values()], float(others))
+
+    @once
+    def differing(self) -> dict[int, dict[Any, float]]:
+        """The arguments that differ, by the position in gold of partners that are not known to be equal."""
+        pairing = self.matching.pairing
+        if pairing is None:
+            return {}
+        pairs = self.matching.alignment.pairs
+        ours, theirs = (numbered.numbers for numbered in self.matching.numbered)
+        if pairing.settled:  # then equal numbers are equal arguments, and nobody has to look at them
+            pairs = tuple([(pred, gold) for pred, gold in pairs if ours[pred] != theirs[gold]])
+        return {gold: pairing.differing(pred, gold, True) for pred, gold in pairs}
+
+    @once
     def components(self) -> Components:
         """The components of both plans."""
         return self.structures.components()
@@ -117,7 +164,7 @@ class Facts:
         alike = [0, 0]
         for gold in range(len(self.gold.calls)):
             pred = partner.get(gold)
-            if pred is not None and self._equal(pred, gold):
+            if pred is not None and gold not in self.differing:
                 _add(alike, theirs.arguments[gold])
                 whole.append(gold)
             elif pred is not None:
@@ -133,19 +180,12 @@ class Facts:
             figure[1] += alike[1]
         return counts, whole
 
-    def _equal(self, pred: int, gold: int) -> bool:
-        """Whether two partners are known to be equal without looking at their arguments."""
-        pairing = self.matching.pairing
-        assert pairing is not None
-        ours, theirs = self.matching.numbered
-        return pairing.settled and ours.numbers[pred] == theirs.numbers[gold]
-
     def _compare(self, pred: int, gold: int, counts: ArgumentCounts) -> bool:
         """Count the arguments of two partners; whether all are right."""
         pairing = self.matching.pairing
         assert pairing is not None
         ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
-        wrong = pairing.differing(pred, gold, True)
+        wrong = self.differing[gold]
         for name, (_, _, value) in theirs.items():
             kind = type(value) is not str and dependent(value)
             counts.gold[kind] += 1
@@ -174,10 +214,16 @@ def _written(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _add(figure: list[int], arguments: Arguments) -> None:
-    for _, value in arguments:
-        figure[type(value) is not str and dependent(value)] += 1
+    linked = len([1 for _, value in arguments if type(value) not in _SCALARS and dependent(value)])
+    figure[0] += len(arguments) - linked
+    figure[1] += linked
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def dependent(value: Value) -> bool:
     """Whether a value is or holds a reference, resolved or not."""
+    if type(value) in _SCALARS:
+        return False
     return holds(value, (Ref, Unresolved, Template))

@@ -4,32 +4,6 @@ from __future__ import annotations
 
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.metrics.facts import Facts
-from planner_eval.plan.adjacency import producers
-from planner_eval.plan.structure import topological_order
-
-
-def _forced(facts: Facts) -> tuple[list[int], list[int]]:
-    """For each call of gold with a partner: the partner's position, and its forced predecessors.
-
-    Predecessors are a bit set by the partner's position in pred; calls without a partner pass
-    theirs on. What gold itself writes in the wrong order, or in a circle, forces nothing.
-    """
-    partner = {gold: pred for pred, gold in facts.matching.alignment.pairs}
-    needed = producers(facts.gold)
-    before = [0] * len(needed)
-    for gold in topological_order(facts.gold):
-        for producer in needed[gold]:
-            before[gold] |= before[producer]
-            if producer in partner:
-                before[gold] |= 1 << partner[producer]
-    places, forced = [], []
-    earlier = 0
-    for gold in range(len(needed)):
-        if gold in partner:
-            places.append(partner[gold])
-            forced.append(before[gold] & earlier)
-            earlier |= 1 << partner[gold]
-    return places, forced
 
 
 def order_tau(facts: Facts) -> Share:
@@ -41,7 +15,7 @@ def order_tau(facts: Facts) -> Share:
     Source: Kendall, A new measure of rank correlation (Biometrika 30, 1938), on a partial order.
     """
     right = wrong = 0
-    for position, before in zip(*_forced(facts), strict=True):
+    for position, before in zip(*facts.forced, strict=True):
         early = before & ((1 << position) - 1)
         right += early.bit_count()
         wrong += (before ^ early).bit_count()
@@ -67,7 +41,7 @@ def ordered_calls(facts: Facts) -> Counts:
     """
     kept = {pred for pred, _ in facts.same_name}
     violations = {}
-    for position, before in zip(*_forced(facts), strict=True):
+    for position, before in zip(*facts.forced, strict=True):
         late = before >> (position + 1)
         if late and position in kept:
             later = [position + 1 + at for at in range(late.bit_length()) if late >> at & 1]

@@ -65,12 +65,9 @@ def similarity(facts: Facts) -> Share:
     pairing = facts.matching.pairing
     if pairing is None:
         return Share(whole, whole)
-    cost = 0.0
-    spent = 0
-    for pred, gold in facts.matching.alignment.pairs:
-        cost += round(pairing.cost(pred, gold, True)) + (pairing.pred.tool(pred) != pairing.gold.tool(gold))
-        spent += 2 + len(pairing.pred.arguments(pred)) + len(pairing.gold.arguments(gold))
-    return Share(max(0.0, whole - cost - (whole - spent)), whole)
+    ours, theirs = (numbered.arguments for numbered in facts.matching.numbered)
+    spent = sum([2 + len(ours[pred]) + len(theirs[gold]) for pred, gold in facts.matching.alignment.pairs])
+    return Share(max(0.0, whole - facts.cost - (whole - spent)), whole)
 
 
 def common_subplan(facts: Facts) -> Counts:
@@ -80,6 +77,9 @@ def common_subplan(facts: Facts) -> Counts:
     ``worfbench_graph`` means to say, for it follows the pairing of calls instead of their written
     positions. Empty: None.
     """
+    if facts.matching.alike:
+        size = max(facts.components.gold.values(), default=0)
+        return Counts(size, size, size)
     whole = set(facts.whole_calls)
     place = facts.to_gold
     wanted = {(e.producer, e.consumer, e.argument, e.at, e.path) for e in facts.gold_edges}

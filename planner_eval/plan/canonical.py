@@ -184,6 +184,8 @@ def compare(
     """
     if len(pred.calls) != len(gold.calls):
         return DIFFERENT
+    if pred is gold and normalise is None:
+        return Verdict(True, mapping=tuple(range(len(gold.calls))))
     table: dict[Key, int] = {}
     ours, theirs = Numbered(pred, table, normalise), Numbered(gold, table, normalise)
     return compare_numbered(ours, theirs, table, ordered=ordered, budget=budget)

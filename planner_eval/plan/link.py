@@ -37,6 +37,7 @@ MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 
 _PAST = 10**MAX_DIGITS
+_SMALL = 10**9
 _LEAVES = frozenset({str, bool, type(None)})
 
 _ENDLESS = (float("inf"), float("-inf"))
@@ -85,9 +86,12 @@ def link(
 
 def _ids(calls: tuple[RawCall, ...], notes: list[Diagnostic]) -> list[str]:
     """One unique id a call: its label, or c1, c2 …; a repeated label gets a suffix and a note."""
-    labels = {call.label for call in calls}
+    given = [call.label for call in calls]
+    labels = {*given}
     if labels == {None}:
         return [f"c{i + 1}" for i in range(len(calls))]
+    if len(labels) == len(calls) and None not in labels:
+        return [*map(str, given)]
     taken: set[str] = set()
     copies: dict[str, int] = {}
     ids: list[str] = []
@@ -139,36 +143,36 @@ class _Linker:
         self.edges: list[Edge] = []
         self.notes: list[Diagnostic] = []
         self.backward_only = True
-        self.bound: dict[str, list[tuple[int, Path]]] = {}
-        for i, call in enumerate(raw.calls):
-            for name, path in call.binds:
-                self.bound.setdefault(name, []).append((i, path))
+        self.bound: dict[str, list[tuple[int, Path]]] | None = None
 
     def call(self, i: int, raw: RawCall, name: str) -> Call:
-        arguments = self.arguments(i, raw.arguments, raw.spans)
         return Call(
-            name, raw.name, arguments, raw.app, raw.returns, raw.span, raw.spans, raw.result, raw.has_result,
-            raw.turn,
+            name, raw.name, self.arguments(i, raw.arguments, raw.spans), raw.app, raw.returns, raw.span,
+            raw.spans, raw.result, raw.has_result, raw.turn,
         )  # fmt: skip
 
     def arguments(self, i: int, raw: Arguments, spans: tuple[Span, ...]) -> Arguments:
-        seen: set[str] = set()
-        out = []
+        out: list[tuple[str, Value]] | None = None
+        seen: set[str] | None = set() if len(raw) > 1 and len(dict(raw)) < len(raw) else None
         for k, (argument, value) in enumerate(raw):
-            span = spans[k] if spans else None
-            if argument in seen:
-                message = f"argument {argument!r} is given twice in {self.where(i)}"
-                self.notes.append(
-                    Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span)
-                )
-            seen.add(argument)
+            if seen is not None:
+                if argument in seen:
+                    self.note_repeated(i, argument, spans[k] if spans else None)
+                seen.add(argument)
             kind = type(value)
-            if kind is RawRef:
-                value = self.resolve(value, i, argument, (), span)
-            elif kind not in _LEAVES:
-                value = self.value(value, i, argument, (), span)
-            out.append((argument, value))
-        return tuple(out)
+            if kind in _LEAVES or (kind is int and -_SMALL < value < _SMALL):
+                continue
+            span = spans[k] if spans else None
+            meant = (self.resolve if kind is RawRef else self.value)(value, i, argument, (), span)
+            if meant is not value:
+                if out is None:
+                    out = [*raw]
+                out[k] = (argument, meant)
+        return raw if out is None else tuple(out)
+
+    def note_repeated(self, i: int, argument: str, span: Span | None) -> None:
+        message = f"argument {argument!r} is given twice in {self.where(i)}"
+        self.notes.append(Diagnostic("argument.duplicate", message, "error", self._place(i), argument, span))
 
     def where(self, i: int) -> str:
         return f"call {i + 1}" if i < len(self.calls) else "the answer"
@@ -224,8 +228,25 @@ class _Linker:
         )
         return text if value is None else value
 
+    def binders(self) -> dict[str, list[tuple[int, Path]]]:
+        """For each name the calls that bind it, and its way into their results; made when first needed."""
+        found: dict[str, list[tuple[int, Path]]] = {}
+        for i, call in enumerate(self.calls):
+            for name, path in call.binds:
+                if name in found:
+                    found[name].append((i, path))
+                else:
+                    found[name] = [(i, path)]
+        self.bound = found
+        return found
+
     def resolve(self, ref: RawRef, i: int, argument: str, at: Path, span: Span | None) -> Ref | Unresolved:
-        binders = self.bound.get(ref.name)
+        binders = (self.binders() if self.bound is None else self.bound).get(ref.name)
+        if binders is not None and len(binders) == 1 and binders[0][0] < i:  # as most are
+            producer, path = binders[0]
+            full = path + ref.path
+            self.edges.append(Edge(producer, i, argument, at, full))
+            return Ref(producer, full, ref.span)
         span = ref.span or span
         shown = f"{argument!r} of call {i + 1}" if i < len(self.calls) else f"{argument!r} of the answer"
         if not binders:

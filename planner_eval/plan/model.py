@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.limits import Span
+from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Arguments: TypeAlias = tuple[tuple[str, Value], ...]
 
 
 # ---------------------------------------------------------------- as written
-@dataclass(frozen=True, slots=True)
+@quick
 class _Named:
     """A name and the way into what it names. Making a dataclass takes 0.3 ms of every start: one for two."""
 
@@ -45,7 +46,7 @@ class _Named:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class _Text:
     """Text around references, likewise."""
 
@@ -77,7 +78,7 @@ class RawComputed:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class RawCall:
     """One call as written.
 
@@ -118,7 +119,7 @@ class RawPlan(NamedTuple):
 
 
 # ---------------------------------------------------------------- as meant
-@dataclass(frozen=True, slots=True)
+@quick
 class Ref:
     """A reference to another call's output.
 
@@ -171,7 +172,7 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Call:
     """One call of a plan: a node of the graph.
 
@@ -225,7 +226,7 @@ class Edge(NamedTuple):
     inferred: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Plan:
     """A typed call DAG: nodes are calls, edges are references.
 

@@ -36,6 +36,9 @@ class _Nothing:
     def __repr__(self) -> str:
         return "NOTHING"
 
+    def __reduce__(self) -> str:
+        return "NOTHING"  # there is one, in another process too
+
 
 NOTHING = _Nothing()
 """No default is known."""

@@ -31,15 +31,17 @@ def lists_values(records: Iterable[Mapping[str, Any]], field: str) -> bool:
     >>> lists_values([{"ground_truth": [{"f": {"a": 1}}]}], "ground_truth")
     False
     """
-    found = [record[field] for record in records if record.get(field) is not None]
-    calls = [call for one in found for call in (one if isinstance(one, list) else [one])]
-    if not all(isinstance(call, dict) and len(call) == 1 for call in calls):
-        return False
-    given = [arguments for call in calls for arguments in call.values()]
-    if not all(isinstance(arguments, dict) for arguments in given):
-        return False
-    values = [value for arguments in given for value in arguments.values()]
-    return any(values) and all(isinstance(value, list) for value in values)
+    some = False
+    for record in records:
+        found = record.get(field)
+        for call in found if isinstance(found, list) else [found] if found is not None else ():
+            if not isinstance(call, dict) or len(call) != 1:
+                return False
+            (given,) = call.values()
+            if not isinstance(given, dict) or not all(isinstance(value, list) for value in given.values()):
+                return False
+            some = some or any(given.values())
+    return some
 
 
 class Spelled(NamedTuple):

@@ -59,7 +59,7 @@ def explained(items: list[Item], name: str) -> list[Item]:
     Raises:
         InputError: half of them are, and more than one: the whole file is in another encoding.
     """
-    found = [_explained(item) for item in items]
+    found = [explained_item(item) for item in items]
     odd = [item for item in found if item.error is not None and item.error.code == "parse.encoding"]
     if len(odd) > 1 and len(odd) * 2 >= len(found):
         place = f"line {odd[0].line}: " if odd[0].line is not None else ""
@@ -70,7 +70,8 @@ def explained(items: list[Item], name: str) -> list[Item]:
     return found
 
 
-def _explained(item: Item) -> Item:
+def explained_item(item: Item) -> Item:
+    """An item of a marked text; one that is broken by a byte that is no UTF-8 says so."""
     if item.error is None or not re.search(ODD, item.text):
         return item
     return item._replace(error=odd_byte(item.text))

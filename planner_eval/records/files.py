@@ -8,73 +8,23 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.text import printable
-from planner_eval.dialects.openers import JOIN
+from planner_eval.base.errors import ParseError
 from planner_eval.dialects.sources import Which
-from planner_eval.dialects.wrappings import is_streamed, sign_of
-from planner_eval.records import accepting
-from planner_eval.records.fields import (
-    GOLD_FIELDS,
-    HEAD,
-    ID_FIELDS,
-    OPTION,
-    WANTED,
-    Role,
-    choose_content,
-    choose_id,
-    has,
-    id_text,
-    value_at,
-)
+from planner_eval.records.decided import How, decide, offers_several
+from planner_eval.records.fields import ID_FIELDS, Role, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
-from planner_eval.records.opening import content_of, open_path
-from planner_eval.records.shapes import Chosen, Item
+from planner_eval.records.opening import bare_name, content_of, large, open_path
+from planner_eval.records.record import Record as Record
+from planner_eval.records.shapes import Item
+from planner_eval.records.storing import AS_USUAL, Store, is_lazy, is_stored
 
 if TYPE_CHECKING:
-    from planner_eval.plan.inferred import Signatures
-
-
-class Record(NamedTuple):
-    """One record of a file: where it stands, and its plan as text or structure.
-
-    Args:
-        file: The file's name as the user wrote it.
-        position: Counted from 0.
-        id: Its own name, when it has one.
-        source: The plan's text, structure that is JSON already, or the plan itself.
-        line: The line it starts on, counted from 1, when known.
-        error: Why its source could not be taken out of the file.
-        fields: The record's other fields.
-        values: The JSON values of a text, where it was decoded on the way.
-        dialect: The notation of its source, where that is known; it comes before any that is asked for.
-        turn: Which turn of the assistant is read of a conversation; all turns when None.
-        tools: The tools that its data set offers, as released.
-        infer: Whether edges are inferred, by what is known of tools.
-    """
-
-    file: str
-    position: int
-    id: str | None
-    source: Any
-    line: int | None = None
-    error: ParseError | None = None
-    fields: Mapping[str, Any] = {}
-    values: list[Any] | None = None
-    dialect: str | None = None
-    turn: Which = None
-    tools: Any = None
-    infer: Signatures | bool = False
-
-    @property
-    def where(self) -> str:
-        """The record's place for a message, on one line: ``pred.jsonl, record 3 (id q7)``."""
-        named = f" (id {self.id})" if self.id is not None else ""
-        line = f", line {self.line}" if self.line is not None else ""
-        return printable(f"{self.file}{line}, record {self.position + 1}{named}").replace("\n", "\\n")
+    from planner_eval.records.origins import Origin
 
 
 class PlanFile(NamedTuple):
@@ -82,7 +32,7 @@ class PlanFile(NamedTuple):
 
     Args:
         name: The file's name as the user wrote it.
-        records: Its records, none left out.
+        records: Its records, none left out; those of a large file are read whenever they are asked for.
         many: False for a plan in a file of its own.
         content: The field that was taken for the plan; None where records are plans themselves.
         id_field: The field that was taken for the id.
@@ -92,7 +42,7 @@ class PlanFile(NamedTuple):
     """
 
     name: str
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     many: bool
     content: str | None = None
     id_field: str | None = None
@@ -104,12 +54,44 @@ class PlanFile(NamedTuple):
         """The same file, of whose conversations one turn of the assistant is read."""
         if turn is None:
             return self
-        return self._replace(records=tuple(record._replace(turn=turn) for record in self.records))
+        return self.each(partial(_of_turn, turn))
+
+    def each(self, step: Callable[[Record], Record]) -> PlanFile:
+        """The same file, something done to each record: it leaves ids alone, and can be pickled."""
+        records = self.records
+        return self._replace(records=records.each(step) if is_lazy(records) else tuple(map(step, records)))
 
     @property
     def several(self) -> int:
         """How many records hold an API's answer that offers several choices, of which the first is read."""
-        return sum(isinstance(one.source, dict) and _offers_several(one.source) for one in self.records)
+        if is_stored(self.records):
+            return self.records.several()
+        return sum(isinstance(one.source, dict) and offers_several(one.source) for one in self.records)
+
+    def refuse_changed(self) -> None:
+        """Refuse a large file that was changed after it was looked through.
+
+        Raises:
+            InputError: it was written, replaced or removed meanwhile.
+        """
+        from planner_eval.records.origins import refuse_changed
+
+        if is_lazy(self.records):
+            refuse_changed(self.records.origin)
+
+    def origins(self) -> tuple[Origin, ...]:
+        """The file with its size and digest, of a directory or a pattern each of its files.
+
+        What is no file on disk, standard input or a list in memory, has none.
+
+        Raises:
+            InputError: a file cannot be read any more.
+        """
+        from planner_eval.records.origins import origin_of
+
+        if is_lazy(self.records) and self.records.origin.digest:
+            return (self.records.origin,)
+        return tuple(origin_of(path) for path in self.parts or (self.name,) if os.path.isfile(path))
 
     @property
     def said(self) -> str:
@@ -128,6 +110,10 @@ class PlanFile(NamedTuple):
         return f'field "{self.content}" of {records}' if self.content else f"{records}, each a plan"
 
 
+def _of_turn(turn: Which, record: Record) -> Record:
+    return record._replace(turn=turn)
+
+
 def read_file(
     path: str,
     *,
@@ -136,6 +122,7 @@ def read_file(
     role: Role = "plan",
     never: Mapping[str, str] | None = None,
     spare: tuple[str | None, str | None] = (None, None),
+    store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans.
 
@@ -147,18 +134,37 @@ def read_file(
         never: Fields that are not to be taken for the plan, see :func:`.fields.choose_content`.
         spare: The fields of the id and of the plan in the file beside this one: the id's is taken where it
             stands in this file too, the plan's where no known field does.
+        store: From which size on, and where, its records are kept on disk.
 
     Raises:
         InputError: the file is missing, a directory, no text, or too large; a field named is in no record,
             two fields may hold the plan, or none is known to.
     """
+    how = ((id_field, text_field), role, never, spare)
+    large = _large(path, store, how)
+    if large is not None:
+        return large
     opened = open_path(path)
     name, (text, found, error) = opened.name, content_of(opened, text_field)
     if error is not None:
         return PlanFile(name, (Record(name, 0, None, "", error=error),), False)
     if not found.many:
         return _alone(name, found, text)
-    return _file(name, found.items, (id_field, text_field), role, never, spare)
+    return _file(name, found.items, how)
+
+
+def _large(path: str, store: Store, how: How) -> PlanFile | None:
+    """A large file of which a record a line is read when it is asked for; None where it is another."""
+    kind = large(path, store.limit) if store.limit is not None and path != "-" else None
+    if kind is None:
+        return None
+    from planner_eval.records.stored import stored
+
+    found = stored(path, bare_name(path), kind, store, how)
+    if found is None:
+        return None
+    records, decided = found
+    return PlanFile(path, records, True, decided.chosen.content, decided.chosen.id, notes=decided.notes(path))
 
 
 def read_data(
@@ -190,69 +196,13 @@ def read_data(
     found = structured(data, text_field)
     if not found.many:
         return _alone(name, found, data)
-    return _file(name, found.items, (id_field, text_field), role, None, spare)
+    return _file(name, found.items, ((id_field, text_field), role, None, spare))
 
 
-def _file(
-    name: str,
-    items: Sequence[Item],
-    named: tuple[str | None, str | None],
-    role: Role,
-    never: Mapping[str, str] | None,
-    spare: tuple[str | None, str | None],
-) -> PlanFile:
-    id_field, text_field = named
-    if len(items) > 1 and all(is_streamed(item.data) for item in items[:HEAD]):
-        raise InputError(f"{name}: each of its records is a piece of a stream, no answer: {JOIN}")
-    records = [item.data for item in items if item.shape.holds]
-    if id_field and not any(has(item.data, id_field) for item in items):
-        raise InputError(f"{name}: no record has the id field {id_field!r}")
-    if text_field and not any(has(record, text_field) for record in records):
-        raise InputError(f"{name}: no record has the text field {text_field!r}")
-    content = text_field or choose_content(name, records, role, never)
-    if content is None and spare[1] and any(has(record, spare[1]) for record in records):
-        content = spare[1]
-    known = any(sign_of(record) is not None for record in records)
-    if records and content is None and len(records) == len(items) and not known:
-        shown = ", ".join(map(repr, list(records[0])[:6])) or "no fields"
-        raise InputError(
-            f"{name}: none of {len(records):,} records has a field that is known to hold "
-            f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
-        )
-    named_by = [item.data for item in items if item.shape.named]
-    key = id_field or (spare[0] if any(has(one, spare[0]) for one in named_by) else choose_id(named_by))
-    # A benchmark's figures are those of its code, which looks at no field beside the answer.
-    answers = role != "gold" and content not in GOLD_FIELDS and never is None
-    chosen = Chosen(key, content, text_field is not None, answers)
-    made = tuple(_record(name, at, item, chosen) for at, item in enumerate(items))
-    if (
-        role != "answer"
-        and never is None
-        and content in accepting.FIELDS
-        and accepting.lists_values(records, content)
-    ):
-        notes = (f"{name}: {accepting.SAID.format(content)}",)
-        return PlanFile(name, tuple(map(_accepting, made)), True, content, key, notes=notes)
-    return PlanFile(name, made, True, content, key)
-
-
-def _accepting(record: Record) -> Record:
-    """A gold record whose plan lists the values that are right as one with a plan, and with these beside."""
-    if record.error is not None or not record.fields:
-        return record
-    try:
-        calls, fields = accepting.spelled(record.source)
-    except ParseError as error:
-        return record._replace(source=None, error=error)
-    return record._replace(source=calls, fields={**record.fields, **fields})
-
-
-def _offers_several(answer: Mapping[str, Any], depth: int = 3) -> bool:
-    """Whether an answer, or one inside of what a batch puts around it, has more than one choice."""
-    if any(isinstance(answer.get(key), list) and len(answer[key]) > 1 for key in ("choices", "candidates")):
-        return True
-    inner = (answer.get(key) for key in ("response", "body", "modelOutput"))
-    return depth > 0 and any(isinstance(one, dict) and _offers_several(one, depth - 1) for one in inner)
+def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
+    decided = decide(name, items, *how)
+    made = tuple(decided.record(name, at, item) for at, item in enumerate(items))
+    return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=decided.notes(name))
 
 
 # ---------------------------------------------------------------- from items to records
@@ -275,19 +225,3 @@ def _alone(name: str, found: Contents, source: Any) -> PlanFile:
         if calls_nothing(item.data):
             record = record._replace(source=[], values=None)
     return PlanFile(name, (record,), False)
-
-
-def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
-    data, line = item.data, item.line
-    if data is None and item.key is not None:
-        reason = f"there is no plan: {item.key!r} is null"
-        return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
-    if item.error is not None:
-        from planner_eval.records.broken import id_in
-
-        return Record(name, position, id_in(item.text, chosen.id), None, line, item.error)
-    taken = item.shape.take(data, chosen)
-    if not item.shape.named:
-        return Record(name, position, item.key, taken.source, line, taken.error)
-    named = item.key or id_text(value_at(data, chosen.id))
-    return Record(name, position, named, taken.source, line, taken.error, data)

@@ -25,8 +25,10 @@ from planner_eval.policy import NO_TERMS, Terms
 from planner_eval.records.fields import choose_content
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
+from planner_eval.records.storing import is_stored
 
 FIELDS = ("optional", "before", "unordered", "accepted", "omittable")
+_BESIDE = (*FIELDS, "alternatives")
 _MISSPELT = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""
 
@@ -61,24 +63,26 @@ the first is record 1, "It is sunny."; --gold-text-field names another field',)
 def _words_for_plans(file: PlanFile) -> Iterator[str]:
     from planner_eval.dialects.detect import may_call
 
-    texts = (one for one in file.records if isinstance(one.source, str) and one.dialect is None)
-    found = [one for one in texts if one.source.strip() and not may_call(one.source)]
-    if found:
-        verbs = ("is", "counts") if len(found) == 1 else ("are", "count")
-        first = found[0].where.removeprefix(f"{found[0].file}, ")
+    records = file.records.words() if is_stored(file.records) else file.records
+    texts = (one for one in records if isinstance(one.source, str) and one.dialect is None)
+    found = (one for one in texts if one.source.strip() and not may_call(one.source))
+    first = next(found, None)
+    if first is not None:
+        count = 1 + sum(1 for _ in found)
+        verbs = ("is", "counts") if count == 1 else ("are", "count")
+        where = first.where.removeprefix(f"{first.file}, ")
         named = "; --gold-text-field names another field" if file.content else ""
         yield (
-            f"{file.name}: {len(found):,} of {len(file.records):,} gold plans {verbs[0]} words that call "
-            f"nothing, and {verbs[1]} as a plan without calls; the first is {first}, "
-            f"{shown(found[0].source.strip())}{named}"
+            f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
+            f"nothing, and {verbs[1]} as a plan without calls; the first is {where}, "
+            f"{shown(first.source.strip())}{named}"
         )
 
 
 def _misspelt(file: PlanFile) -> Iterator[str]:
-    ours = (*FIELDS, "alternatives")
-    names = Counter(name for one in file.records for name in one.fields)
+    names = file.records.names() if is_stored(file.records) else _names(file.records)
     for name, count in names.items():
-        close = close_names(name, ours, 1, alike=_MISSPELT) if name not in ours else ()
+        close = close_names(name, _BESIDE, 1, alike=_MISSPELT) if name not in _BESIDE else ()
         if close:
             yield (
                 f"{file.name}: {name!r} says nothing beside gold ({count:,} records); "
@@ -86,14 +90,28 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
             )
 
 
-def read_gold(record: Record, *, dialect: str | None = None, compute: str | None = None) -> Gold:
+def _names(records: Iterable[Record]) -> Mapping[str, int]:
+    return Counter(name for one in records for name in one.fields)
+
+
+def read_gold(
+    record: Record, *, dialect: str | None = None, compute: str | None = None, known: Plan | None = None
+) -> Gold:
     """The gold plans of a record.
+
+    Args:
+        record: The record.
+        dialect: As for :func:`planner_eval.dialects.read.parse`.
+        compute: Likewise.
+        known: The record's own plan, where its text was read already.
 
     Raises:
         ParseError: the record's own plan, or an alternative, cannot be read.
         InputError: a term names a call that the plan does not have, or is of the wrong shape.
     """
-    plan = read_plan(record, dialect=dialect, compute=compute)
+    plan = known if known is not None else read_plan(record, dialect=dialect, compute=compute)
+    if not any(name in record.fields for name in _BESIDE):
+        return Gold(((plan, NO_TERMS),))
     _check(record.fields, record.where)
     plans = [(plan, _terms(record.fields, plan, record.where))]
     for number, item in enumerate(record.fields.get("alternatives", ()), 1):
@@ -107,7 +125,7 @@ def read_gold(record: Record, *, dialect: str | None = None, compute: str | None
 
 def _check(fields: Mapping[str, Any], where: str) -> None:
     """Check what stands beside a plan, alternatives and what stands beside them included."""
-    given = {name: fields[name] for name in (*FIELDS, "alternatives") if name in fields}
+    given = {name: fields[name] for name in _BESIDE if name in fields}
     if given:
         from planner_eval.records.schema import GoldRecord
 

@@ -189,7 +189,7 @@ def _lines(text: str, text_field: str | None, *, lines: bool) -> list[Item] | No
         return None
     if not lines and items[0].error is not None and sum(isinstance(i.data, (dict, list)) for i in good) < 2:
         return None
-    plan = not lines and bool(good) and _is_plan(good) and not any(_says(item.data) for item in good)
+    plan = not lines and bool(good) and _is_plan(good) and not any(says(item.data) for item in good)
     return None if plan or not items else items
 
 
@@ -219,7 +219,7 @@ def _is_plan(items: Sequence[Item]) -> bool:
     """Whether JSON values are the calls or messages of one plan, not records that hold plans."""
     if not all(isinstance(item.data, dict) and not isinstance(item.data, TableRow) for item in items):
         return False
-    if all(item.shape.call or "role" in item.data or _is_part(item.data) for item in items):
+    if all(map(may_be_call, items)):
         spoken = [item.data for item in items if _speaker(item.data) in ASSISTANT]
         answers = {id_text(data.get("id")) for data in spoken} - {None}
         # As many models' answers, not one conversation.
@@ -235,7 +235,12 @@ def _is_plan(items: Sequence[Item]) -> bool:
     )
 
 
-def _says(data: dict[str, Any]) -> bool:
+def may_be_call(item: Item) -> bool:
+    """Whether an object may be a call or a message of a plan."""
+    return item.shape.call or "role" in item.data or _is_part(item.data)
+
+
+def says(data: dict[str, Any]) -> bool:
     """Whether an object is a message: in lines each is a record."""
     return "role" in data or sign_of(data) in ("from", "data", "kwargs") or data.get("type") in ASSISTANT
 

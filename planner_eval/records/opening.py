@@ -92,6 +92,35 @@ def bare_name(path: str) -> str:
     return path.removesuffix(next((s for s in _PACKED_SUFFIXES if path.endswith(s)), ""))
 
 
+def large(path: str, limit: int) -> str | None:
+    """What a large file is: ``"text"``, ``"parquet"``, or how it is packed; None where it is read whole.
+
+    Args:
+        path: The file.
+        limit: It is large from more bytes on; one that is packed sooner, for it holds more than it has.
+
+    Raises:
+        InputError: it is certainly no text.
+    """
+    try:
+        known = os.stat(path)
+        if not stat.S_ISREG(known.st_mode) or known.st_size * _FOLDS <= limit:
+            return None
+        with open(path, "rb", buffering=0) as file:
+            head = file.read(BLOCK)
+    except OSError:  # it is said where the file is read
+        return None
+    if bare_name(path)[-4:].lower() in DELIMITERS or head.startswith(tuple(mark for mark, _ in BOMS)):
+        return None
+    refuse_foreign(head, path)
+    packed = "parquet" if head.startswith(PARQUET) else _packing(head)
+    return packed or ("text" if known.st_size > limit else None)
+
+
+_FOLDS = 100
+"""How many times as many bytes a packed file is taken to hold."""
+
+
 class Content(NamedTuple):
     """What a file holds.
 

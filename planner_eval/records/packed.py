@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
 
@@ -27,60 +27,81 @@ def unpacked(
         look: Refuses what is no text by its first bytes.
 
     Raises:
-        InputError: they are damaged, unpack to more than the limits allow or to no text, or the package that
-            unpacks them is not there.
+        InputError: as for :func:`unpacking`.
 
     >>> from gzip import compress
     >>> bytes(unpacked(compress(b"f()"), "gzip", "p.gz", lambda block, name: None))
     b'f()'
     """
-    reader = _READERS[packed](BytesIO(data))
     found = bytearray()
+    for block in unpacking(BytesIO(data), len(data), packed, name, look):
+        found += block
+    return found
+
+
+def unpacking(
+    file: Any, size: int, packed: str, name: str, look: Callable[[bytes, str], None]
+) -> Iterator[bytes]:
+    """What a packed file holds, a block at a time.
+
+    Args:
+        file: The packed file.
+        size: Its bytes.
+        packed: As for :func:`unpacked`, as all below.
+        name: What to call it in a message.
+        look: Refuses what is no text by its first bytes.
+
+    Raises:
+        InputError: it is damaged, unpacks to more than the limits allow or to no text, or the package that
+            unpacks it is not there.
+    """
+    reader = _READERS[packed](file)
+    found = 0
     least, ratio = BOMB
     try:
         while block := reader.read(_BLOCK):
             if not found:
                 look(block, name)
-            found += block
-            if len(found) > least and len(found) > ratio * len(data):
+            found += len(block)
+            if found > least and found > ratio * size:
                 raise InputError(
-                    f"{name}: {len(data):,} bytes of {packed} unpack to more than {ratio} times as many, "
+                    f"{name}: {size:,} bytes of {packed} unpack to more than {ratio} times as many, "
                     "which no file of plans does; if you trust it, unpack it first"
                 )
-            if len(found) > STREAM_LIMIT:
+            if found > STREAM_LIMIT:
                 raise InputError(
                     f"{name} unpacks to more than {STREAM_LIMIT:,} bytes, the limit; "
                     "unpack it into a file first"
                 )
+            yield block
     except InputError:
         raise
     except Exception as error:  # each of the packages has exceptions of its own for damaged data
         reason = str(error) or type(error).__name__
         raise InputError(
-            f"{name}: the {packed} data is cut off or damaged after {len(found):,} bytes: {reason}"
+            f"{name}: the {packed} data is cut off or damaged after {found:,} bytes: {reason}"
         ) from None
-    return found
 
 
-def _gzip(data: BytesIO) -> Any:
+def _gzip(data: Any) -> Any:
     from gzip import GzipFile
 
     return GzipFile(fileobj=data)
 
 
-def _bzip2(data: BytesIO) -> Any:
+def _bzip2(data: Any) -> Any:
     from bz2 import BZ2File
 
     return BZ2File(data)
 
 
-def _xz(data: BytesIO) -> Any:
+def _xz(data: Any) -> Any:
     from lzma import LZMAFile
 
     return LZMAFile(data)
 
 
-def _zstd(data: BytesIO) -> Any:
+def _zstd(data: Any) -> Any:
     try:
         from compression.zstd import ZstdFile  # since Python 3.14
     except ImportError:
@@ -96,4 +117,4 @@ def _zstd(data: BytesIO) -> Any:
     return ZstdDecompressor().stream_reader(data, read_across_frames=True)
 
 
-_READERS: dict[str, Callable[[BytesIO], Any]] = {"gzip": _gzip, "bzip2": _bzip2, "xz": _xz, "zstd": _zstd}
+_READERS: dict[str, Callable[[Any], Any]] = {"gzip": _gzip, "bzip2": _bzip2, "xz": _xz, "zstd": _zstd}

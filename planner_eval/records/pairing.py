@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.plans import read_plan
+from planner_eval.records.ids import by_id
+from planner_eval.records.storing import is_joined, is_stored
+from planner_eval.records.strangers import strangers
 
 WAYS = ("id", "position")
 """How records can be paired."""
+
+
+Pair: TypeAlias = tuple[Record | None, Record | None]
+"""A prediction and its gold plan; None for a missing partner."""
+
+Pairs: TypeAlias = Sequence[Pair]
 
 
 class Pairing(NamedTuple):
@@ -21,22 +29,24 @@ class Pairing(NamedTuple):
     Args:
         by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
         pairs: (prediction, gold) in gold's order; None stands for a missing partner; predictions
-            without gold follow at the end.
+            without gold follow at the end. Of large files they are read whenever they are asked for.
         repeated: Predictions and gold plans left out because an earlier record has their id.
     """
 
     by: str
-    pairs: tuple[tuple[Record | None, Record | None], ...]
-    repeated: tuple[Record, ...] = ()
+    pairs: Pairs
+    repeated: Sequence[Record] = ()
 
 
-def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
+def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str | None = None) -> Pairing:
     """Pair predictions with gold plans: by id where either file has ids, by position where neither has.
 
     Args:
         pred: The predictions.
         gold: The gold plans.
         by: One of :data:`WAYS`, where the user says it.
+        folder: Where it is kept which records of large files belong together; when left out in a temporary
+            folder.
 
     Raises:
         PairingError: pairing is by id, and no id is in both files; or one file is empty or cannot be read,
@@ -50,6 +60,8 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
     if by is None and not pred.many and not gold.many:
         return Pairing("file", ((pred.records[0], gold.records[0]),))
     _refuse_nothing(pred, gold)
+    if is_stored(pred.records) or is_stored(gold.records):
+        return _stored(pred, gold, by, folder)
     if _in_order(pred, gold, by):
         longest = max(len(pred.records), len(gold.records))
         lone: tuple[None, ...] = (None,) * longest
@@ -57,21 +69,34 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Pairing:
         return Pairing("position", tuple(zip(left, right, strict=True)))
     known = {record.id for record in gold.records} - {None}
     if not any(record.id in known for record in pred.records):
-        raise PairingError(
-            f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field "
-            "names the field of the id; --pair position pairs the records in their order"
-        )
-    predictions, repeated = _by_id(pred.records)
-    golds, more = _by_id(gold.records)
-    pairs = [(predictions.get(key), record) for key, record in golds.items()]
-    extra = [(record, None) for key, record in predictions.items() if key not in golds]
-    return Pairing("id", (*pairs, *extra), (*repeated, *more))
+        raise strangers(pred, gold)
+    ours, theirs = by_id(pred.records), by_id(gold.records)
+    predictions = {key: pred.records[at] for key, at in ours.places.items()}
+    pairs = [(predictions.get(key), gold.records[at]) for key, at in theirs.places.items()]
+    extra = [(record, None) for key, record in predictions.items() if key not in theirs.places]
+    repeated = (pred.records[at] for at in ours.repeated)
+    return Pairing("id", (*pairs, *extra), (*repeated, *(gold.records[at] for at in theirs.repeated)))
+
+
+def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | None) -> Pairing:
+    """The same of files of which one at least is read by its index."""
+    from planner_eval.records import joined
+
+    if _in_order(pred, gold, by):
+        return Pairing("position", joined.by_position(pred.records, gold.records))
+    found = joined.join(pred.records, gold.records, folder)
+    if found is None:
+        raise strangers(pred, gold)
+    return Pairing("id", *found)
 
 
 def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     """Whether records of two files are paired by position."""
-    has_ids = any(record.id is not None for record in (*pred.records, *gold.records))
-    return by == "position" or (by is None and not has_ids)
+    return by == "position" or (by is None and not any(map(_has_ids, (pred.records, gold.records))))
+
+
+def _has_ids(records: Sequence[Record]) -> bool:
+    return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
 def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator[str]:
@@ -97,15 +122,24 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
             "position, where one that is left out before the end puts all later ones beside the wrong plan; "
             "give the records of both files ids"
         )
-    places = {record.id: at for at, record in enumerate(gold.records) if record.id is not None}
-    moved = [
-        one for at, one in enumerate(pred.records) if one.id is not None and places.get(one.id, at) != at
-    ]
-    if moved:
+    moved = _moved(pred.records, gold.records)
+    if moved is not None:
+        count, first = moved
         yield (
-            f"{pred.name}: {len(moved):,} of {len(pred.records):,} records stand elsewhere than the record "
-            f"of the same id in {gold.name}, the first is {moved[0].id!r}: --pair id pairs them by id"
+            f"{pred.name}: {count:,} of {len(pred.records):,} records stand elsewhere than the record "
+            f"of the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them by id"
         )
+
+
+def _moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:
+    """How many records stand elsewhere than the gold record of the same id, and the first of them."""
+    if is_stored(pred) or is_stored(gold):
+        from planner_eval.records import joined
+
+        return joined.moved(pred, gold)
+    places = {record.id: at for at, record in enumerate(gold) if record.id is not None}
+    moved = [one for at, one in enumerate(pred) if one.id is not None and places.get(one.id, at) != at]
+    return (len(moved), moved[0]) if moved else None
 
 
 def _refuse_nothing(*files: PlanFile) -> None:
@@ -126,69 +160,29 @@ def _nothing(file: PlanFile) -> str | None:
     return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
 
 
-def _some(file: PlanFile) -> str:
-    ids = list(dict.fromkeys(record.id for record in file.records if record.id is not None))
-    if not ids and not file.many:
-        return f"{file.name} is one plan without an id{_broken(file)}"
-    if not ids:
-        return f"{file.name} has none{_broken(file)}"
-    more = ", …" if len(ids) > 3 else ""
-    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_broken(file)}"
-
-
-def _broken(file: PlanFile) -> str:
-    """That records of a file have no certain id, for they are broken, and why the first of them is."""
-    if not file.many:
-        return _unread(file.records[0])
-    broken = [one for one in file.records if one.error and not one.fields and one.error.code != "parse.empty"]
-    if not broken:
-        return ""
-    first, reason = broken[0], broken[0].error
-    assert reason is not None
-    said = f"{len(broken):,} of its {len(file.records):,} records could not be read"
-    return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
-
-
-def _unread(record: Record) -> str:
-    """That a file which is one plan is none that can be read."""
-    try:
-        read_plan(record)
-    except ParseError as error:
-        return f" (it could not be read: {error.brief})"
-    return ""
-
-
 def repeated_ids(records: Sequence[Record]) -> list[str]:
     """The ids that several records have, each in a sentence with two of their places; the first three.
 
     >>> repeated_ids([Record("p", 0, "a", "f()", 1), Record("p", 1, "a", "g()", 2)])
     ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
     """
-    found, again = _by_id(records)
-    said = []
-    for record in again[:3]:
-        first = found[str(record.id)]
-        said.append(f"the id {record.id!r} is given twice: {first.where} and {record.where}")
-    return said + ([f"… and {len(again) - 3:,} more records have the id of another"] if again[3:] else [])
+    again: Sequence[Record]
+    firsts: Sequence[Record]
+    if is_stored(records):
+        again, firsts = records.repeated(), records.firsts(3)
+    else:
+        found = by_id(records)
+        again = [records[at] for at in found.repeated]
+        firsts = [records[found.places[str(record.id)]] for record in again[:3]]
+    said = [
+        f"the id {record.id!r} is given twice: {first.where} and {record.where}"
+        for record, first in zip(again[:3], firsts, strict=True)
+    ]
+    more = len(again) - len(said)
+    return said + ([f"… and {more:,} more records have the id of another"] if more else [])
 
 
-def _by_id(records: Sequence[Record]) -> tuple[dict[str, Record], list[Record]]:
-    found: dict[str, Record] = {}
-    repeated = []
-    whole = {record.id for record in records if record.error is None}
-    for record in records:
-        # A record without an id has no partner; it still is a row. So is one that cannot be read, and of
-        # whose id nothing is certain, where another record has that id.
-        lone = record.id is None or (record.error is not None and record.id in whole)
-        key = f"\0{record.file}\0{record.position}" if lone else str(record.id)
-        if key in found:
-            repeated.append(record)
-        else:
-            found[key] = record
-    return found, repeated
-
-
-def refuse_repeated_gold(pairing: Pairing, gold: Iterable[Record]) -> None:
+def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
     """Two gold plans of one id would leave one of them out in silence.
 
     Args:
@@ -198,11 +192,41 @@ def refuse_repeated_gold(pairing: Pairing, gold: Iterable[Record]) -> None:
     Raises:
         InputError: two gold plans have one id; names both places.
     """
-    ours = {id(record) for record in gold}
-    for record in pairing.repeated:
-        if id(record) in ours:
-            first = next(g for _, g in pairing.pairs if g is not None and g.id == record.id)
-            raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+    if pairing.by != "id" or not pairing.repeated:
+        return
+    again: Sequence[Record]
+    if is_stored(gold):
+        again = gold.repeated()[:1]
+    else:
+        ours = {id(record) for record in gold}
+        again = [record for record in pairing.repeated if id(record) in ours][:1]
+    for record in again:
+        same = gold.of_id(str(record.id)) if is_stored(gold) else gold
+        first = next(one for one in same if one.id == record.id)
+        raise InputError(f"two gold plans have the id {record.id!r}: {first.where} and {record.where}")
+
+
+def of_ids(pairs: Pairs, wanted: Collection[str]) -> Pairs:
+    """The pairs of which a record has one of some ids.
+
+    Args:
+        pairs: The pairs.
+        wanted: The ids.
+
+    Raises:
+        InputError: an id is on neither side.
+    """
+    if is_joined(pairs):
+        refuse_unknown(wanted, pairs.ids)
+        return pairs.of_ids(wanted)
+    known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
+    refuse_unknown(wanted, known)
+    return tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
+
+
+def each(pairs: Pairs, step: Callable[[Pair], Pair]) -> Pairs:
+    """The same pairs, something done to each: it can be pickled."""
+    return pairs.each(step) if is_joined(pairs) else tuple(map(step, pairs))
 
 
 _COMPARED = 20_000

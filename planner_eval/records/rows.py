@@ -86,6 +86,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     repair: bool = False,
     compute: str | None = None,
     mends: bool = True,
+    first: int = 0,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
 
@@ -96,13 +97,15 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         policy: How values compare.
         repair: Mend small faults of predictions that strict reading refuses; never of gold.
         compute: How expressions of numbers become numbers, in gold plans too.
-        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
         mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
+        first: The position of the first pair, which names one without an id.
 
     Returns:
         One row a pair, in order.
     """
-    for position, (pred, gold) in enumerate(pairs):
+    for position, (pred, gold) in enumerate(pairs, first):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
         how = {"dialect": pred_dialect, "compute": compute}
@@ -110,11 +113,28 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
         if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
             plan = _tried(read_plan, pred, ParseError, **how)
-        wanted = _tried(read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute)
+        one = plan.found if gold_dialect == pred_dialect and _are_one(pred, gold, plan.found) else None
+        wanted = _tried(
+            read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute, known=one
+        )
         row = _row(name, plan, pred, wanted, gold, policy)
         if mends and row.state in ("unreadable", "cut") and pred is not None:
             row = row._replace(mended=kept if repair else mended(pred, **how))
-        yield _located(row) if located else row
+        yield _located(row) if located and row.diff is not None and row.diff.edits else row
+
+
+def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:
+    """Whether two records are one text, and strict reading takes it for the plan that the prediction is."""
+    return (
+        plan is not None
+        and pred is not None
+        and gold is not None
+        and type(pred.source) is str
+        and pred.source == gold.source
+        and (pred.dialect, pred.turn, pred.infer) == (gold.dialect, gold.turn, gold.infer)
+        and gold.error is None
+        and not any(note.code.startswith("repair.") for note in plan.diagnostics)
+    )
 
 
 def _is_cut(plan: Plan) -> bool:

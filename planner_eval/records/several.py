@@ -13,6 +13,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
 from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.storing import IN_MEMORY
 
 
 class Listed(NamedTuple):
@@ -94,7 +95,7 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     refused: list[InputError] = []
     for file, name in names.items():
         try:
-            read = read_file(file, **named)
+            read = read_file(file, **{**named, "store": IN_MEMORY})
         except InputError as error:  # a file that cannot be used is a row, as a record is
             refused.append(error)
             reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")

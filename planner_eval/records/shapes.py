@@ -138,12 +138,12 @@ def _from_field(data: Object, chosen: Chosen) -> Taken:
 def _held(data: Object, chosen: Chosen) -> Taken:
     """What stands in the field of the file's plans, or why nothing does."""
     content = chosen.content
-    listed = any(isinstance(data.get(key), list) for key in LISTS)
     value = value_at(data, content)
-    itself = listed or sign_of(data) is not None  # an answer of an API, with gold beside it
-    if (listed and value is ABSENT and not chosen.by_user) or (content is None and itself):
+    if value is ABSENT and not chosen.by_user and any(isinstance(data.get(key), list) for key in LISTS):
         return Taken(data)
     if content is None:
+        if sign_of(data) is not None:  # an answer of an API, with gold beside it
+            return Taken(data)
         shown = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _none(
             f"the record has {shown}; none of them is known to hold a plan: name it with --text-field"

@@ -20,6 +20,9 @@ from planner_eval.records.shapes import Item
 _BATCH = 100
 """Rows of a Parquet file that are decoded at once: few, for each may be large."""
 
+_BUFFER = 1 << 16
+"""Bytes of a column that are read at once of one that is not held in memory."""
+
 
 # ---------------------------------------------------------------- CSV and TSV
 class Row(NamedTuple):
@@ -135,11 +138,11 @@ def _cells(text: str, at: int, cell: re.Pattern[str], delimiter: str) -> tuple[l
 
 
 # ---------------------------------------------------------------- Parquet
-def parquet_items(data: bytes | bytearray, name: str) -> Iterator[Item]:
+def parquet_items(data: bytes | bytearray | str, name: str) -> Iterator[Item]:
     """The rows of a Parquet file, each an object from column to value; null is left out.
 
     Args:
-        data: The file's bytes.
+        data: The file's bytes, or its path, where it is not to be held in memory.
         name: What to call it in a message.
 
     Raises:
@@ -152,7 +155,8 @@ def parquet_items(data: bytes | bytearray, name: str) -> Iterator[Item]:
         raise InputError("reading Parquet needs pyarrow: pip install 'planner_eval[parquet]'") from None
     size = 0
     try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+        held = data if isinstance(data, str) else pyarrow.BufferReader(data)
+        file = pyarrow.parquet.ParquetFile(held, buffer_size=_BUFFER if held is data else 0, pre_buffer=False)
         for batch in file.iter_batches(batch_size=_BATCH):
             size += batch.nbytes
             if size > STREAM_LIMIT:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import Arrow, Box, Scene
 from planner_eval.metrics import METRICS
 from planner_eval.records.rows import JUDGED, NO_ANSWER
+from planner_eval.scoring.columns import Column
 from planner_eval.scoring.contrast import Comparison, Contrast, Line
-from planner_eval.scoring.intervals import differences, holm
+from planner_eval.scoring.differences import differences
+from planner_eval.scoring.intervals import holm
 from planner_eval.scoring.record_counts import count_records
-from planner_eval.scoring.report import figures, group_values
+from planner_eval.scoring.report import About, figures, in_order, signature
 from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals, totals_of
 
 NOTHING = "nothing"
 """Stands for no call: on gold's side for a call too much, on the prediction's for one left out."""
@@ -66,29 +70,152 @@ def _contrast(
     seed: int,
     lower: Collection[str],
 ) -> Contrast:
-    first, second = runs
-    others = {row.id: row for row in second if row.state in JUDGED}
-    both = [(row, others[row.id]) for row in first if row.state in JUDGED and row.id in others]
-    breakdown = {
-        key: {
-            value: _lines([pair for pair in both if pair[0].keys.get(key) == value], metrics, seed, lower)
-            for value in group_values([row for row, _ in both], key)
-        }
-        for key in by
-    }
+    found = _Joined(metrics, by)
+    sides = Totals(()), Totals(())
+    for ours, theirs in _joined(*runs, sides):
+        found.add(ours, theirs)
     return Contrast(
         names,
-        (count_records(first), count_records(second)),
-        (_unanswered([a for a, _ in both]), _unanswered([b for _, b in both])),
-        _lines(both, metrics, seed, lower),
-        len(both),
-        tuple(a.id for a, b in both if a.state == "same" != b.state),
-        tuple(a.id for a, b in both if b.state == "same" != a.state),
-        breakdown,
-        (_mistaken([a for a, _ in both]), _mistaken([b for _, b in both])),
-        (tuple(first), tuple(second)),
+        (count_records(sides[0]), count_records(sides[1])),
+        (found.unanswered[0], found.unanswered[1]),
+        _lines(found.columns, seed, lower),
+        found.n,
+        tuple(found.lost),
+        tuple(found.won),
+        {
+            key: {value: _lines(groups[value], seed, lower) for value in in_order(groups)}
+            for key, groups in found.groups.items()
+        },
+        (_ranked(found.mistaken[0]), _ranked(found.mistaken[1])),
+        runs,
         made,
     )
+
+
+Pairs: TypeAlias = dict[str, Column]
+"""For each metric the two systems' counts, a pair a sample."""
+
+
+class System(NamedTuple):
+    """What one system's predictions came to.
+
+    Args:
+        rows: The scored pairs.
+        totals: What they add up to.
+        about: How they came about.
+    """
+
+    rows: Sequence[Scored]
+    totals: Totals
+    about: About
+
+
+def comparison_of(
+    systems: Sequence[System],
+    metrics: Sequence[str],
+    *,
+    names: Sequence[str],
+    by: Sequence[str],
+    seed: int,
+    policy: str,
+    **said: str,
+) -> Comparison:
+    """Compare each of several systems with the first, and say how that was done.
+
+    Args:
+        systems: The systems.
+        metrics: The metrics they were scored with.
+        names: What the systems are called.
+        by: What to break the differences down by, where the first has it.
+        seed: Where random numbers start.
+        policy: What the policy is called.
+        said: Which version scored them, where it is another.
+    """
+    first = systems[0]
+    parts = {
+        "answers": " and ".join(one.about.answers for one in systems),
+        "pairing": " and ".join(f"{one.about.pairing} ({one.totals.read})" for one in systems),
+        "reading": first.about.reading,
+    }
+    found = make_comparison(
+        [one.rows for one in systems],
+        metrics,
+        names=names,
+        made=signature(policy, seed=seed, **said, **parts),
+        by=[key for key in by if first.totals.groups[key]],
+        seed=seed,
+    )
+    made = []
+    for each, other in zip(found.contrasts, systems[1:], strict=True):
+        both = (first.about, other.about)
+        records = [
+            counts._replace(repeated=len(about.repeated))
+            for counts, about in zip(each.records, both, strict=True)
+        ]
+        read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
+        read["gold"] = other.about.read["gold"]
+        lacks = first.totals.lacking
+        made.append(replace(each, records=(records[0], records[1]), read=read, lacks=lacks))
+    return Comparison(tuple(made))
+
+
+class _Joined:
+    """What is kept of the samples that two systems were both judged on."""
+
+    def __init__(self, metrics: Sequence[str], by: Sequence[str]) -> None:
+        self.metrics, self.n = metrics, 0
+        self.columns: Pairs = {name: Column() for name in metrics}
+        self.groups: dict[str, dict[str, Pairs]] = {key: {} for key in by}
+        self.lost: list[str] = []
+        self.won: list[str] = []
+        self.unanswered = [0, 0]
+        self.mistaken: tuple[Counter[tuple[str, str]], ...] = (Counter(), Counter())
+
+    def add(self, *both: Scored) -> None:
+        ours, theirs = both
+        self.n += 1
+        self._count(self.columns, ours, theirs)
+        for key, groups in self.groups.items():
+            if (value := ours.keys.get(key)) is not None:
+                if value not in groups:
+                    groups[value] = {name: Column() for name in self.metrics}
+                self._count(groups[value], ours, theirs)
+        if (ours.state == "same") != (theirs.state == "same"):
+            (self.lost if ours.state == "same" else self.won).append(ours.id)
+        for at, row in enumerate(both):
+            self.unanswered[at] += row.state in NO_ANSWER
+            self.mistaken[at].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
+
+    def _count(self, columns: Pairs, ours: Scored, theirs: Scored) -> None:
+        for name, column in columns.items():
+            column.add((ours.tallies.get(name), theirs.tallies.get(name)))
+
+
+def _joined(
+    first: Iterable[Scored], second: Iterable[Scored], sides: tuple[Totals, Totals]
+) -> Iterator[tuple[Scored, Scored]]:
+    """The samples that both were judged on, in the first's order; adds up the rows of each side.
+
+    Both stand in gold's order as a rule, so that each has its partner beside it and none needs to be kept.
+    """
+    ours, theirs = (_judged(rows, totals) for rows, totals in zip((first, second), sides, strict=True))
+    for one, other in zip_longest(ours, theirs):
+        if one is None or other is None or one.id != other.id:
+            break
+        yield one, other
+    else:
+        return
+    rest = {row.id: row for row in (other, *theirs) if row is not None}
+    for row in (one, *ours):
+        if row is not None and row.id in rest:
+            yield row, rest[row.id]
+
+
+def _judged(rows: Iterable[Scored], totals: Totals) -> Iterator[Scored]:
+    for row in rows:
+        totals.add(row)
+        if row.state in JUDGED:
+            yield row
 
 
 def _corrected(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
@@ -113,23 +240,14 @@ def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
     return [tuple(replace(line, p=next(corrected)) for line in lines) for lines in blocks]
 
 
-def _unanswered(rows: Sequence[Scored]) -> int:
-    return sum(row.state in NO_ANSWER for row in rows)
+def _lines(columns: Pairs, seed: int, lower: Collection[str]) -> tuple[Line, ...]:
+    found = differences(columns, seed=seed)
+    sides = (figures({n: c.side(at) for n, c in columns.items()}, seed=seed) for at in (0, 1))
+    return tuple(Line(a, b, found[a.name], lower=a.name in lower) for a, b in zip(*sides, strict=True))
 
 
-def _lines(
-    both: Sequence[tuple[Scored, Scored]], metrics: Sequence[str], seed: int, lower: Collection[str]
-) -> tuple[Line, ...]:
-    ours, theirs = [a for a, _ in both], [b for _, b in both]
-    pairs = {n: ([r.tallies.get(n) for r in ours], [r.tallies.get(n) for r in theirs]) for n in metrics}
-    found = differences(pairs, seed=seed)
-    columns = zip(figures(ours, metrics, seed=seed), figures(theirs, metrics, seed=seed), strict=True)
-    return tuple(Line(a, b, found[a.name], lower=a.name in lower) for a, b in columns)
-
-
-def _mistaken(rows: Sequence[Scored]) -> dict[tuple[str, str], int]:
+def _ranked(found: Counter[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Which tool was taken for which, the commonest first."""
-    found = Counter((theirs or NOTHING, ours or NOTHING) for row in rows for theirs, ours in row.mistaken)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -156,3 +274,10 @@ def mistaken_counts(found: Comparison) -> dict[tuple[str, str], list[int]]:
     pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
     counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
     return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
+
+
+def unjudged(found: Comparison) -> Totals:
+    """Sums over the pairs without a gold plan to be judged by, each once, of whichever systems."""
+    sides = (side for each in found.contrasts for side in each.rows)
+    lost = {row.id: row for side in sides for row in side if row.state not in JUDGED}
+    return totals_of(lost.values(), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner_eval.scoring.intervals import Difference
+from planner_eval.scoring.differences import Difference
 from planner_eval.scoring.record_counts import Records
 from planner_eval.scoring.report import Estimate
 from planner_eval.scoring.scored import Scored
@@ -82,7 +82,7 @@ class Contrast:
     won: tuple[str, ...]
     breakdown: Mapping[str, Mapping[str, tuple[Line, ...]]]
     mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
-    rows: tuple[tuple[Scored, ...], tuple[Scored, ...]]
+    rows: tuple[Sequence[Scored], Sequence[Scored]]
     signature: str
     read: Mapping[str, str] = field(default_factory=dict)
     family: int = 0

@@ -10,17 +10,12 @@ from collections.abc import Mapping, Sequence
 from math import comb, exp, lgamma, log, sqrt
 from typing import Any, NamedTuple
 
-from planner_eval.base.ratios import f1_parts
-from planner_eval.metrics.counts import Counts, Share, Tally
+from planner_eval.metrics.counts import Share, Tally
 from planner_eval.scoring import draws
-from planner_eval.scoring.pairs import LEVEL_Z, tango
+from planner_eval.scoring.columns import LARGE, Column, exact_sum
+from planner_eval.scoring.pairs import LEVEL_Z
 
 RESAMPLES = 1_000
-SWAPS = 10_000
-ALL = 13
-"""So many samples that differ are exchanged in all ways, which are fewer than :data:`SWAPS`."""
-LARGE = 50_000
-"""Samples beyond which intervals are by the normal approximation."""
 
 
 class Interval(NamedTuple):
@@ -49,7 +44,7 @@ def wilson(hits: float, of: float) -> Interval | None:
 
 
 def intervals(
-    tallies: Mapping[str, Sequence[Tally | None]], *, seed: int = 0, resamples: int = RESAMPLES
+    columns: Mapping[str, Column], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, Interval | None]:
     """The intervals of the figures that samples' counts add up to.
 
@@ -58,83 +53,86 @@ def intervals(
     all figures from the same draws. Beyond 50,000 samples the normal approximation of a ratio.
 
     Args:
-        tallies: For each figure its counts, one a sample; None for a sample that has none.
+        columns: For each figure its counts, one a sample.
         seed: Where the random numbers start.
         resamples: How often samples are drawn again.
 
     Returns:
         None for a figure that does not exist.
 
-    >>> intervals({"exact": [Share(1, 1)] * 8 + [Share(0, 1)] * 2})["exact"].method
+    >>> intervals({"exact": Column([Share(1, 1)] * 8 + [Share(0, 1)] * 2)})["exact"].method
     'wilson'
     """
     found: dict[str, Interval | None] = {}
     drawn = {}
-    for name, column in tallies.items():
-        asked = [tally for tally in column if tally is not None]
-        if _yes_or_no(asked):
-            found[name] = wilson(sum(t.part for t in asked if isinstance(t, Share)), len(asked))
+    for name, column in columns.items():
+        if yes_or_no(column.values):
+            asked = [(tally.part, count) for tally, count in column.each() if tally is not None]
+            found[name] = wilson(sum(part * n for part, n in asked), sum(n for _, n in asked))
             continue
         found[name] = None
-        columns = _columns(column)
-        if sum(columns[1]):
-            drawn[name] = columns
-    if drawn:
-        found |= _bootstrap(drawn, seed, resamples)
-    return found
+        if any(whole for _, whole in column.parts()):
+            drawn[name] = column
+    if any(len(column) > LARGE for column in drawn.values()):
+        return found | {name: _normal(column) for name, column in drawn.items()}
+    return found | (_bootstrap(drawn, seed, resamples) if drawn else {})
 
 
-def _yes_or_no(tallies: Sequence[Tally | None]) -> bool:
-    return all(isinstance(t, Share) and t.whole == 1 and t.part in (0, 1) for t in tallies)
+def yes_or_no(tallies: Sequence[Tally | None]) -> bool:
+    """Whether all tallies that there are say yes or no."""
+    return all(t is None or (isinstance(t, Share) and t.whole == 1 and t.part in (0, 1)) for t in tallies)
 
 
-def _bootstrap(
-    columns: Mapping[str, tuple[list[float], list[float]]], seed: int, resamples: int
-) -> dict[str, Interval | None]:
-    few = all(len(part) <= draws.MOST for part, _ in columns.values())
-    if few and all(float(x).is_integer() for pair in columns.values() for column in pair for x in column):
-        how = f"bootstrap {resamples} seed {seed}"
-        return {name: Interval(*draws.middle(*pair, seed, resamples), how) for name, pair in columns.items()}
+def _bootstrap(columns: Mapping[str, Column], seed: int, resamples: int) -> dict[str, Interval | None]:
+    numbers = [[part[side] for part in column.parts()] for column in columns.values() for side in (0, 1)]
+    codes = [column.codes or () for column in columns.values() for _ in (0, 1)]
+    how = f"bootstrap {resamples} seed {seed}"
+    count = len(codes[0])
+    if draws.sooner(count) and all(float(x).is_integer() for column in numbers for x in column):
+        each = [[column[code] for code in row] for column, row in zip(numbers, codes, strict=True)]
+        pairs = zip(columns, each[::2], each[1::2], strict=True)
+        return {
+            name: Interval(*draws.middle(part, whole, seed, resamples), how) for name, part, whole in pairs
+        }
     import numpy as np
 
-    numbers = np.array([column for pair in columns.values() for column in pair], dtype=float).T
-    count = len(numbers)
-    if count > LARGE:
-        return {name: _normal(*columns[name]) for name in columns}
+    samples = matrix(numbers, codes)
     generator = np.random.default_rng(seed)
-    sums = np.empty((resamples, numbers.shape[1]))
+    sums = np.empty((resamples, samples.shape[1]))
     step = max(1, 4_000_000 // count)  # bounds the memory of one batch
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
         weights = generator.multinomial(count, np.full(count, 1 / count), size)
-        sums[start : start + size] = weights @ numbers
+        sums[start : start + size] = weights @ samples
     found: dict[str, Interval | None] = {}
     for at, name in enumerate(columns):
         part, whole = sums[:, 2 * at], sums[:, 2 * at + 1]
         figures = part[whole > 0] / whole[whole > 0]
-        found[name] = Interval(*draws.ends(figures.tolist()), f"bootstrap {resamples} seed {seed}")
+        found[name] = Interval(*draws.ends(figures.tolist()), how)
     return found
 
 
-def _normal(parts: list[float], wholes: list[float]) -> Interval:
+def matrix(numbers: Sequence[Sequence[float]], codes: Sequence[Sequence[int]]) -> Any:
+    """A row a sample, a column of numbers a code stands for."""
+    import numpy as np
+
+    columns = zip(numbers, codes, strict=True)
+    return np.array([np.array(known, dtype=float)[np.asarray(code)] for known, code in columns]).T
+
+
+def _normal(column: Column) -> Interval:
     """The interval of a ratio of sums by linearisation."""
-    whole = sum(wholes)
-    ratio = sum(parts) / whole
-    error = sqrt(sum((p - ratio * w) ** 2 for p, w in zip(parts, wholes, strict=True))) / whole
+    ratio, whole = ratio_of(column)
+    squares = ((part - ratio * of) ** 2 for part, of in column.parts())
+    error = sqrt(exact_sum(zip(squares, column.counts, strict=True))) / whole
     return Interval(ratio - LEVEL_Z * error, ratio + LEVEL_Z * error, "normal")
 
 
-def _columns(tallies: Sequence[Tally | None]) -> tuple[list[float], list[float]]:
-    """Numerator and denominator of each sample's figure: of F1 for counts."""
-    parts, wholes = [], []
-    for tally in tallies:
-        if isinstance(tally, Counts):  # not its `share`: an object for each figure of each sample
-            part, whole = f1_parts(tally.hit, tally.pred, tally.gold)
-        else:
-            part, whole = (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
-        parts.append(part)
-        wholes.append(whole)
-    return parts, wholes
+def ratio_of(column: Column) -> tuple[float, float]:
+    """A figure from summed counts, and its denominator."""
+    sides = zip(*column.parts(), strict=True)
+    part, whole = (exact_sum(zip(side, column.counts, strict=True)) for side in sides)
+    return part / whole, whole
 
 
 def sign_test(first: int, second: int) -> float:
@@ -169,110 +167,6 @@ def _tail(most: int, tosses: int) -> float:
         if term < total * 1e-17:
             break
     return total
-
-
-class Difference(NamedTuple):
-    """A figure's difference between two systems on the same samples.
-
-    Args:
-        value: Second less first; None where one has no figure.
-        low: Lower end of the interval of 95 %.
-        high: Upper end.
-        p: Probability of a difference at least as large if the systems were exchangeable.
-        test: How `p` was found.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    test: str
-
-
-Column = Sequence[Tally | None]
-
-
-def differences(pairs: Mapping[str, tuple[Column, Column]], *, seed: int = 0) -> dict[str, Difference]:
-    """Compare two systems, figure by figure, by the counts of the same samples.
-
-    Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
-    two systems' counts of single samples: in all ways where few samples differ, else as drawn. All
-    figures from the same draws. Intervals likewise: Tango's of yes-or-no answers, else the bootstrap over
-    samples; where no sample differs, which the bootstrap takes for sure, that of answers that all agree.
-
-    Args:
-        pairs: For each figure the first and the second system's counts, one a sample each.
-        seed: Where the random numbers start.
-    """
-    found = {}
-    drawn = {}
-    for name, (first, second) in pairs.items():
-        ours, theirs = _columns(first), _columns(second)
-        if not sum(ours[1]) or not sum(theirs[1]):
-            found[name] = Difference(None, None, None, None, "")
-        else:
-            drawn[name] = (ours, theirs)
-    tested = _permuted(drawn, seed) if drawn else {}
-    for name, result in tested.items():
-        first, second = pairs[name]
-        ours, theirs = drawn[name]
-        if _yes_or_no([*first, *second]):
-            both = [(x.value, y.value) for x, y in zip(first, second, strict=True) if x and y]
-            lost, won = both.count((1, 0)), both.count((0, 1))
-            result = result._replace(p=sign_test(lost, won), test="sign test")
-            if len(both) == sum(ours[1]) == sum(theirs[1]):  # else the figures are not of the same samples
-                low, high = tango(lost, won, len(both))
-                result = result._replace(low=low, high=high)
-        elif ours == theirs:
-            low, high = tango(0, 0, sum(map(bool, ours[1])))
-            result = result._replace(low=low, high=high)
-        found[name] = result
-    return {name: found[name] for name in pairs}
-
-
-def _permuted(drawn: Mapping[str, Any], seed: int) -> dict[str, Difference]:
-    """Differences with bootstrap intervals and permutation tests, batch by batch."""
-    import numpy as np
-
-    first, second = (
-        np.array([column for both in drawn.values() for column in both[side]], dtype=float).T
-        for side in (0, 1)
-    )
-    count, generator = len(first), np.random.default_rng(seed)
-    delta, totals = second - first, (first.sum(axis=0), second.sum(axis=0))
-
-    def gap(ours: Any, theirs: Any) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return theirs[..., ::2] / theirs[..., 1::2] - ours[..., ::2] / ours[..., 1::2]
-
-    value = gap(*totals)
-
-    def extreme(chosen: Any, among: Any) -> Any:
-        moved = chosen @ among
-        shuffled = gap(totals[0] + moved, totals[1] - moved)
-        return (np.abs(shuffled) >= np.abs(value) - 1e-12).sum(axis=0)
-
-    changed = delta[(delta != 0).any(axis=1)]
-    few = len(changed) <= ALL
-    step = max(1, 4_000_000 // count)
-    found, spread = np.zeros(len(value)), []
-    for start in range(0, SWAPS, step):
-        size = min(step, SWAPS - start)
-        if not few:
-            found += extreme(generator.integers(0, 2, (size, count)), delta)
-        if start < RESAMPLES:
-            again = generator.multinomial(count, np.full(count, 1 / count), min(size, RESAMPLES - start))
-            spread.append(gap(again @ first, again @ second))
-    if few:
-        ways = np.arange(2 ** len(changed))[:, None] >> np.arange(len(changed)) & 1
-        p, test = extreme(ways, changed) / len(ways), f"permutation all {len(ways)}"
-    else:
-        p, test = (found + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}"
-    low, high = np.nanquantile(np.concatenate(spread), [0.025, 0.975], axis=0)
-    return {
-        name: Difference(float(value[at]), float(low[at]), float(high[at]), float(p[at]), test)
-        for at, name in enumerate(drawn)
-    }
 
 
 def holm(found: Sequence[float | None]) -> list[float | None]:

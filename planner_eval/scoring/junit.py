@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner_eval.base.text import one_line, printable
 from planner_eval.records.files import Record
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _NO_XML = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _NO_FILES = ("standard input", "predictions", "gold", "plans", "the text")
@@ -98,28 +102,54 @@ def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
       </testsuite>
     </testsuites>
     """
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring
-
     kept = list(cases)
-    found = [case.outcome for case in kept]
-    counts = {"tests": str(len(kept))} | {f"{one}s": str(found.count(one)) for one in ("failure", "error")}
-    top = Element("testsuites", counts)
-    whole = SubElement(top, "testsuite", {"name": suite} | counts | {"skipped": str(found.count("skipped"))})
-    for case in kept:
-        group = f"{suite}.{case.group}" if case.group else suite
-        element = SubElement(whole, "testcase", name=_line(case.name), classname=_line(group))
-        if case.file is not None and case.file not in _NO_FILES:
-            element.set("file", _line(case.file))
-        if case.line is not None:
-            element.set("line", str(case.line))
-        if case.outcome != "passed":
-            message = _line(case.message)
-            made = SubElement(element, case.outcome, type=_line(case.code), message=message)
-            made.text = _xml(case.text) if case.text not in ("", case.message) else None
-        elif case.text:
-            SubElement(element, "system-out").text = _xml(case.text)
-    indent(top)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(top, encoding="unicode")
+    return "".join(junit_pieces(kept, Counter(case.outcome for case in kept), suite=suite))
+
+
+def junit_pieces(
+    cases: Iterable[Case], outcomes: Mapping[str, int], *, suite: str = "planeval"
+) -> Iterator[str]:
+    """A JUnit XML report as it is made: the same as :func:`junit` gives in one piece.
+
+    Args:
+        cases: The test cases.
+        outcomes: How many of them have which outcome, which stands before them.
+        suite: The suite's name, which the class names begin with.
+    """
+    from xml.etree.ElementTree import Element, indent, tostring
+
+    def start(name: str, attributes: dict[str, str]) -> str:
+        return tostring(Element(name, attributes), encoding="unicode").removesuffix(" />")
+
+    counts = {"tests": str(sum(outcomes.values()))}
+    counts |= {f"{one}s": str(outcomes.get(one, 0)) for one in ("failure", "error")}
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{start("testsuites", counts)}>\n  '
+    yield start("testsuite", {"name": suite} | counts | {"skipped": str(outcomes.get("skipped", 0))})
+    empty = True
+    for case in cases:
+        element = _element(case, suite)
+        indent(element, level=2)
+        yield f"{'>' * empty}\n    {tostring(element, encoding='unicode')}"
+        empty = False
+    yield (" />" if empty else "\n  </testsuite>") + "\n</testsuites>"
+
+
+def _element(case: Case, suite: str) -> Element:
+    from xml.etree.ElementTree import Element, SubElement
+
+    group = f"{suite}.{case.group}" if case.group else suite
+    element = Element("testcase", name=_line(case.name), classname=_line(group))
+    if case.file is not None and case.file not in _NO_FILES:
+        element.set("file", _line(case.file))
+    if case.line is not None:
+        element.set("line", str(case.line))
+    if case.outcome != "passed":
+        message = _line(case.message)
+        made = SubElement(element, case.outcome, type=_line(case.code), message=message)
+        made.text = _xml(case.text) if case.text not in ("", case.message) else None
+    elif case.text:
+        SubElement(element, "system-out").text = _xml(case.text)
+    return element
 
 
 def _line(text: str) -> str:

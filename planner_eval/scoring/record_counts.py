@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals
 
 
 class Records(NamedTuple):
@@ -43,19 +42,21 @@ class Records(NamedTuple):
     repeated: int = 0
 
 
-def count_records(rows: Sequence[Scored]) -> Records:
+def count_records(totals: Totals) -> Records:
     """Count what became of the records of one system; of records that were left out nothing is known.
 
-    >>> count_records([Scored("a", "same"), Scored("b", "unreadable")])[:6]
+    >>> from planner_eval.scoring.scored import Scored
+    >>> from planner_eval.scoring.totals import totals_of
+    >>> count_records(totals_of([Scored("a", "same"), Scored("b", "unreadable")], ()))[:6]
     (2, 1, 0, 1, 1, 1)
     """
-    states = Counter(row.state for row in rows)
+    states = totals.states
     return Records(
-        len(rows),
+        totals.pairs,
         states["same"] + states["different"],
-        sum(row.repaired for row in rows),
+        totals.flags["repaired"],
         states["same"],
-        strictly_same(rows),
+        totals.flags["strictly_same"],
         states["unreadable"],
         states["cut"],
         states["refused"],
@@ -64,11 +65,6 @@ def count_records(rows: Sequence[Scored]) -> Records:
         states["gold_unreadable"],
         states["gold_absent"],
     )
-
-
-def strictly_same(rows: Sequence[Scored]) -> int:
-    """How many predictions mean the same as gold and are readable without repair."""
-    return sum(row.state == "same" and not row.repaired for row in rows)
 
 
 def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:

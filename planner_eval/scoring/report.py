@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.metrics.counts import Counts, Tally
-from planner_eval.records.rows import JUDGED, STATES
+from planner_eval.records.rows import STATES
+from planner_eval.scoring.columns import Column, exact_sum
 from planner_eval.scoring.intervals import Interval, intervals
 from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,40 +40,95 @@ class Estimate:
         return self.tally.value if self.tally is not None else None
 
 
+class LeftOut(NamedTuple):
+    """A record that was left out, for an earlier one has its id.
+
+    Args:
+        id: The id.
+        file: The file that it stands in.
+        line: The line there, counted from 1, where it is known.
+    """
+
+    id: str | None
+    file: str
+    line: int | None
+
+
+class About(NamedTuple):
+    """How scored pairs came about.
+
+    Args:
+        answers: The field that was read as the answers.
+        pairing: How they were paired.
+        reading: How predictions were read, in words.
+        read: Which field was read as the answers, which as gold, in words.
+        file: The file of the predictions.
+        repeated: The records that were left out.
+    """
+
+    answers: str = "records"
+    pairing: str = "position"
+    reading: str = "strict"
+    read: Mapping[str, str] = {}
+    file: str = ""
+    repeated: tuple[LeftOut, ...] = ()
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {**self._asdict(), "read": dict(self.read), "repeated": [list(one) for one in self.repeated]}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> About:
+        """The same from JSON data."""
+        return cls(**data)._replace(repeated=tuple(LeftOut(*one) for one in data["repeated"]))
+
+
+UNSAID = About()
+"""Nothing is known of how pairs came about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The figures of one set of predictions.
 
     Args:
         figures: One a metric.
-        rows: The scored pairs, none left out.
+        rows: The scored pairs, none left out; of many read from a file when they are asked for.
         breakdown: Key → value → figures.
         signature: How the figures were made, in one line.
-        read: Which field was read as the answers, which as gold, in words.
-        lacks: What no gold plan has, of :data:`planner_eval.scoring.shown.HAS`.
+        totals: What the pairs add up to.
+        about: How the pairs came about.
     """
 
     figures: tuple[Estimate, ...]
-    rows: tuple[Scored, ...]
+    rows: Sequence[Scored]
     breakdown: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     signature: str
-    read: Mapping[str, str] = field(default_factory=dict)
-    lacks: tuple[str, ...] = ()
+    totals: Totals = field(repr=False)
+    about: About = UNSAID
+
+    @property
+    def read(self) -> Mapping[str, str]:
+        """Which field was read as the answers, which as gold, in words."""
+        return self.about.read
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What no gold plan has, of :data:`planner_eval.scoring.totals.HAS`."""
+        return self.totals.lacking
 
     @property
     def judged(self) -> int:
         """The pairs that every denominator counts: those with a readable gold plan."""
-        return sum(row.state in JUDGED for row in self.rows)
+        return self.totals.judged
 
     def states(self) -> dict[str, int]:
         """How many pairs are in which state."""
-        found = Counter(row.state for row in self.rows)
-        return {state: found[state] for state in STATES if found[state]}
+        return {state: self.totals.states[state] for state in STATES if self.totals.states[state]}
 
     def codes(self) -> dict[str, int]:
         """How often each code is a root cause, the commonest first."""
-        found = Counter(code for row in self.rows for code in row.codes)
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return dict(sorted(self.totals.codes.items(), key=lambda item: (-item[1], item[0])))
 
     def figure(self, name: str) -> float | None:
         """A figure by its name: ``calls``, or ``calls.precision``, ``calls.recall``, ``calls.macro``.
@@ -94,7 +150,7 @@ class Report:
         )
 
 
-def signature(policy: str, *, seed: int, **parts: str) -> str:
+def signature(policy: str, *, seed: int, version: str = __version__, **parts: str) -> str:
     """How figures were made, in one line, so that two of them can be told apart.
 
     >>> signature("default", seed=0, pairing="id").partition("|")[2]
@@ -102,66 +158,68 @@ def signature(policy: str, *, seed: int, **parts: str) -> str:
     """
     named = [f"{name} {value}" for name, value in (("policy", policy), *parts.items())]
     return " | ".join(
-        [f"planeval {__version__}", *named, f"micro from summed counts, 95 % intervals, seed {seed}"]
+        [f"planeval {version}", *named, f"micro from summed counts, 95 % intervals, seed {seed}"]
     )
 
 
 def make_report(
-    rows: Iterable[Scored],
-    metrics: Sequence[str],
+    totals: Totals,
+    rows: Sequence[Scored],
     *,
     made: str,
-    by: Sequence[str] = (),
     seed: int = 0,
-    read: Mapping[str, str] | None = None,
-    lacks: Sequence[str] = (),
+    about: About = UNSAID,
 ) -> Report:
-    """Sum up scored pairs.
+    """The report of scored pairs.
 
     Args:
+        totals: What the pairs add up to.
         rows: The pairs.
-        metrics: The metrics they were scored with.
         made: The report's signature.
-        by: What to break the figures down by, as the rows' keys.
         seed: Where the bootstrap's random numbers start.
-        read: Which field was read as the answers, which as gold, in words.
-        lacks: What no gold plan has.
+        about: How the pairs came about.
     """
-    kept = tuple(rows)
-    judged = [row for row in kept if row.state in JUDGED]
-    breakdown: dict[str, dict[str, tuple[Estimate, ...]]] = {}
-    for key in by:
-        breakdown[key] = {
-            value: figures([row for row in judged if row.keys.get(key) == value], metrics, seed=seed)
-            for value in group_values(judged, key)
-        }
-    return Report(figures(judged, metrics, seed=seed), kept, breakdown, made, read or {}, tuple(lacks))
+    breakdown = {
+        key: {value: figures(groups[value], seed=seed) for value in in_order(groups)}
+        for key, groups in totals.groups.items()
+    }
+    return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, about)
 
 
-def group_values(rows: Iterable[Scored], key: str) -> list[str]:
-    """What a key is in some rows, each once, numbers in their order."""
-    return sorted({row.keys[key] for row in rows if key in row.keys}, key=_natural)
+def report_of(
+    totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, seed: int, **said: str
+) -> Report:
+    """The report of scored pairs.
+
+    Args:
+        totals: What they add up to.
+        rows: The pairs.
+        about: How they came about.
+        policy: What the policy is called.
+        seed: Where random numbers start.
+        said: Which version scored them, where it is another.
+    """
+    parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
+    made = signature(policy, seed=seed, **said, **parts, reading=about.reading)
+    return make_report(totals, rows, made=made, seed=seed, about=about)
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """What a key is in some rows, numbers in their order."""
+    return sorted(values, key=_natural)
 
 
 def _natural(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 
-def figures(rows: Sequence[Scored], metrics: Sequence[str], *, seed: int = 0) -> tuple[Estimate, ...]:
-    """The figures of some pairs."""
-    columns = {name: [row.tallies.get(name) for row in rows] for name in metrics}
+def figures(columns: Mapping[str, Column], *, seed: int = 0) -> tuple[Estimate, ...]:
+    """The figures of some pairs, of which each metric has a column."""
     spread = intervals(columns, seed=seed)
     made = []
     for name, column in columns.items():
-        values = [t.value for t in column if t is not None and t.value is not None]
-        macro = sum(values) / len(values) if values else None
-        made.append(Estimate(name, _sum(column), macro, len(values), spread[name]))
+        values = [(t.value, count) for t, count in column.each() if t is not None and t.value is not None]
+        n = sum(count for _, count in values)
+        macro = exact_sum(values) / n if n else None
+        made.append(Estimate(name, column.total(), macro, n, spread[name]))
     return tuple(made)
-
-
-def _sum(column: Iterable[Tally | None]) -> Tally | None:
-    total: Any = None
-    for tally in column:
-        if tally is not None:
-            total = tally if total is None else total + tally
-    return total  # type: ignore[no-any-return]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
-from planner_eval.metrics.counts import Counts, Tally
-from planner_eval.scoring.junit import Case, junit, outcome
-from planner_eval.scoring.record_counts import strictly_same
+from planner_eval.metrics.counts import Counts
+from planner_eval.scoring.junit import Case, junit_pieces, outcome
 from planner_eval.scoring.report import Estimate, Report
+from planner_eval.scoring.row_lines import row_data, tally_data
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.shown import left_out_lines, shown
 
@@ -50,7 +52,7 @@ def write_report(
     every: Collection[str] = (),
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
-) -> str:
+) -> Iterator[str]:
     """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv`` (figures), ``md`` or ``junit``.
 
     Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null.
@@ -62,23 +64,77 @@ def write_report(
         every: Metrics whose figures are shown although they do not exist.
         limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
+
+    Returns:
+        The text in pieces, without a last line end; pairs are asked for as they are written.
     """
-    rows = [row for row in report.rows if not failures or row.state != "same"]
+    rows = (row for row in report.rows if not failures or row.state != "same")
     if form == "json":
-        return json.dumps(report_data(report, rows), ensure_ascii=False, indent=1)
+        return _json(report, rows)
     if form == "jsonl":
-        return "\n".join(json.dumps(row_data(row), ensure_ascii=False) for row in rows)
+        return joined("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
     if form == "junit":
-        return junit([*limits, *(_case(row, limited=bool(limits)) for row in rows), *beside])
+        limited = bool(limits)
+        cases = chain(limits, (_case(row, limited=limited) for row in rows), beside)
+        outcomes = Counter(case.outcome for case in (*limits, *beside))
+        for state, count in report.states().items():
+            outcomes[outcome(state, limited=limited)] += count * (not failures or state != "same")
+        return junit_pieces(cases, outcomes)
     if form == "csv":
-        return table(figure_rows(report.figures), form)
+        return iter([table(figure_rows(report.figures), form)])
     kept = shown(report.figures, every)
-    listed = rows if failures else []
+    listed = failures and report.totals.pairs > report.totals.states["same"]
     if form == "md":
-        said = [{"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason} for row in listed]
-        blocks = [table(said, form), table(figure_rows(kept), form), *_breakdowns(report, kept, form)]
-        return "\n\n".join(block for block in blocks if block)
-    return _text(report, listed, kept)
+        blocks = [table(figure_rows(kept), form), *_breakdowns(report, kept, form)]
+        return _blocks(_table_lines(rows) if listed else None, blocks)
+    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, kept))
+
+
+def joined(between: str, pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of a text with something between them, as they come.
+
+    >>> "".join(joined(", ", ["a", "b"]))
+    'a, b'
+    """
+    lead = ""
+    for piece in pieces:
+        yield lead + piece
+        lead = between
+
+
+def _json(report: Report, rows: Iterable[Scored]) -> Iterator[str]:
+    """The whole as ``json.dumps`` writes it, whose last key is the rows."""
+    head = json.dumps(report_data(report, ()), ensure_ascii=False, indent=1)
+    yield head.removesuffix("[]\n}")
+    empty = True
+    for row in rows:
+        said = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        yield f"{'[' if empty else ','}\n  {said}"
+        empty = False
+    yield "[]\n}" if empty else "\n ]\n}"
+
+
+def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str]:
+    """The lines of pairs, where there are some, then what else there is, an empty line between."""
+    if listed is not None:
+        yield from joined("\n", listed)
+    rest = "\n\n".join(block for block in blocks if block)
+    yield rest if listed is None or not rest else f"\n\n{rest}"
+
+
+def _lines(rows: Iterable[Scored], width: int) -> Iterator[str]:
+    for row in rows:
+        yield one_line(f"{row.id.ljust(width)}  {row.state.replace('_', ' ')}: {row.reason}", 200)
+
+
+def _table_lines(rows: Iterable[Scored]) -> Iterator[str]:
+    """A Markdown table of pairs, line by line."""
+    head = True
+    for row in rows:
+        said = {"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason}
+        made = table([said], "md")
+        yield made if head else made.rpartition("\n")[2]
+        head = False
 
 
 def _case(row: Scored, *, limited: bool) -> Case:
@@ -91,29 +147,18 @@ def _case(row: Scored, *, limited: bool) -> Case:
     return found._replace(code=code, message=f"{named}{row.reason.splitlines()[0]}{more}", text=row.reason)
 
 
-def _text(report: Report, listed: Sequence[Scored], kept: Sequence[Estimate]) -> str:
-    blocks = []
-    if listed:
-        width = max(len(row.id) for row in listed)
-        blocks.append(
-            "\n".join(
-                one_line(f"{row.id.ljust(width)}  {row.state.replace('_', ' ')}: {row.reason}", 200)
-                for row in listed
-            )
-        )
-    blocks.append(table(figure_rows(kept)))
-    blocks += _breakdowns(report, kept, "text")
+def _text(report: Report, kept: Sequence[Estimate]) -> list[str]:
+    """What a report says to people below the pairs, in blocks."""
+    totals = report.totals
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-    pairs = f"{len(report.rows)} pair{'s' * (len(report.rows) != 1)}"
+    pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
     lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
-    repaired = sum(row.repaired for row in report.rows)
-    unproved = sum(not row.proved for row in report.rows)
+    repaired, unproved, several = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
     if repaired:
         lines.append(
             f"{repaired} prediction{'s were' if repaired > 1 else ' was'} readable only after repair; "
-            f"read strictly, {strictly_same(report.rows)} of {report.judged} are the same"
+            f"read strictly, {totals.flags['strictly_same']} of {report.judged} are the same"
         )
-    several = sum(row.choices for row in report.rows)
     if several:
         lines.append(f"{several} with several choices or candidates, of which the first was read")
     lines += (
@@ -122,7 +167,8 @@ def _text(report: Report, listed: Sequence[Scored], kept: Sequence[Estimate]) ->
     if report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
     lines += left_out(report, [figure.name for figure in kept])
-    return "\n\n".join(part for part in [*blocks, "\n".join([*lines, report.signature])] if part)
+    tables = [table(figure_rows(kept)), *_breakdowns(report, kept, "text")]
+    return [*tables, "\n".join([*lines, report.signature])]
 
 
 def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
@@ -148,30 +194,6 @@ def _breakdown_rows(
     return rows
 
 
-def row_data(row: Scored) -> dict[str, Any]:
-    """A scored pair as JSON data."""
-    return {
-        "id": row.id,
-        "state": row.state,
-        "metrics": {name: tally_data(tally) for name, tally in row.tallies.items()},
-        "codes": list(row.codes),
-        "reason": row.reason,
-        "proved": row.proved,
-        **({"keys": dict(row.keys)} if row.keys else {}),
-        **({"repaired": True} if row.repaired else {}),
-        **({"choices": True} if row.choices else {}),
-    }
-
-
-def tally_data(tally: Tally | None) -> dict[str, Any] | None:
-    """Counts as JSON data."""
-    if tally is None:
-        return None
-    if isinstance(tally, Counts):
-        return {"hit": tally.hit, "pred": tally.pred, "gold": tally.gold, "f1": tally.f1}
-    return {"part": tally.part, "whole": tally.whole, "value": tally.value}
-
-
 def _figure_data(figure: Estimate) -> dict[str, Any]:
     span = figure.interval
     counts = figure.tally if isinstance(figure.tally, Counts) else None
@@ -184,16 +206,16 @@ def _figure_data(figure: Estimate) -> dict[str, Any]:
     return data
 
 
-def report_data(report: Report, rows: Sequence[Scored]) -> dict[str, Any]:
-    """A report as JSON data."""
+def report_data(report: Report, rows: Iterable[Scored]) -> dict[str, Any]:
+    """A report as JSON data, with some of its rows."""
     return {
         "schema": "planeval.report/1",
         "signature": report.signature,
         **report.read,
-        "pairs": len(report.rows),
+        "pairs": report.totals.pairs,
         "judged": report.judged,
         "states": report.states(),
-        "strictly_same": strictly_same(report.rows),
+        "strictly_same": report.totals.flags["strictly_same"],
         "figures": {figure.name: _figure_data(figure) for figure in report.figures},
         "breakdown": {
             key: {value: {f.name: _figure_data(f) for f in found} for value, found in groups.items()}

@@ -1,59 +1,18 @@
-"""Compared pairs in writing: for people, as JSON, CSV, Markdown or JUnit."""
+"""A compared pair in writing: in full and in short for people, as a row of a table, as a test case."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
-from planner_eval.base.text import one_line, printable
+from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff, Edit
 from planner_eval.comparison.sentences import call_name, calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
-from planner_eval.records.rows import STATES, Row, row_data, span_of
-from planner_eval.scoring.junit import Case, junit, outcome
-
-
-def write_rows(
-    rows: Sequence[Row],
-    form: str = "text",
-    *,
-    many: bool = True,
-    places: bool = False,
-    structure: bool = False,
-    records: Sequence[Record | None] = (),
-) -> str:
-    """Compared pairs in one of :data:`~planner_eval.base.formats.WRITTEN`.
-
-    Args:
-        rows: What became of each pair.
-        form: The format.
-        many: False for one pair, which is told in full instead of on one line.
-        places: Tell line and column of each edit of one pair as well.
-        structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
-        records: The records that the rows are about, for JUnit; one a row, or none at all.
-
-    Returns:
-        The text, without a last line end.
-    """
-    if form == "text":
-        if many:
-            return _lines(rows)
-        return "\n".join(explanation(row, places=places, structure=structure) for row in rows)
-    if form == "json":
-        data: Any = [row_data(row, structure=structure) for row in rows]
-        return json.dumps(data if many or len(data) != 1 else data[0], ensure_ascii=False, indent=1)
-    if form == "jsonl":
-        return "\n".join(json.dumps(row_data(row, structure=structure), ensure_ascii=False) for row in rows)
-    if form == "junit":
-        return junit(_case(row, record) for row, record in zip_longest(rows, records))
-    from planner_eval.base.tables import table
-
-    return table([_flat(row) for row in rows], form, width=200)
+from planner_eval.records.rows import STATES, Row, span_of
+from planner_eval.scoring.junit import Case, outcome
 
 
 def explanation(row: Row, *, places: bool = False, structure: bool = False) -> str:
@@ -112,14 +71,8 @@ def _headline(diff: Diff) -> str:
     return text + bounded
 
 
-def _lines(rows: Sequence[Row]) -> str:
-    """One line a pair, then the summary."""
-    width = max((len(row.id) for row in rows), default=0)
-    lines = [one_line(f"{row.id.ljust(width)}  {_short(row)}", 200) for row in rows]
-    return "\n".join([*lines, summary(rows)])
-
-
-def _short(row: Row) -> str:
+def in_short(row: Row) -> str:
+    """One pair on one line: the verdict, its causes, and the first of them in words."""
     if row.diff is None:
         mended = f"; {_readable(row)}" if row.mended is not None else ""
         return f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).splitlines()[0]}{mended}"
@@ -135,16 +88,8 @@ def _readable(row: Row) -> str:
     return f"{what}: {calls_name(row.mended or Plan())}"
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
-    states = Counter(row.state for row in rows)
-    named = ", ".join(f"{states[state]} {state.replace('_', ' ')}" for state in STATES if states[state])
-    bounded = sum(row.diff is not None and not row.diff.proved for row in rows)
-    more = f" ({bounded} not proved: the search was bounded)" if bounded else ""
-    return f"{len(rows)} pair{'s' * (len(rows) != 1)}: {named or 'none'}{more}"
-
-
-def _flat(row: Row) -> dict[str, Any]:
+def flat(row: Row) -> dict[str, Any]:
+    """One pair as a row of a table, by its columns."""
     found = row.diff
     return {
         "id": row.id,
@@ -157,11 +102,12 @@ def _flat(row: Row) -> dict[str, Any]:
     }
 
 
-def _case(row: Row, record: Record | None) -> Case:
+def case(row: Row, record: Record | None) -> Case:
+    """One pair as a test case, about a record."""
     found = Case(row.id, outcome(row.state, limited=False), row.state, group="diff").at(record)
     if row.diff is None:
         said = row.error or STATES[row.state]
         return found._replace(message=f"{row.state.replace('_', ' ')}: {said.splitlines()[0]}", text=said)
     if row.diff.same:
         return found
-    return found._replace(code=row.diff.roots[0].code, message=_short(row), text=explanation(row))
+    return found._replace(code=row.diff.roots[0].code, message=in_short(row), text=explanation(row))

@@ -82,7 +82,7 @@ class ReportData(_Written):
     figures: dict[str, FigureData]
     breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
-    rows: list[RowData]
+    rows: list[RowData] = key("One a pair; of the report of a run they stand in its rows.jsonl.")
 
 
 class RecordsData(_Written):

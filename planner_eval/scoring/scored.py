@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from planner_eval.base.quick import quick
 from planner_eval.comparison.align import match
 from planner_eval.metrics import DEFAULT_METRICS, measure
 from planner_eval.metrics.counts import Tally
@@ -20,7 +21,7 @@ STRUCTURE = ("calls", "depth", "pattern", "scope")
 """What gold's structure can be broken down by; a plan without apps has no scope."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Scored:
     """The counts of one pair.
 

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from planner_eval.plan.model import Plan
 from planner_eval.scoring.report import Estimate
-
-HAS: Mapping[str, Callable[[Plan], bool]] = {
-    "calls": lambda plan: bool(plan.calls),
-    "app": lambda plan: any(call.app is not None for call in plan.calls),
-    "arguments": lambda plan: any(call.arguments for call in plan.calls),
-    "references": lambda plan: bool(plan.edges),
-}
-"""What a gold plan may have that figures count."""
 
 _SAID = {
     "calls": "no gold plan has calls",

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.policy.unused import Names
-from planner_eval.scoring.compare import make_comparison
+from planner_eval.scoring.compare import System, comparison_of
 from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.contrast import Comparison, Contrast
-from planner_eval.scoring.report import signature
 from planner_eval.scoring.scored import FIELDS, STRUCTURE
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, refuse_reading
+from planner_eval.scoring.totals import Totals
+from planner_eval.verbs.evaluating import Paired, Progress, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, no_text
-from planner_eval.verbs.scoring import mending, reading_name, refuse_seed, refuse_unknown_keys, scored_pairs
+from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
+from planner_eval.verbs.scoring import (
+    mending,
+    refuse_seed,
+    refuse_unknown_keys,
+    scored_rows,
+    scoring_job,
+)
 
 Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
 """Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
@@ -43,7 +49,7 @@ def compare(
 @overload
 def compare(
     first: Systems,
-    second: Source,
+    second: Source = ...,
     *,
     policy: AnyPolicy = ...,
     metrics: Iterable[str] = ...,
@@ -57,7 +63,7 @@ def compare(
 
 def compare(
     first: Any,
-    second: Source,
+    second: Source = None,
     gold: Source = None,
     *,
     policy: AnyPolicy = DEFAULT_POLICY,
@@ -71,11 +77,13 @@ def compare(
     """Compare systems' predictions for the same gold plans: paired differences, and how sure they are.
 
     ``compare(a, b, gold)`` compares two and gives their contrast; ``compare([a, b, c], gold)`` or
-    ``compare({"base": a, "tuned": b}, gold)`` compares each of the others with the first.
+    ``compare({"base": a, "tuned": b}, gold)`` compares each of the others with the first. Of runs that
+    :func:`score` kept in folders ``compare([Path("a"), Path("b")])``, which have been scored.
 
     Args:
         first: The one's predictions: the path of a file, what :func:`planner_eval.read` gave, or a list. Or,
-            without a third argument, a list of two or more such systems, or a mapping from their names.
+            without a third argument, a list of two or more such systems, or a mapping from their names; of
+            folders of runs without a second.
         second: The other's predictions; or the gold plans.
         gold: The gold plans of both.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
@@ -107,6 +115,10 @@ def compare(
     if isinstance(systems, Mapping):
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
+    if gold is None and second is None:
+        from planner_eval.verbs.score_runs import compare_kept
+
+        return compare_kept(systems, called, by=by, seed=seed)
     right = reading.golds(no_text(second if gold is None else gold))
     every = [mending(pair(side, right, reading=reading)) for side in systems]
     found = _compared(every, policy_of(policy), choose(metrics), by, called, seed, progress)
@@ -139,29 +151,14 @@ def _compared(
     progress: Progress | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
+    jobs = [scoring_job(paired, metrics, policy, keys) for paired in every]
     known = Names()
-    runs = [scored_pairs(paired, metrics, policy, keys, progress, known) for paired in every]
+    systems = []
+    for job, paired in zip(jobs, every, strict=True):
+        totals = Totals((), keys)  # the figures are of pairs of samples
+        rows = scored_rows(job, paired, totals, progress)
+        systems.append(System(rows, totals, job.about))
+        known.seen |= totals.names.seen
     known.check(policy)
-    refuse_unknown_keys(by, runs[0].rows)
-    parts = {
-        "answers": " and ".join(paired.pred.content or "records" for paired in every),
-        "pairing": " and ".join(f"{p.by} ({run.notations})" for p, run in zip(every, runs, strict=True)),
-    }
-    parts["reading"] = reading_name(every[0].reading)
-    found = make_comparison(
-        [run.rows for run in runs],
-        metrics,
-        names=names,
-        made=signature(policy.name, seed=seed, **parts),
-        by=[key for key in keys if any(key in row.keys for row in runs[0].rows)],
-        seed=seed,
-    )
-    made = []
-    for each, paired in zip(found.contrasts, every[1:], strict=True):
-        repeated = (len(every[0].repeated), len(paired.repeated))
-        first, second = (
-            counts._replace(repeated=more) for counts, more in zip(each.records, repeated, strict=True)
-        )
-        read = {"first": every[0].pred.said, "second": paired.pred.said, "gold": paired.gold.said}
-        made.append(replace(each, records=(first, second), read=read, lacks=runs[0].lacks))
-    return Comparison(tuple(made))
+    refuse_unknown_keys(by, systems[0].totals)
+    return comparison_of(systems, metrics, names=names, by=keys, seed=seed, policy=policy.name)

@@ -19,6 +19,7 @@ _PACKAGES = {
     "sentence_transformers": "embeddings (extra: embed)",
     "zstandard": "files packed with zstd, before Python 3.14 (extra: zstd)",
     "pyarrow": "Parquet (extra: parquet)",
+    "ray": "runs on many machines (extra: ray)",
 }
 
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
-from planner_eval.dialects.sources import Which
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.policy.unused import Names
 from planner_eval.records import pairing, rows
 from planner_eval.records.fields import GOLD_FIELDS
 from planner_eval.records.files import PlanFile, Record
-from planner_eval.records.gold import doubts, read_gold
+from planner_eval.records.gold import read_gold
 from planner_eval.records.plans import read_plan
 from planner_eval.records.rows import Row
 from planner_eval.records.several import by_name
+from planner_eval.records.storing import AS_USUAL, Store
 from planner_eval.verbs.policies import AnyPolicy, policy_of
-from planner_eval.verbs.reading import Source, inferring, no_text, only_record, parse, read_as
+from planner_eval.verbs.reading import Source, no_text, only_record, parse
+from planner_eval.verbs.readings import AS_IT_COMES, Reading, refuse_reading
 
 T = TypeVar("T")
 
@@ -76,91 +77,10 @@ def same(pred: Source, gold: Source) -> bool:
     >>> same("a = f(#x='1', #y='2')", "b = f(#y='2', #x='1')")
     True
     """
-    return same_plans(parse(pred), parse(gold))
-
-
-class Reading(NamedTuple):
-    """How predictions and gold plans are read out of files, and paired.
-
-    Args:
-        dialect: The notation of the plans; recognised when left out.
-        id_field: The field of a record that names it; recognised when left out.
-        text_field: The field of a record that holds its plan; recognised when left out.
-        gold_dialect: The notation of the gold plans, where it is another.
-        gold_id_field: The field that names a gold record, where it is another.
-        gold_text_field: The field of a gold record that holds its plan.
-        by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
-        repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,
-            as the verb does it: :func:`score` and :func:`compare` mend, :func:`evaluate` does not.
-        compute: ``"arithmetic"``: expressions of numbers become numbers, in gold plans too.
-        cache: The cache folder of data sets, where one is named and it is not the usual one.
-        folder: Where the data sets that are named lie, instead of the cache.
-        turn: Which turn of the assistant is read of conversations, on both sides: ``"first"``, ``"last"`` or
-            its number; all turns when left out.
-        infer: Infer edges, see :func:`planner_eval.parse`: breakdowns by gold's depth and patterns count
-            them and drawings show them; no metric and no verdict does.
-    """
-
-    dialect: str | None = None
-    id_field: str | None = None
-    text_field: str | None = None
-    gold_dialect: str | None = None
-    gold_id_field: str | None = None
-    gold_text_field: str | None = None
-    by: str | None = None
-    repair: bool | None = None
-    compute: str | None = None
-    cache: str | None = None
-    folder: str | None = None
-    turn: Which = None
-    infer: bool = False
-
-    def answers(self, source: Source) -> PlanFile:
-        """The predictions of a file; `source` is what :func:`read` takes."""
-        places = (self.cache, self.folder)
-        found = read_as(source, "answer", self.id_field, self.text_field, places=places)
-        return self._told(found)
-
-    def golds(self, source: Source) -> PlanFile:
-        """The gold plans of a file; `source` is what :func:`read` takes."""
-        spare, places = (self.id_field, self.text_field), (self.cache, self.folder)
-        found = read_as(source, "gold", self.gold_id_field, self.gold_text_field, spare, places)
-        return self._told(found)
-
-    def _told(self, found: PlanFile) -> PlanFile:
-        found = found.of_turn(self.turn)
-        return inferring(found) if self.infer else found
-
-    def notes_of(self, preds: Sequence[PlanFile], gold: PlanFile) -> tuple[str, ...]:
-        """What the user should know of files: what was left out, ids given twice, what is in doubt.
-
-        Args:
-            preds: Files of predictions; of a directory the names of its files come before ids where they
-                have to, as :func:`pair` does it.
-            gold: The gold plans.
-        """
-        sides = [by_name(pred, gold) for pred in preds]
-        files = (*(pred for pred, _ in sides), sides[0][1])
-        unsure = (said for pred, right in sides for said in pairing.doubts(pred, right, by=self.by))
-        noted = (note for file in files for note in file.notes)
-        return tuple(dict.fromkeys([*noted, *unsure, *doubts(gold)]))
-
-
-AS_IT_COMES = Reading()
-"""Everything is recognised."""
-
-
-def refuse_reading(reading: Any) -> None:
-    """Refuse what says nothing of how files are read, and a way to pair that there is not.
-
-    Raises:
-        InputError: says what is expected.
-    """
-    if not isinstance(reading, Reading):
-        raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
-    if reading.by is not None and reading.by not in pairing.WAYS:
-        ways = " or ".join(map(repr, pairing.WAYS))
-        raise InputError(f"reading.by is {reading.by!r}, expected {ways}, or None")
+    plan = parse(pred)
+    if isinstance(pred, str) and pred == gold:
+        return same_plans(plan, plan)
+    return same_plans(plan, parse(gold))
 
 
 class Paired(NamedTuple):
@@ -170,7 +90,8 @@ class Paired(NamedTuple):
         pred: The predictions.
         gold: The gold plans.
         by: ``"id"``, ``"position"`` or ``"file"`` (one plan each).
-        pairs: (prediction, gold); None stands for a missing partner.
+        pairs: (prediction, gold); None stands for a missing partner. Of large files they are read whenever
+            they are asked for; slices too.
         repeated: Records left out because an earlier one has their id.
         reading: How the plans are read.
     """
@@ -178,8 +99,8 @@ class Paired(NamedTuple):
     pred: PlanFile
     gold: PlanFile
     by: str
-    pairs: tuple[tuple[Record | None, Record | None], ...]
-    repeated: tuple[Record, ...] = ()
+    pairs: Sequence[tuple[Record | None, Record | None]]
+    repeated: Sequence[Record] = ()
     reading: Reading = AS_IT_COMES
 
     @property
@@ -189,7 +110,12 @@ class Paired(NamedTuple):
 
 
 def pair(
-    pred: Source, gold: Source, *, reading: Reading = AS_IT_COMES, id: str | Collection[str] | None = None
+    pred: Source,
+    gold: Source,
+    *,
+    reading: Reading = AS_IT_COMES,
+    id: str | Collection[str] | None = None,
+    store: Store = AS_USUAL,
 ) -> Paired:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
 
@@ -200,6 +126,7 @@ def pair(
         reading: How both are read.
         id: Keep only the records of this id, or of these; a prediction in a file of its own then answers
             the record of one id.
+        store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
         InputError: a file cannot be used, two gold plans have one id, no record has an `id`, or one field
@@ -210,22 +137,24 @@ def pair(
     'id'
     """
     refuse_reading(reading)
-    left, right = reading.answers(no_text(pred)), reading.golds(no_text(gold))
+    left, right = reading.answers(no_text(pred), store), reading.golds(no_text(gold), store)
     _refuse_itself(left, right, reading)
     left, right = by_name(left, right)
     wanted = (id,) if isinstance(id, str) else tuple(id or ())
     if len(wanted) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=wanted[0]),))
-    found = pairing.pair(left, right, by=reading.by)
+    found = pairing.pair(left, right, by=reading.by, folder=store.folder)
     pairing.refuse_repeated_gold(found, right.records)
-    pairs = found.pairs
-    if wanted:
-        known = dict.fromkeys(r.id for p in pairs for r in p if r is not None and r.id is not None)
-        pairing.refuse_unknown(wanted, known)
-        pairs = tuple(p for p in pairs if any(r is not None and r.id in wanted for r in p))
-    if reading.infer:  # an answer's tools are those of its gold record
-        pairs = tuple((p._replace(infer=g.infer) if p and g else p, g) for p, g in pairs)
+    pairs = pairing.of_ids(found.pairs, wanted) if wanted else found.pairs
+    if reading.infer:
+        pairs = pairing.each(pairs, _with_tools)
     return Paired(left, right, found.by, pairs, found.repeated, reading)
+
+
+def _with_tools(pair: tuple[Record | None, Record | None]) -> tuple[Record | None, Record | None]:
+    """An answer's tools are those of its gold record."""
+    pred, gold = pair
+    return (pred._replace(infer=gold.infer) if pred and gold else pred, gold)
 
 
 def _refuse_itself(pred: PlanFile, gold: PlanFile, reading: Reading) -> None:
@@ -260,7 +189,8 @@ def evaluate(
         pred: The predictions, as for :func:`pair`; or what that gave.
         gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        located: Find the places of calls and arguments in the texts, which may mean to read them twice.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
         reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
@@ -300,20 +230,19 @@ def rows_of(
     return found if progress is None else counted(found, len(paired.pairs), progress)
 
 
-def refuse_unknown_names(paired: Paired, rows: Iterable[Row], policy: Policy) -> None:
+def refuse_unknown_names(paired: Paired, names: Names, policy: Policy) -> None:
     """Look whether the policy's own rules name tools and arguments that there are.
 
     Args:
         paired: The files, of which more may be known than of the pairs alone.
-        rows: What became of the pairs.
+        names: Those of the pairs' plans; others are added where these are not enough.
         policy: How values compare.
 
     Raises:
         PolicyError: a rule names what neither a plan of the files nor the policy's catalog has.
     """
-    names = Names()
-    for row in rows:
-        names.add((row.pred, row.gold))
+    if not any(rule.where for rule in policy.rules):
+        return
     how = paired.reading
     sides = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))
     if names.unknown(policy):

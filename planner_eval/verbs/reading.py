@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
@@ -19,8 +20,10 @@ from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.plans import read_plan
 from planner_eval.records.several import read_path
 from planner_eval.records.shapes import shape_of
+from planner_eval.records.storing import AS_USUAL, Store
 
 if TYPE_CHECKING:
+    from planner_eval.catalogs.signatures import Known
     from planner_eval.plan.inferred import Signatures
 
 Source: TypeAlias = Any
@@ -41,6 +44,7 @@ def read(
     cache: str | None = None,
     folder: str | None = None,
     turn: Which = None,
+    store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
 
@@ -55,6 +59,7 @@ def read(
         folder: Where a data set's files lie, instead of the cache.
         turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
             counted from 1; all turns when left out.
+        store: From which size on the records of a file are kept on disk, and where.
 
     Returns:
         The records, none left out; :func:`parse` gives the plan of each, or the reason why not.
@@ -68,7 +73,8 @@ def read(
     (['q1', 'q2'], 'f')
     """
     refuse_turn(turn)
-    return read_as(source, role, id_field, text_field, places=(cache, folder)).of_turn(turn)
+    found = read_as(source, role, id_field, text_field, places=(cache, folder), store=store)
+    return found.of_turn(turn)
 
 
 def read_as(
@@ -78,6 +84,7 @@ def read_as(
     text_field: str | None,
     spare: tuple[str | None, str | None] = (None, None),
     places: tuple[str | None, str | None] = (None, None),
+    store: Store = AS_USUAL,
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
@@ -88,7 +95,7 @@ def read_as(
         return PlanFile(source.file, (source,), False)
     named: Any = {"id_field": id_field, "text_field": text_field, "role": role, "spare": spare}
     if isinstance(source, (str, os.PathLike)):
-        return _read_named(os.fspath(source), named, places)
+        return _read_named(os.fspath(source), {**named, "store": store}, places)
     if isinstance(source, Plan):
         return PlanFile(_NAMES[role], (Record(_NAMES[role], 0, None, source),), False)
     if isinstance(source, (list, tuple)) and source and all(isinstance(one, Record) for one in source):
@@ -203,7 +210,11 @@ def inferring(file: PlanFile) -> PlanFile:
     from planner_eval.catalogs.signatures import Known
 
     known = Known()
-    return file._replace(records=tuple(one._replace(infer=known.of(one.tools)) for one in file.records))
+    return file.each(partial(_inferring, known))
+
+
+def _inferring(known: Known, record: Record) -> Record:
+    return record._replace(infer=known.of(record.tools))
 
 
 def signatures_of(catalog: Any) -> Signatures:

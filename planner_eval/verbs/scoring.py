@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from operator import index
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
+from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.metrics import score as score_plans
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
-from planner_eval.policy.unused import Names
-from planner_eval.records.files import Record
-from planner_eval.records.rows import JUDGED, Row
-from planner_eval.scoring import report as reports
-from planner_eval.scoring.report import Report
-from planner_eval.scoring.scored import STRUCTURE, Scored, score_rows
-from planner_eval.scoring.shown import HAS
-from planner_eval.verbs.evaluating import AS_IT_COMES, Paired, Progress, Reading, pair, rows_of
+from planner_eval.scoring.report import About, LeftOut, Report, report_of
+from planner_eval.scoring.scored import STRUCTURE, Scored
+from planner_eval.scoring.totals import Totals
+from planner_eval.verbs.evaluating import Paired, Progress, counted, pair
 from planner_eval.verbs.policies import AnyPolicy, policy_of
 from planner_eval.verbs.reading import Source, is_one, parse
+from planner_eval.verbs.readings import AS_IT_COMES, Reading
+
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
+
+AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 
 @overload
@@ -38,14 +42,19 @@ def score(
 
 @overload
 def score(
-    pred: Paired,
+    pred: Paired | os.PathLike[str],
     gold: None = None,
     policy: AnyPolicy = ...,
     *,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     seed: int = ...,
-    progress: Progress | None = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
+    engine: OnRay | None = ...,
 ) -> Report: ...
 
 
@@ -60,7 +69,12 @@ def score(
     by: Sequence[str] = ...,
     seed: int = ...,
     reading: Reading = ...,
-    progress: Progress | None = ...,
+    progress: Callable[..., None] | None = ...,
+    jobs: int | None = ...,
+    folder: AnyPath | None = ...,
+    deadline: float = ...,
+    part: int | None = ...,
+    engine: OnRay | None = ...,
 ) -> Any: ...
 
 
@@ -74,14 +88,20 @@ def score(
     by: Sequence[str] = (),
     seed: int = 0,
     reading: Reading = AS_IT_COMES,
-    progress: Progress | None = None,
+    progress: Callable[..., None] | None = None,
+    jobs: int | None = None,
+    folder: AnyPath | None = None,
+    deadline: float = 60.0,
+    part: int | None = None,
+    engine: OnRay | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
 
     Args:
         pred: The prediction: a plan, its text or data. Or many: the path of a file, what
-            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave.
-        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave.
+            :func:`planner_eval.read` gave, a list of them, or what :func:`planner_eval.pair` gave; or the
+            folder of a run, as a path.
+        gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave, or a run.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
@@ -89,7 +109,14 @@ def score(
             fields of its record.
         seed: Of many: where the random numbers of intervals start.
         reading: Of many: how they are read and paired.
-        progress: Of many: is told how many pairs are done.
+        progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
+            them took too long or ended their process.
+        jobs: Of many: how many processes work on them, 0 for as many as there are cores; this one alone
+            when left out.
+        folder: Of many: where the run is kept; what an earlier call has done there is not done again.
+        deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
+        part: By processes: how many pairs are done in one go, which changes nothing in the results.
+        engine: By processes: those of a Ray cluster, not of this machine.
 
     Returns:
         Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
@@ -109,24 +136,50 @@ def score(
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
     refuse_seed(seed)
+    if gold is None and isinstance(pred, os.PathLike):
+        from planner_eval.verbs.score_runs import kept_score
+
+        return kept_score(os.fspath(pred), seed)
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
-    chosen, names = policy_of(policy), choose(metrics)
-    known = Names()
-    run = scored_pairs(paired, names, chosen, by, progress, known)
-    known.check(chosen)
-    refuse_unknown_keys(by, run.rows)
-    parts = {"answers": paired.pred.content or "records", "pairing": paired.by, "notation": run.notations}
-    parts["reading"] = reading_name(paired.reading)
-    return reports.make_report(
-        run.rows,
-        names,
-        made=reports.signature(chosen.name, seed=seed, **parts),
-        by=by,
-        seed=seed,
-        read={"answers": paired.pred.said, "gold": paired.gold.said},
-        lacks=run.lacks,
+    chosen = policy_of(policy)
+    job = scoring_job(paired, choose(metrics), chosen, by)
+
+    def made(totals: Totals, rows: Sequence[Scored]) -> Report:
+        totals.names.check(chosen)
+        refuse_unknown_keys(by, totals)
+        return report_of(totals, rows, job.about, policy=chosen.name, seed=seed)
+
+    if jobs is None and folder is None:
+        totals = job.fold()
+        return made(totals, scored_rows(job, paired, totals, progress))
+    from planner_eval.verbs.score_runs import run_score
+
+    how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
+    how["engine"] = engine
+    return run_score(job, paired, made, deadline=deadline, **how)
+
+
+def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str]) -> ScoreJob:
+    """How the pairs of two files are scored."""
+    about = About(
+        paired.pred.content or "records",
+        paired.by,
+        reading_name(paired.reading),
+        {"answers": paired.pred.said, "gold": paired.gold.said},
+        paired.pred.name,
+        tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
     )
+    told = replace(policy, unknown=None)  # a function of this process alone
+    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about)
+
+
+def scored_rows(
+    job: ScoreJob, paired: Paired, totals: Totals, progress: Progress | None
+) -> tuple[Scored, ...]:
+    """The scored pairs, which are added to the sums."""
+    rows = job.scored(paired.pairs, totals)
+    return tuple(rows if progress is None else counted(rows, len(paired.pairs), progress))
 
 
 def refuse_seed(seed: Any) -> None:
@@ -156,61 +209,13 @@ def reading_name(reading: Reading) -> str:
     return f"{how}, edges inferred" if reading.infer else how
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Scored pairs, and how they came about.
-
-    Args:
-        rows: The scored pairs.
-        notations: The notations that were read, joined by ``+``.
-        lacks: What no gold plan has that figures count.
-    """
-
-    rows: list[Scored]
-    notations: str
-    lacks: tuple[str, ...] = ()
-
-
-def scored_pairs(
-    paired: Paired,
-    metrics: tuple[str, ...],
-    policy: Policy,
-    by: Sequence[str],
-    progress: Progress | None,
-    names: Names,
-) -> Run:
-    """Score the pairs of two files, and note which tools and arguments there are."""
-    notations: set[str | None] = set()
-    lacks = set(HAS)
-
-    def seen(rows: Iterable[Row]) -> Iterator[Row]:
-        for row in rows:
-            names.add((row.pred, row.gold))
-            notations.update(plan.dialect for plan in (row.pred, row.gold) if plan is not None)
-            if row.gold is not None:
-                lacks.difference_update([what for what in lacks if HAS[what](row.gold)])
-            yield row
-
-    rows = rows_of(paired, policy, progress, mends=False)
-    scored = score_rows(seen(rows), metrics, policy=policy, by=by)
-    found = [_placed(row, *both) for row, both in zip(scored, paired.pairs, strict=True)]
-    read = "+".join(sorted(name or "?" for name in notations)) or "none"
-    return Run(found, read, tuple(what for what in HAS if what in lacks))
-
-
-def _placed(row: Scored, pred: Record | None, gold: Record | None) -> Scored:
-    record = pred or gold
-    return row if record is None else replace(row, file=record.file, line=record.line)
-
-
-def refuse_unknown_keys(by: Iterable[str], rows: Iterable[Scored]) -> None:
+def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
     """A key that no gold record has would break nothing down, in silence.
 
     Raises:
         InputError: names the key and what there is.
     """
-    judged = [row for row in rows if row.state in JUDGED]
     for key in by:
-        if judged and not any(key in row.keys for row in judged):
+        if totals.judged and not totals.groups[key]:
             known = ", ".join(STRUCTURE)
             raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {known}")

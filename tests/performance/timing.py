@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import os
+import resource
 import statistics
 import subprocess
 import time
@@ -68,3 +69,11 @@ def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
     xs, ys = [math.log(s) for s in sizes], [math.log(t) for t in times]
     mx, my = statistics.mean(xs), statistics.mean(ys)
     return sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / sum((x - mx) ** 2 for x in xs)
+
+
+def processor_seconds(command: Sequence[str]) -> float:
+    """The processor time of a whole process and of those that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import suppress
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.jsontext import Places, loads, parse_located
+from planner_eval.base.jsonplaces import scanned
+from planner_eval.base.jsontext import Located, Places, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
@@ -132,6 +134,23 @@ def test_sections_and_names_read_alike_by_hand_and_by_the_grammar(
         ]
 
 
+json_texts = st.builds(
+    lambda values, between, indent: between.join(json.dumps(value, indent=indent) for value in values),
+    st.lists(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+            lambda inner: (
+                st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+            ),
+            max_leaves=8,
+        ),
+        max_size=3,
+    ),
+    st.sampled_from([" ", "\n", "", ",", "]"]),
+    st.sampled_from([None, 1]),
+)
+
+
 def places_free(located: object) -> object:
     return Places([located]).values[0]  # type: ignore[list-item]
 
@@ -144,6 +163,26 @@ def test_json_reads_alike_by_json_and_by_the_grammar(text: str) -> None:
     except ParseError:
         return
     assert repr(Places(parse_located(text)).values) == repr(fast)
+
+
+def placed_free(located: object) -> object:
+    """A located value with all of its places, as plain data."""
+    if isinstance(located, Located):
+        return located.span, located.is_object, placed_free(located.data)
+    if isinstance(located, (list, tuple)):
+        return [placed_free(item) for item in located]
+    return repr(located)
+
+
+@examples(300)
+@given(st.one_of(st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")]), broken, json_texts))
+def test_places_in_json_are_those_of_the_grammar(text: str) -> None:
+    try:
+        wanted = placed_free(parse_located(text))
+    except ParseError:
+        wanted = None
+    found = scanned(text)
+    assert (None if found is None else placed_free(found)) == wanted
 
 
 @examples(300)

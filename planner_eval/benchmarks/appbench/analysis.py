@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.appbench.evaluation import Side, expand_city, f1, same_value
-from planner_eval.benchmarks.appbench.text import read_analysed_call, split_answer
+from planner_eval.benchmarks.appbench.text import read_analysed_call
 from planner_eval.benchmarks.report import Figure
 
 SHARES = (
@@ -71,18 +71,13 @@ class Errors(NamedTuple):
     with_mismatched_dependent: int = 0
 
 
-def predicted_side(text: str) -> Side:
-    """What the analysis sees of an answer; calls that cannot be read are no calls."""
-    apps, lines = split_answer(text)
-    return _side(apps, lines)
-
-
 def gold_side(gold: Mapping[str, Any]) -> Side:
     """What the analysis sees of a gold record's ``output``."""
-    return _side(gold["used_app"], gold["api_results"])
+    return side(gold["used_app"], gold["api_results"])
 
 
-def _side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+def side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+    """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
     calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
     return Side(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
 
@@ -97,6 +92,8 @@ def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int
     """
     if not predicted:
         return 0, 0
+    if predicted == gold:
+        return 1, len(set(map(str.lower, gold)))
     ours = sorted(map(str.lower, predicted))
     theirs = sorted(map(str.lower, gold))
     return int(ours == theirs), len(set(ours) & set(theirs))

@@ -100,7 +100,7 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     for sample, text in records:
         plan = _gold(sample)
         if plan is not None:
-            wanted, given = _called(plan), _called(read_prediction(text).plan)
+            wanted, given = _called(comparable(plan)), _called(read_prediction(text).plan)
             gold, answers, both = gold + wanted, answers + given, both + (wanted & given)
     rows: list[dict[str, Any]] = [
         {"app": app, "API": name, "gold": gold[app, name]}
@@ -114,4 +114,4 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
 
 
 def _called(plan: Plan) -> Counter[tuple[str, str]]:
-    return Counter((call.app or "", call.name) for call in comparable(plan).calls)
+    return Counter((call.app or "", call.name) for call in plan.calls)

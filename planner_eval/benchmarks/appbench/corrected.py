@@ -13,7 +13,8 @@ that the plan chose, free where the order says which output it means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from planner_eval.base.ratios import f1_parts
 from planner_eval.benchmarks.appbench.analysis import SHARES
@@ -119,7 +120,14 @@ def _mean_f1(side: str, rows: Sequence[AppBenchCounts]) -> Figure:
 def _row(one: Outcome) -> SampleScore:
     if one.counts is None:
         return SampleScore(one.id, False, error=one.error)
-    names = [name for name in _FIGURES if not name.startswith("analysis.")]
-    figures = tuple(ratio(name, *_FIGURES[name][0](one.counts)) for name in names)
-    lines = Figure("unread", one.unread), Figure("mended", one.mended)
-    return SampleScore(one.id, bool(one.counts.success), (*figures, *lines), one.error)
+    return SampleScore.counted(
+        one.id, bool(one.counts.success), partial(_row_figures, one, one.counts), one.error
+    )
+
+
+def _row_figures(one: Outcome, counts: AppBenchCounts) -> Iterator[Figure]:
+    for name, (rule, _) in _FIGURES.items():
+        if not name.startswith("analysis."):
+            yield ratio(name, *rule(counts))
+    yield Figure("unread", one.unread)
+    yield Figure("mended", one.mended)

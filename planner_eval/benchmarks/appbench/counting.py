@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
-    comparable,
+    read_gold,
     read_prediction,
     with_outputs,
     without_late_references,
 )
-from planner_eval.benchmarks.paired import Match, matches
+from planner_eval.benchmarks.paired import Match, compared, shared
 from planner_eval.benchmarks.report import Records
-from planner_eval.dialects.read import parse
-from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import holds
 
@@ -95,12 +94,12 @@ class AppBenchCounts:
     with_wrong_dependent: int = 0
 
 
-_NAMES = tuple(field.name for field in fields(AppBenchCounts))
+_values = attrgetter(*(field.name for field in fields(AppBenchCounts)))
 
 
 def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     """The sum of the counts of many samples."""
-    rows = [tuple(getattr(one, name) for name in _NAMES) for one in counts]
+    rows = list(map(_values, counts))
     return AppBenchCounts(*map(sum, zip(*rows, strict=True))) if rows else AppBenchCounts(samples=0)
 
 
@@ -129,7 +128,7 @@ def outcomes(records: Records) -> Iterator[Outcome]:
     """What became of each answer, one by one: the matter of figures, tables and grids."""
     for sample, text in records:
         try:
-            gold = comparable(parse(sample.gold, dialect="appbench"))
+            gold = read_gold(sample.gold)
         except ParseError as problem:
             yield Outcome(sample.id, None, None, f"gold: {problem.code}")
             continue
@@ -144,24 +143,26 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
         reading: What could be read of the answer.
         gold: The gold plan, made :func:`comparable`.
     """
-    pred = with_outputs(comparable(reading.plan), gold)
+    pred = with_outputs(reading.plan, gold)
     if all(edge.producer < edge.consumer for edge in gold.edges):
         pred = without_late_references(pred)
-    apps, gold_apps = _named(call.app for call in pred.calls), _named(call.app for call in gold.calls)
-    apis, gold_apis = _named(call.name for call in pred.calls), _named(call.name for call in gold.calls)
-    alike = same(pred, gold)
-    arguments = _argument_counts(pred, gold, alike=alike)
     whole = not reading.unread
+    # Every leaf is text here, so that equal calls mean the same; most right answers are written as gold is.
+    matches = None if pred.calls == gold.calls else compared(pred, gold)
+    arguments = _argument_counts(pred, gold, matches)
+    apps, gold_apps = ([call.app for call in plan.calls if call.app] for plan in (pred, gold))
+    apis, gold_apis = ([call.name for call in plan.calls if call.name] for plan in (pred, gold))
+    app_hits, api_hits = shared(apps, gold_apps), shared(apis, gold_apis)
     return AppBenchCounts(
-        app_hits=(apps & gold_apps).total(),
-        app_predicted=apps.total(),
-        app_gold=gold_apps.total(),
-        api_hits=(apis & gold_apis).total(),
-        api_predicted=apis.total() + reading.unread,
-        api_gold=gold_apis.total(),
-        app_exact=int(whole and apps == gold_apps),
-        api_exact=int(whole and apis == gold_apis),
-        success=int(whole and alike),
+        app_hits=app_hits,
+        app_predicted=len(apps),
+        app_gold=len(gold_apps),
+        api_hits=api_hits,
+        api_predicted=len(apis) + reading.unread,
+        api_gold=len(gold_apis),
+        app_exact=int(whole and app_hits == len(apps) == len(gold_apps)),
+        api_exact=int(whole and api_hits == len(apis) == len(gold_apis)),
+        success=int(whole and matches is None),
         arguments_exact=int(whole and arguments["hits"] == arguments["predicted"] == arguments["gold"]),
         with_missing=int(arguments["missing"] > 0),
         with_missing_dependent=int(arguments["missing_dependent"] > 0),
@@ -171,23 +172,25 @@ def count(reading: Reading, gold: Plan) -> AppBenchCounts:
     )
 
 
-def _named(names: Iterable[str | None]) -> Counter[str]:
-    return Counter(name for name in names if name)
-
-
-def _argument_counts(pred: Plan, gold: Plan, *, alike: bool) -> Counter[str]:
+def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) -> Counter[str]:
     """Right, missing and wrong arguments, gold call by gold call; all are right in plans alike."""
     found: Counter[str] = Counter()
-    for side, plan in (("predicted", pred), ("gold", gold)):
-        for call in plan.calls:
-            found[side] += len(call.arguments)
-            found[f"dependent_{side}"] += sum(_dependent(value) for _, value in call.arguments)
-    if alike:
+    found["gold"], found["dependent_gold"] = _sizes(gold)
+    if matches is None:
         found["hits"], found["dependent_hits"] = found["gold"], found["dependent_gold"]
+        found["predicted"], found["dependent_predicted"] = found["gold"], found["dependent_gold"]
         return found
-    for match in matches(pred, gold):
-        found.update(_compared(match, gold.calls[match.gold]))
+    found["predicted"], found["dependent_predicted"] = _sizes(pred)
+    for match in matches:
+        for word in _compared(match, gold.calls[match.gold]):
+            found[word] += 1
     return found
+
+
+def _sizes(plan: Plan) -> tuple[int, int]:
+    """How many arguments a plan gives, and how many of them depend on other calls."""
+    values = [value for call in plan.calls for _, value in call.arguments]
+    return len(values), sum(type(value) is not str and _dependent(value) for value in values)
 
 
 def _compared(match: Match, gold: Call) -> Iterator[str]:

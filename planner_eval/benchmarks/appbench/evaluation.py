@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.appbench.text import read_scored_call, split_answer
+from planner_eval.benchmarks.appbench.text import read_scored_call
 from planner_eval.benchmarks.report import Figure
 
 FIGURES = (
@@ -66,9 +66,13 @@ class AppBenchOfficialCounts(NamedTuple):
     complete: int
 
 
-def predicted_side(text: str) -> Side:
-    """What the scorer sees of an answer, whose apps are matched with those of a first step already."""
-    apps, lines = split_answer(text)
+def predicted_side(apps: Sequence[str], lines: Sequence[str]) -> Side:
+    """What the scorer sees of an answer, whose apps are matched with those of a first step already.
+
+    Args:
+        apps: Of :func:`.text.split_answer` …
+        lines: … and the calls.
+    """
     calls = [read_scored_call(line) for line in lines]
     if any("\\" in line for line in lines):  # deleted for the arguments, not for the names
         bare = [read_scored_call(line.replace("\\", "")) for line in lines]
@@ -99,6 +103,8 @@ def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int
     """
     if not predicted:
         return 0, 0
+    if predicted == gold:
+        return 1, 1
     ours = sorted(map(str.lower, predicted))
     theirs = sorted(map(str.lower, gold))
     return int(ours == theirs), int(not set(ours).isdisjoint(theirs))
@@ -153,12 +159,16 @@ def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOffic
         for key, gold_value in wanted.items():
             dependent = "'" not in gold_value
             dependent_gold += dependent
-            rule = _hit_rule(given.get(key), gold_value, user.get(key[1:]), past.get(key))
+            if key not in given:
+                all_found = False
+                continue
+            value = expand_city(given[key])
+            rule = _hit_rule(value, gold_value, user.get(key[1:]), past.get(key))
             if not rule:
                 all_found = False
                 continue
             hits += 1
-            past.setdefault(key, expand_city(given[key]))
+            past.setdefault(key, value)
             if dependent:
                 dependent_hits += 1
                 dependent_predicted += rule > 1
@@ -179,15 +189,13 @@ def count(predicted: Side, gold: Side, user: Mapping[str, str]) -> AppBenchOffic
     )
 
 
-def _hit_rule(given: str | None, gold: str, user: str | None, past: str | None) -> int:
+def _hit_rule(value: str, gold: str, user: str | None, past: str | None) -> int:
     """Why a value counts as right: 1 the gold value, 2 the user's, 3 an earlier hit's; 0 it does not."""
-    if given is None:
-        return 0
-    value = expand_city(given)
-    for rule, allowed in enumerate((gold, user, past), 1):
-        if allowed is not None and same_value(allowed, value):
-            return rule
-    return 0
+    if value == gold or same_value(gold, value):
+        return 1
+    if user is not None and same_value(user, value):
+        return 2
+    return 3 if past is not None and same_value(past, value) else 0
 
 
 def add(counts: Iterable[AppBenchOfficialCounts]) -> AppBenchOfficialCounts:
@@ -212,6 +220,15 @@ def figures(counts: AppBenchOfficialCounts, n: int) -> tuple[Figure, ...]:
     except ZeroDivisionError as error:
         return tuple(Figure(name, None, error=type(error).__name__) for name in FIGURES)
     return tuple(Figure(name, value) for name, value in zip(FIGURES, values, strict=True))
+
+
+def failure(counts: AppBenchOfficialCounts) -> str | None:
+    """The exception that the published code raises for one sample scored alone, if it does."""
+    try:
+        _values(counts, 1)
+    except ZeroDivisionError as error:
+        return type(error).__name__
+    return None
 
 
 def _values(c: AppBenchOfficialCounts, n: int) -> tuple[float, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.appbench import analysis, evaluation
+from planner_eval.benchmarks.appbench.text import split_answer
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -65,11 +68,12 @@ def score_official(records: Records) -> Report:
 
 
 def _score(gold: dict[str, Any], text: str) -> _Scored:
+    said = split_answer(text)
     counts = evaluation.count(
-        evaluation.predicted_side(text), evaluation.gold_side(gold), gold["user_aware_arguments"]
+        evaluation.predicted_side(*said), evaluation.gold_side(gold), gold["user_aware_arguments"]
     )
-    predicted, wanted = analysis.predicted_side(text), analysis.gold_side(gold)
-    returned = frozenset(name for names in gold["result_arguments"] for name in names)
+    predicted, wanted = analysis.side(*said), analysis.gold_side(gold)
+    returned = frozenset(chain.from_iterable(gold["result_arguments"]))
     try:
         errors = analysis.errors(predicted, wanted, returned)
     except KeyError:  # the one place where the published analysis trips over a well-formed record
@@ -78,11 +82,14 @@ def _score(gold: dict[str, Any], text: str) -> _Scored:
 
 
 def _row(identity: str, one: _Scored) -> SampleScore:
-    figures = evaluation.figures(one.counts, 1)
-    names = tuple(
-        Figure(f"sample.{name}", value) for name, value in zip(analysis.Names._fields, one.names, strict=True)
-    )
-    return SampleScore(identity, bool(one.counts.complete), (*figures, *names), figures[0].error)
+    error = evaluation.failure(one.counts)
+    return SampleScore.counted(identity, bool(one.counts.complete), partial(_row_figures, one), error)
+
+
+def _row_figures(one: _Scored) -> Iterator[Figure]:
+    yield from evaluation.figures(one.counts, 1)
+    for name, value in zip(analysis.Names._fields, one.names, strict=True):
+        yield Figure(f"sample.{name}", value)
 
 
 def _unless(failure: str | None, figures: Sequence[Figure]) -> tuple[Figure, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads
@@ -14,7 +15,8 @@ from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.find import without_thoughts
 from planner_eval.dialects.read import parse
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value
+from planner_eval.plan.link import link
+from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value
 from planner_eval.plan.walk import map_leaves
 
 _BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+")
@@ -27,6 +29,13 @@ _VALUE = re.compile(
     r"(#\w+\s*+=\s*+)(?!['\[])((?:[^#,)]++|#(?!\w++\s*+=)|,(?!\s*+#\w)|\)(?!\s*+(?:[,\]]|\Z)))++)"
 )
 _WORD = re.compile(r"[^\W\d][\w.]*+|[+-]?\d++(?:\.\d++)?")
+_LINE = re.compile(r"([^\W\d](?:[\w\- ]|\.(?!\s))*+):[ \t]*+\[[ \t]*+(.*)\][ \t]*+")
+_SPEAKERS = frozenset({"System", "User", "USER", "Human"})
+_RECORD = frozenset(
+    {"used_app", "used_api", "result_arguments", "middle_arguments", "api_results", "user_aware_arguments"}
+)
+_KEPT, _CALLS = 1_000, 100
+"""Lines and plans of at most so many characters and calls are read line by line, each line once."""
 _PATIENCE = 100
 """So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
 
@@ -36,7 +45,7 @@ class Reading:
     """What could be read of an answer.
 
     Args:
-        plan: The calls that could be read.
+        plan: The calls that could be read, made :func:`comparable`.
         unread: Lines that hold a call which cannot be read; each counts as a wrong call.
         mended: Lines that could be read only with other marks, see :func:`mend`, that end inside a call, or
             of which only the names of app and API can be read.
@@ -61,17 +70,20 @@ def read_prediction(text: str) -> Reading:
 
     >>> found = read_prediction("Sure:\n- Movies: [x = Movies_buy(#city='Reno')]\nr = ride(#a='x' #b)")
     >>> [call.tool for call in found.plan.calls], found.unread
-    (['Movies.Movies_buy'], 1)
+    (['movies.buy'], 1)
     """
-    code = None
     text = without_thoughts(text)
+    quick = _plain_answer(text)
+    if quick is not None:
+        return Reading(quick)
+    code = None
     try:
         plan = parse(text, dialect="appbench")
     except ParseError as problem:
         code = problem.code
     else:  # a line that it took for prose may be a call for all that
         if len(plan) >= sum(_NAMES.match(line) is not None for line in text.splitlines()):
-            return Reading(plan)
+            return Reading(comparable(plan))
     kept = []
     unread = mended = 0
     for line in _lines(text):
@@ -86,9 +98,78 @@ def read_prediction(text: str) -> Reading:
         else:
             unread += 1
     try:
-        return Reading(parse("\n".join(kept), dialect="appbench"), unread, mended)
+        return Reading(comparable(parse("\n".join(kept), dialect="appbench")), unread, mended)
     except ParseError:
         return Reading(Plan(), unread, error=code)
+
+
+def read_gold(gold: Any) -> Plan:
+    """The plan of a gold record's ``output``, made :func:`comparable`.
+
+    Raises:
+        ParseError: it cannot be read.
+
+    >>> read_gold({"used_app": ["Movies"], "api_results": ["x = Movies_Buy(#city='Reno')"]}).calls[0].tool
+    'movies.buy'
+    """
+    if isinstance(gold, dict) and gold.keys() <= _RECORD:
+        apps, lines = gold.get("used_app"), gold.get("api_results")
+        if isinstance(apps, list) and isinstance(lines, list) and 0 < len(lines) == len(apps) <= _CALLS:
+            texts = all(type(one) is str for one in (*apps, *lines))
+            quick = _plain_plan(tuple(apps), tuple(lines)) if texts else None
+            if quick is not None:
+                return quick
+    return comparable(parse(gold, dialect="appbench"))
+
+
+# ---------------------------------------------------------------- a call a line, as most answers have it
+def _plain_answer(text: str) -> Plan | None:
+    """The plan of an answer that is whole lines ``App: [call]`` and nothing else; None of any other."""
+    text = text.strip()
+    lines = text.split("\n")
+    if len(text) > _CALLS * _KEPT or len(text.splitlines()) != len(lines):
+        return None
+    found = list(map(_LINE.fullmatch, lines))
+    if None in found:
+        return None
+    apps, calls = zip(*(match.groups() for match in found if match is not None), strict=True)
+    return None if _SPEAKERS.intersection(apps) else _plain_plan(apps, calls)
+
+
+@lru_cache(maxsize=1024)
+def _plain_plan(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None:
+    """The comparable plan of calls, each alone on its line; None where another reader has to look.
+
+    A right answer is the plan that was read as gold already.
+    """
+    calls = []
+    for app, line in zip(apps, lines, strict=True):
+        call = _plain_call(line) if len(line) < _KEPT else None
+        if call is None or not app:
+            return None
+        app = app.strip().casefold()
+        name = _bare_name(call.name, app)
+        calls.append(RawCall(name, call.arguments, app or None, None, call.binds, call.returns))
+    return replace(link(RawPlan(tuple(calls))), diagnostics=())
+
+
+@lru_cache(maxsize=4096)
+def _plain_call(line: str) -> RawCall | None:
+    """The one call of a line, but for its app comparable; most lines stand in other answers too."""
+    raw = read_fast(line) if len(line.splitlines()) == 1 else None
+    if raw is None or len(raw.calls) != 1 or raw.notes or raw.calls[0].app is not None:
+        return None
+    call = raw.calls[0]
+    arguments = tuple(
+        (key.casefold(), value if type(value) is RawRef else str(value).strip().casefold())
+        for key, value in call.arguments
+    )
+    return RawCall(call.name.casefold(), arguments, None, None, call.binds, call.returns)
+
+
+def _bare_name(name: str, app: str | None) -> str:
+    """A name without the prefix that the prompt asks for."""
+    return name.removeprefix(f"{app}_").removeprefix(f"{app}.") if app else name
 
 
 def _lines(text: str) -> list[str]:
@@ -165,9 +246,7 @@ def comparable(plan: Plan) -> Plan:
 
 def _comparable_call(call: Call) -> Call:
     app = call.app.strip().casefold() if call.app else None
-    name = call.name.casefold()
-    if app:
-        name = name.removeprefix(f"{app}_").removeprefix(f"{app}.")
+    name = _bare_name(call.name.casefold(), app)
     arguments = tuple((key.casefold(), map_leaves(_comparable_leaf, value)) for key, value in call.arguments)
     return Call(call.id, name, arguments, app, call.returns)
 
@@ -220,7 +299,7 @@ def with_outputs(plan: Plan, gold: Plan) -> Plan:
 
 def _labels(returns: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
     """The outputs that the labels among returned names stand for."""
-    if len(returns) != len(outputs):
+    if returns == outputs or len(returns) != len(outputs):
         return {}
     return {label: name for label, name in zip(returns, outputs, strict=True) if label not in outputs}
 

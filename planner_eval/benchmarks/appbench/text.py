@@ -9,6 +9,7 @@ Source: repository ruleGreen/AppBench at 81539ee, ``utils.py`` and ``analysis.py
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _APP_LINE = re.compile(r"(\w+):\s*(\[.*\])")
@@ -18,11 +19,15 @@ _BRACKETS = str.maketrans("", "", "[]")
 # expressions without these fences, which change no result, take quadratic time on hostile text.
 _SCORED_CALL = re.compile(r"\w\s*=\s*(\w++)\(([^)]*)\)")
 _ANALYSED_CALL = re.compile(r"(?<!\w)(\w++)\((.*)\)")
+_KEPT = 1_000
+"""Shorter lines are remembered: most lines of an answer are gold's, or another answer's."""
 _ANALYSED_ARGUMENT = re.compile(r"""(?<!\w)(\w++)\s*=\s*(?:['"](.+?)['"]|(\[.*\])|(\w+))""")
 
 
 class OfficialCall(NamedTuple):
     """A call as one of the two published readers understands it.
+
+    One line is read once: treat what it holds as read-only.
 
     Args:
         name: The API name after the reader's clean-up.
@@ -98,6 +103,10 @@ def read_scored_call(line: str) -> OfficialCall | None:
     >>> read_scored_call("x = Movies_Buy(#City='Reno, NV', n=2)")
     OfficialCall(name='buy', arguments={'#city': '', '#n': '2'}, returns=['x'])
     """
+    return _scored_known(line) if len(line) < _KEPT else _scored_call(line)
+
+
+def _scored_call(line: str) -> OfficialCall | None:
     match = _SCORED_CALL.search(line, 0, line.rfind(")") + 1)
     if match is None:
         return None
@@ -128,6 +137,10 @@ def read_analysed_call(line: str) -> OfficialCall | None:
     >>> read_analysed_call("x = buy(#name='Mcdonald's', #n=2)").arguments
     {'name': 'Mcdonald', 'n': '2'}
     """
+    return _analysed_known(line) if len(line) < _KEPT else _analysed_call(line)
+
+
+def _analysed_call(line: str) -> OfficialCall | None:
     match = _ANALYSED_CALL.search(line, 0, line.rfind(")") + 1)
     if match is None:
         return None
@@ -136,6 +149,9 @@ def read_analysed_call(line: str) -> OfficialCall | None:
         key: quoted or listed or bare for key, quoted, listed, bare in _ANALYSED_ARGUMENT.findall(inside)
     }
     return OfficialCall(_second_part(name), arguments, line.partition("=")[0].strip().split(","))
+
+
+_scored_known, _analysed_known = map(lru_cache(maxsize=4096), (_scored_call, _analysed_call))
 
 
 def _second_part(name: str) -> str:

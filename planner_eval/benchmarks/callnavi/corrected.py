@@ -25,6 +25,7 @@ from planner_eval.benchmarks.callnavi.asking import ask_clean_rating, ask_repair
 from planner_eval.benchmarks.callnavi.official import (
     DIFFICULTIES,
     TASKS,
+    flag,
     gold_problem,
     macro,
     score_stability,
@@ -127,10 +128,14 @@ def judge_plan(gold: Plan, predicted: Plan) -> Verdict:
     if [call.name for call in gold.calls] != [call.name for call in predicted.calls]:
         return Verdict()
     pairs = [(g.arguments, p.arguments) for g, p in zip(gold.calls, predicted.calls, strict=True)]
-    if any(sorted(key for key, _ in g) != sorted(key for key, _ in p) for g, p in pairs):
-        return Verdict(True)
-    values = all(fits(value, dict(p)[key]) for g, p in pairs for key, value in g)
-    return Verdict(True, True, values)
+    for wanted, given in pairs:
+        if sorted([key for key, _ in wanted]) != sorted([key for key, _ in given]):
+            return Verdict(True)
+    for wanted, given in pairs:
+        values = dict(given)
+        if not all([fits(value, values[key]) for key, value in wanted]):
+            return Verdict(True, True)
+    return Verdict(True, True, True)
 
 
 def fits(gold: Value, predicted: Value) -> bool:
@@ -141,6 +146,8 @@ def fits(gold: Value, predicted: Value) -> bool:
     """
     if gold == PLACEHOLDER:
         return True
+    if type(gold) is type(predicted) is str:
+        return bool(gold == predicted)
     if isinstance(gold, dict) and isinstance(predicted, dict):
         return gold.keys() == predicted.keys() and all(fits(gold[key], predicted[key]) for key in gold)
     if isinstance(gold, list) and isinstance(predicted, list):
@@ -180,8 +187,12 @@ def _rating_figure(compared: Sequence[Compared]) -> Figure:
 
 def _row(compared: Compared) -> SampleScore:
     sample, valid, verdict, rating = compared
-    figures = [Figure("syntax", float(valid))]
-    figures += [Figure(name, float(getattr(verdict, name))) for name in ("order", "structure", "ast")]
+    figures = [
+        flag("syntax", valid),
+        flag("order", verdict.order),
+        flag("structure", verdict.structure),
+        flag("ast", verdict.ast),
+    ]
     if rating is not None:
         figures.append(Figure("gpt", rating))
     return SampleScore(sample.id, verdict.ast, tuple(figures), verdict.error)
@@ -194,6 +205,6 @@ def _score_routing(records: Records) -> Report:
         names = read_route(text)
         hit = problem is None and names == sample.gold["API"]
         error = problem or (None if names is not None else "parse.shape")
-        rows.append(SampleScore(sample.id, hit, (Figure("match", float(hit)),), error))
+        rows.append(SampleScore(sample.id, hit, (flag("match", hit),), error))
         flags.append((sample.extra.get("difficulty"), hit))
     return Report("callnavi", "corrected", len(rows), tuple(by_difficulty(flags)), tuple(rows))

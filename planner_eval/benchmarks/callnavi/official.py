@@ -10,11 +10,12 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from planner_eval.benchmarks.callnavi.asking import ask_rating, ask_repair
-from planner_eval.benchmarks.callnavi.stability import election, levenshtein_score
-from planner_eval.benchmarks.callnavi.verdicts import Verdict, clean_route, judge_parameters, judge_route
+from planner_eval.benchmarks.callnavi.stability import answers_by_sample, election, levenshtein_score
+from planner_eval.benchmarks.callnavi.verdicts import Verdict, judge_parameters, judge_route
 from planner_eval.benchmarks.callnavi.washing import (
     Reader,
     Washed,
@@ -154,13 +155,22 @@ def _rating_figure(judged: Sequence[Judged], raised: str | None) -> Figure:
     return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT)
 
 
+@cache
+def flag(name: str, value: bool) -> Figure:
+    """A row's figure that is 1 or 0; the same for all rows.
+
+    >>> flag("ast", True).value
+    1.0
+    """
+    return Figure(name, float(value))
+
+
 def _parameter_row(judged: Judged) -> SampleScore:
     _, washed, verdict, rating = judged
     error = washed.error or verdict.error
-    flags = (verdict.order, verdict.structure, verdict.ast)
-    figures = [Figure("syntax", float(washed.valid))]
-    for name, flag in zip(("order", "structure", "ast"), flags, strict=True):
-        figures.append(Figure(name, None if error else float(flag), error=error))
+    figures = [flag("syntax", washed.valid)]
+    for name in ("order", "structure", "ast"):
+        figures.append(Figure(name, None, error=error) if error else flag(name, getattr(verdict, name)))
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
@@ -172,7 +182,7 @@ def _score_routing(records: Records) -> Report:
     for sample, text in records:
         problem = gold_problem(sample)
         hit = problem is None and judge_route(sample.gold, text)
-        rows.append(SampleScore(sample.id, hit, (Figure("match", float(hit)),), problem))
+        rows.append(SampleScore(sample.id, hit, (flag("match", hit),), problem))
         level = sample.extra.get("difficulty")
         levels.append(level)
         if hit:
@@ -198,16 +208,11 @@ def score_stability(records: Records, *, variant: str) -> Report:
         variant: What the report calls itself; the formula is the paper's either way. A sample of which
             no answer holds any text counts as 0, where the formula would call five empty texts stable.
     """
-    outputs: dict[str, list[str]] = {}
-    answered: set[str] = set()
-    for sample, text in records:
-        outputs.setdefault(sample.id, []).append(clean_route(text))
-        if text.strip():
-            answered.add(sample.id)
+    answered = list(records)
     rows = []
     sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
-    for id_, answers in outputs.items():
-        if id_ not in answered:  # nothing is as alike as nothing; it still is no answer
+    for id_, answers in answers_by_sample(answered).items():
+        if not answers:  # nothing is as alike as nothing; it still is no answer
             for scores_of in sums.values():
                 scores_of.append(0.0)
             none = tuple(Figure(name, 0.0) for name in sums)
@@ -221,4 +226,4 @@ def score_stability(records: Records, *, variant: str) -> Report:
         )
     note = "the paper's formula, averaged over questions; no code was published"
     figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
-    return Report("callnavi", variant, sum(map(len, outputs.values())), figures, tuple(rows))
+    return Report("callnavi", variant, len(answered), figures, tuple(rows))

@@ -11,10 +11,12 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
+from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.jsontext import Repeated, loads
+from planner_eval.base.jsontext import Repeated, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.callnavi.washing import read_yaml
 from planner_eval.dialects.find import without_thoughts
@@ -75,9 +77,9 @@ def _strict(text: str, notation: str) -> Any:
         return washed.value
     if len(text) > DEFAULT_LIMITS.chars:
         raise ParseError("too long", code="parse.limit")
-    values = loads(text, DEFAULT_LIMITS)
-    if len(values) != 1:
-        raise ParseError("several values in a row")
+    values = loads_if_json(text, DEFAULT_LIMITS)
+    if values is None or len(values) != 1:
+        raise ParseError("no JSON, or several values in a row")
     return values[0]
 
 
@@ -121,14 +123,37 @@ def _strict_json(text: str) -> Any:
 
 def _strict_yaml(text: str) -> Any:
     """A YAML mapping that names APIs; most prose is YAML too."""
-    value = _strict(text, "yaml") if "API" in text else {}
+    if (
+        "API" not in text
+        or _KEY.search(text) is None
+        or _LINE.search(text) is None
+        or (text[:1] == "{" and _is_open(text, "}"))
+    ):
+        _refuse("no API in a YAML mapping")
+    value = _strict(text, "yaml")
     return value if "API" in value else _refuse("no API in a YAML mapping")
 
 
+_KEY = re.compile(r"(?:\A|[\s\ufeff{,\"'?])API(?=[\s\"':,}]|\Z)|\\")
+_LINE = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
+"""What stands in every YAML mapping with the key API: the key, and a line that begins with it or a sign."""
+
+
+def _is_open(text: str, closing: str) -> bool:
+    """Whether a text does not end as a value between brackets ends; a comment or a mark may follow it."""
+    return text[-1:] not in closing and "#" not in text and "..." not in text
+
+
+_LITERAL = ("{", "[", "(", "#", "\\")
+"""How lists and dicts begin in Python; a comment or a continued line may stand before."""
+
+
 def _literal(text: str) -> Any:
-    """A Python literal (single quotes, True, None); parsed into a tree of constants, never evaluated."""
+    """A Python list or dict (single quotes, True, None); parsed into a tree of constants, never evaluated."""
     if len(text) > MAX_LITERAL_CHARS:
         raise ParseError("too long for a literal", code="parse.limit")
+    if text[:1] not in _LITERAL or _is_open(text, "}])"):
+        raise ParseError("no list and no dict")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
@@ -161,17 +186,16 @@ def plan_of(value: Any) -> Plan:
         names = [names]
     if entries is None or isinstance(entries, dict):
         entries = [entries]
-    if isinstance(entries, list):
-        entries = [{} if entry is None else entry for entry in entries]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list) or [name for name in names if not isinstance(name, str)]:
         _refuse("API is no list of names")
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    if not isinstance(entries, list) or [one for one in entries if not isinstance(one, (dict, NoneType))]:
         _refuse("parameters is no list of objects")
     if len(entries) > len(names):
         _refuse(f"{len(entries)} parameter objects for {len(names)} APIs")
-    entries = [*entries, *({} for _ in names[len(entries) :])]
-    calls = zip(names, entries, strict=True)
-    return Plan(tuple(Call(f"c{n}", name, _arguments(entry)) for n, (name, entry) in enumerate(calls, 1)))
+    calls = zip_longest(names, entries)
+    return Plan(
+        tuple([Call(f"c{n}", name, _arguments(entry or {})) for n, (name, entry) in enumerate(calls, 1)])
+    )
 
 
 def _arguments(entry: dict[str, Any]) -> Arguments:

@@ -51,16 +51,27 @@ def frequencies(records: Records, *, most: int = 3) -> dict[int, list[float]]:
             as 0, as in the stability scores.
         most: The largest `k`.
     """
+    found = answers_by_sample(records)
+    return {
+        k: [(frequency(texts, k) or 0.0) if texts else 0.0 for texts in found.values()]
+        for k in range(1, most + 1)
+    }
+
+
+def answers_by_sample(records: Records) -> dict[str, list[str]]:
+    """The cleaned answers to each question, by its id; none where no answer of it holds any text.
+
+    >>> from planner_eval.datasets.sample import Sample
+    >>> answers_by_sample([(Sample("a"), "['Pay']"), (Sample("a"), ""), (Sample("b"), " ")])
+    {'a': ['pay', ''], 'b': []}
+    """
     outputs: dict[str, list[str]] = {}
     answered: set[str] = set()
     for sample, text in records:
         outputs.setdefault(sample.id, []).append(clean_route(text))
         if text.strip():
             answered.add(sample.id)
-    return {
-        k: [(frequency(texts, k) or 0.0) if name in answered else 0.0 for name, texts in outputs.items()]
-        for k in range(1, most + 1)
-    }
+    return {name: texts if name in answered else [] for name, texts in outputs.items()}
 
 
 def levenshtein_score(outputs: Sequence[str]) -> float | None:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from planner_eval.base.errors import JudgeError
-from planner_eval.benchmarks.functionchat.official import judge_request, sample_problem
+from planner_eval.benchmarks.functionchat.official import figure, judge_request, sample_problem
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule
 from planner_eval.benchmarks.functionchat.scores import macro, totals
@@ -74,18 +74,33 @@ def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
     >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
     'more than one call'
     """
-    decided = [decide(sample, text, judge=judge) for sample, text in records]
+    golds: dict[int, AssistantTurn] = {}  # by identity: an item has one gold under all its lists of tools
+    decided = []
+    for sample, text in records:
+        if id(sample.gold) not in golds:
+            golds[id(sample.gold)] = answer_of(sample.gold)
+        decided.append(decide(sample, text, judge=judge, gold=golds[id(sample.gold)]))
     figures = [figure for part in FILES for figure in _part_figures(part, decided)]
     return Report("functionchat", "corrected", len(decided), tuple(figures), tuple(map(_row, decided)))
 
 
-def decide(sample: Sample, text: str, *, judge: Judge | None = None) -> Decided:
-    """The verdict on one answer: by rule where the criteria settle it, else by the judge."""
-    problem = sample_problem(sample) or _gold_problem(sample)
+def decide(
+    sample: Sample, text: str, *, judge: Judge | None = None, gold: AssistantTurn | None = None
+) -> Decided:
+    """The verdict on one answer: by rule where the criteria settle it, else by the judge.
+
+    Args:
+        sample: The item.
+        text: What the model answered.
+        judge: Decides where meaning does.
+        gold: What the sample's gold says, where it has been read already.
+    """
+    gold = answer_of(sample.gold) if gold is None else gold
+    problem = sample_problem(sample) or _gold_problem(sample, gold)
     if problem:
         return Decided(sample, False, None, "nobody", "no gold", problem)
     answer = read_answer(text)
-    ruling = rule(sample, answer)
+    ruling = rule(sample, answer, gold)
     called = bool(answer.calls) or answer.code is not None
     if ruling.verdict is not None:
         return Decided(sample, called, ruling.verdict, "rule", ruling.reason, answer.code)
@@ -98,12 +113,12 @@ def decide(sample: Sample, text: str, *, judge: Judge | None = None) -> Decided:
     return Decided(sample, called, verdict, "judge" if verdict else "nobody", ruling.reason)
 
 
-def _gold_problem(sample: Sample) -> str | None:
+def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
     if sample.extra.get("type_of_output") not in OUTPUT_TYPES:
         return (
             f"type_of_output {sample.extra.get('type_of_output')!r} is not one of {', '.join(OUTPUT_TYPES)}"
         )
-    if sample.extra["type_of_output"] == "call" and not answer_of(sample.gold).calls:
+    if sample.extra["type_of_output"] == "call" and not gold.calls:
         return "a call is due, but gold holds none"
     return None
 
@@ -168,5 +183,5 @@ def _passed(decided: Iterable[Decided]) -> int:
 
 
 def _row(decided: Decided) -> SampleScore:
-    figures = (Figure("verdict", decided.verdict), Figure("by", decided.by), Figure("reason", decided.reason))
+    figures = (figure("verdict", decided.verdict), figure("by", decided.by), figure("reason", decided.reason))
     return SampleScore(decided.sample.id, decided.verdict == PASS, figures, decided.error)

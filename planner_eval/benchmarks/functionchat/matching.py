@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -67,9 +68,13 @@ def read_acceptable(acceptable: Any) -> Any:
     """
     if acceptable is None:
         return {}
-    value = acceptable
-    if isinstance(value, str) and value:
-        value = _quoted_or_json(value)
+    return _read_text(acceptable) if isinstance(acceptable, str) else acceptable
+
+
+@lru_cache(1024)
+def _read_text(acceptable: str) -> Any:
+    """The alternatives that a text gives; they are looked up in and never changed."""
+    value: Any = _quoted_or_json(acceptable) if acceptable else acceptable
     if value is None or (isinstance(value, str) and digest(value) in NO_ALTERNATIVES):
         return {}
     return json.loads(value) if isinstance(value, str) else value
@@ -116,11 +121,13 @@ def match_arguments(wanted_text: Any, given_text: Any, acceptable: Any) -> bool:
     True
     """
     try:
-        wanted, given = json.loads(wanted_text), json.loads(given_text)
+        wanted = json.loads(wanted_text)
+        given = wanted if given_text == wanted_text else json.loads(given_text)
     except json.JSONDecodeError:
         return False
-    if any(key not in wanted for key, _ in given.items()):
-        return False
+    for key, _ in given.items():
+        if key not in wanted:
+            return False
     return all(_right(key, value, given.get(key), acceptable) for key, value in wanted.items())
 
 

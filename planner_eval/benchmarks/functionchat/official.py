@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from planner_eval.base.errors import JudgeError
@@ -93,7 +94,8 @@ def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> Ju
     if exact.error:
         return Judged(sample, output, error=exact.error)
     if exact.passed or judge is None:
-        return Judged(sample, output, exact.text, read_verdict(exact.text), "exact")
+        verdict = PASS if exact.passed else read_verdict(exact.text)
+        return Judged(sample, output, exact.text, verdict, "exact")
     try:
         reply = judge.ask(judge_request(sample, output)).text
     except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape
@@ -208,6 +210,16 @@ def _of_the_paper(part: str, scores: Scores) -> Iterable[Figure]:
         yield macro(f"{part} avg(macro)", rates)
 
 
+@lru_cache(256)
+def figure(name: str, value: str | None, error: str | None = None) -> Figure:
+    """A row's figure; most rows have the same few.
+
+    >>> figure("by", "exact").value
+    'exact'
+    """
+    return Figure(name, value, error=error)
+
+
 def _row(judged: Judged) -> SampleScore:
-    figures = (Figure("verdict", judged.verdict, error=judged.error), Figure("by", judged.by))
+    figures = (figure("verdict", judged.verdict, judged.error), figure("by", judged.by))
     return SampleScore(judged.sample.id, judged.verdict == PASS, figures, judged.error)

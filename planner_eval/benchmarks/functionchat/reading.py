@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import loads_if_json, pairs_of
+from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.dialects.read import parse
-from planner_eval.plan.model import Call
+from planner_eval.plan.link import link
+from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
 
 _CALLS = ("tool_calls", "function_call", "name")
 """Where a message holds calls beside its words."""
@@ -66,16 +70,88 @@ def answer_of(value: Any) -> AssistantTurn:
         return AssistantTurn(code="parse.shape", message=value)
     message = _message(value)
     said = message.get("content", message.get("parts"))
-    content = "\n".join(_texts(said)).strip()
+    content = said.strip() if isinstance(said, str) else "\n".join(_texts(said)).strip()
     if isinstance(said, str) and not any(message.get(key) for key in _CALLS):
         return AssistantTurn(content=content, message=value)
     ours = any(message.get(key) for key in ("tool_calls", "name"))
     try:
-        return AssistantTurn(
-            parse(message if ours else value, dialect="json" if ours else None).calls, content, message=value
-        )
+        calls = plain_calls(value) if ours else None
+        if calls is None:
+            calls = parse(message if ours else value, dialect="json" if ours else None).calls
+        return AssistantTurn(calls, content, message=value)
     except ParseError as problem:
         return AssistantTurn((), content, problem.code, value)
+
+
+def plain_calls(value: Any) -> tuple[Call, ...] | None:
+    """The calls of a message, or the one call, in the very form that is asked for: what the parser reads too.
+
+    Most answers have it, and need none of the search among the forms of others; None for any other form.
+
+    Raises:
+        ParseError: the arguments of a call are a text that is no JSON.
+
+    >>> plain_calls({"name": "weather", "arguments": '{"city": "Seoul"}'})[0].arguments
+    (('city', 'Seoul'),)
+    >>> plain_calls({"name": "weather", "arguments": {}, "content": "Let me see."})
+    """
+    if type(value) is not dict:
+        return None
+    if value.keys() == _FUNCTION:
+        items: Any = [{"function": value}]
+    elif value.keys() <= _MESSAGE and value.get("role") == "assistant" and _is_said(value.get("content")):
+        items = value.get("tool_calls")
+    else:
+        return None
+    if type(items) is not list or not items:
+        return None
+    found = []
+    for item in items:
+        call = _plain_call(item)
+        if call is None:
+            return None
+        found.append(call)
+    if len(found) == 1 and _needs_no_link(found[0].arguments):
+        return (Call("c1" if found[0].label is None else found[0].label, found[0].name, found[0].arguments),)
+    check_calls(len(found), DEFAULT_LIMITS)
+    return link(RawPlan(tuple(found)), depth=DEFAULT_LIMITS.depth).calls
+
+
+def _needs_no_link(arguments: Arguments) -> bool:
+    """Whether all values are words that linking leaves as they are, and no argument is given twice."""
+    return _WORDS.issuperset([type(value) for _, value in arguments]) and len(dict(arguments)) == len(
+        arguments
+    )
+
+
+_WORDS = frozenset({str, bool, NoneType})
+
+
+_MESSAGE = frozenset({"role", "content", "tool_calls"})
+_CALL = frozenset({"id", "type", "function"})
+_FUNCTION = frozenset({"name", "arguments"})
+
+
+def _is_said(content: Any) -> bool:
+    return content is None or isinstance(content, str)
+
+
+def _plain_call(item: Any) -> RawCall | None:
+    """A call of a message's list; None where it has another form."""
+    if type(item) is not dict or not item.keys() <= _CALL or item.get("type", "function") != "function":
+        return None
+    function, label = item.get("function"), item.get("id")
+    if type(function) is not dict or function.keys() != _FUNCTION or not _is_said(label):
+        return None
+    name, given = function["name"], function["arguments"]
+    if not isinstance(name, str) or not name or "<|" in name:
+        return None
+    if isinstance(given, str) and given.strip():
+        values = loads_if_json(given, DEFAULT_LIMITS)
+        if values is None or len(values) != 1:
+            raise ParseError("the arguments are a text that is no JSON, or several values")
+        given = values[0]
+    return RawCall(name, pairs_of(given), label=label) if isinstance(given, dict) else None
 
 
 def _message(value: Any) -> dict[str, Any]:

@@ -38,17 +38,18 @@ class Ruling(NamedTuple):
     reason: str
 
 
-def rule(sample: Sample, answer: AssistantTurn) -> Ruling:
+def rule(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | None = None) -> Ruling:
     """What the criterion of the sample's output type says of an answer by itself.
 
     Args:
         sample: Of the FunctionChat reader.
         answer: What the model said.
+        gold: What the sample's gold says, where it has been read already.
     """
     if answer.code:
         return Ruling(FAIL, "unreadable call")
     if sample.extra["type_of_output"] == "call":
-        return _rule_call(sample, answer)
+        return _rule_call(sample, answer, answer_of(sample.gold) if gold is None else gold)
     return _rule_words(sample, answer)
 
 
@@ -63,21 +64,23 @@ def _rule_words(sample: Sample, answer: AssistantTurn) -> Ruling:
     return Ruling(None, "words")
 
 
-def _rule_call(sample: Sample, answer: AssistantTurn) -> Ruling:
+def _rule_call(sample: Sample, answer: AssistantTurn, reference: AssistantTurn) -> Ruling:
     if not answer.calls:
         return Ruling(FAIL, "no call")
     if len(answer.calls) > 1:
         return Ruling(FAIL, "more than one call")
-    (call,), gold = answer.calls, answer_of(sample.gold).calls[0]
+    (call,), gold = answer.calls, reference.calls[0]
     if call.name != gold.name:
         return Ruling(FAIL, "other function")
     given, wanted = [key for key, _ in call.arguments], [key for key, _ in gold.arguments]
-    if sorted(given) != sorted(wanted):
+    if given != wanted and sorted(given) != sorted(wanted):
         return Ruling(FAIL, "other arguments")
+    values = dict(call.arguments)
+    if all([_equal(values[key], value) for key, value in gold.arguments]):
+        return Ruling(PASS, "right")
     alternatives = read_alternatives(sample.extra["acceptable_arguments"])
     if isinstance(alternatives, str) and digest(alternatives) == GOLD_ALONE:
-        exact = all(_equal(value, dict(call.arguments)[key]) for key, value in gold.arguments)
-        return Ruling(PASS, "right") if exact else Ruling(FAIL, "other value")
+        return Ruling(FAIL, "other value")
     return rule_values(call, gold, alternatives, declared_types(sample.tools, gold.name))
 
 
@@ -142,6 +145,8 @@ def _is_listed(value: Any, listed: Any) -> bool:
 
 def _equal(a: Any, b: Any) -> bool:
     """Equality that keeps types apart: 3 is neither 3.0 nor True."""
+    if type(a) is type(b) is str and a == b:
+        return True
     return json.dumps(a, sort_keys=True, default=repr) == json.dumps(b, sort_keys=True, default=repr)
 
 

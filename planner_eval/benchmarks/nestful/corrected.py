@@ -8,19 +8,18 @@ by the name of the tool that is referred to; running ignores parameter names, an
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
-from planner_eval.benchmarks.nestful.reading import Reading, read_prediction, without_answer
+from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions
-from planner_eval.benchmarks.paired import matches
+from planner_eval.benchmarks.paired import compared, shared
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
-from planner_eval.dialects.read import parse
-from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
 
 
@@ -111,11 +110,12 @@ def outcomes(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = 
     """What became of each answer, one by one: the matter of figures and of figure 6."""
     for sample, text in records:
         try:
-            gold = without_answer(parse(sample.gold, dialect="nestful"))
+            known = read_gold(sample.gold)
         except ParseError as problem:
             yield Outcome(sample.id, None, None, f"gold: {problem.code}")
             continue
-        reading = read_prediction(text, model, sample.tools)
+        gold = known.plan
+        reading = read_prediction(text, model, sample.tools, known)
         absent = absent_functions(run, sample.gold)
         won = run is not None and not absent and wins(reading.plan, sample, run)
         counts = count(reading, gold, won=won, runnable=not absent)
@@ -132,18 +132,19 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
         runnable: The runner has the functions that gold calls.
     """
     pred = reading.plan
-    tools, gold_tools = _tools(pred), _tools(gold)
+    tools, gold_tools = ([call.name for call in plan.calls] for plan in (pred, gold))
     keys, gold_keys = _keys(pred), _keys(gold)
     size = max(len(pred), len(gold))
-    full = reading.error is None and same(pred, gold)
-    equal = size if full else sum(match.equal for match in matches(pred, gold))
+    matches = compared(pred, gold)
+    full = reading.error is None and matches is None
+    equal = size if full else sum(match.equal for match in matches or ())
     return NestfulCounts(
-        tool_hits=(tools & gold_tools).total(),
-        tools_predicted=tools.total(),
-        tools_gold=gold_tools.total(),
-        key_hits=(keys & gold_keys).total(),
-        keys_predicted=keys.total(),
-        keys_gold=gold_keys.total(),
+        tool_hits=shared(tools, gold_tools),
+        tools_predicted=len(tools),
+        tools_gold=len(gold_tools),
+        key_hits=shared(keys, gold_keys),
+        keys_predicted=len(keys),
+        keys_gold=len(gold_keys),
         partial=equal / size if size else float(reading.error is None),
         full=int(full),
         runnable=int(runnable),
@@ -152,18 +153,13 @@ def count(reading: Reading, gold: Plan, *, won: bool = False, runnable: bool = T
     )
 
 
-def _tools(plan: Plan) -> Counter[str]:
-    return Counter(call.name for call in plan.calls)
-
-
-def _keys(plan: Plan) -> Counter[tuple[str, str]]:
-    return Counter((call.name, name) for call in plan.calls for name, _ in call.arguments)
+def _keys(plan: Plan) -> list[tuple[str, str]]:
+    return [(call.name, name) for call in plan.calls for name, _ in call.arguments]
 
 
 def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
     """The sum of the counts of many samples."""
-    names = [field.name for field in fields(NestfulCounts)]
-    rows = [[getattr(one, name) for name in names] for one in counts]
+    rows = list(map(attrgetter(*(field.name for field in fields(NestfulCounts))), counts))
     return NestfulCounts(*map(sum, zip(*rows, strict=True))) if rows else NestfulCounts(samples=0)
 
 
@@ -193,13 +189,15 @@ def _row(one: Outcome, run: bool) -> SampleScore:
     if one.counts is None:
         return SampleScore(one.id, False, error=one.error)
     c = one.counts
-    figures: Sequence[Figure] = (
-        Figure("partial", c.partial),
-        Figure("full", float(c.full)),
-        Figure("win", float(c.won) if run and c.runnable else None),
-        Figure("parse_error", c.unread),
-        f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold),
-        f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold),
-    )
     absent = f"functions that are not there: {', '.join(one.absent)}" if one.absent else None
-    return SampleScore(one.id, bool(c.won if run else c.full), tuple(figures), one.error or absent)
+    ok = bool(c.won if run else c.full)
+    return SampleScore.counted(one.id, ok, partial(_row_figures, c, run), one.error or absent)
+
+
+def _row_figures(c: NestfulCounts, run: bool) -> Iterator[Figure]:
+    yield Figure("partial", c.partial)
+    yield Figure("full", float(c.full))
+    yield Figure("win", float(c.won) if run and c.runnable else None)
+    yield Figure("parse_error", c.unread)
+    yield f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold)
+    yield f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold)

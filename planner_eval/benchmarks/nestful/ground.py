@@ -54,10 +54,17 @@ def _ground_value(value: Any, names: Mapping[str, Any]) -> Any:
 def _ground_text(text: str, names: Mapping[str, Any]) -> str:
     if not text.startswith("$var"):
         return text
+    meant = _label_in(text)
     for label, name in names.items():  # in order: a rewritten text may match a later label again
-        head, dot, _ = text.partition(".")
-        if dot and text.startswith("$var") and head.replace("$", "") == label:
+        if meant == label:
             if text.count(label) * len(name) > MAX_GROUNDED_CHARS:
                 raise ValueError("a reference grows beyond the limit")
             text = text.replace(label, name)
+            meant = _label_in(text)
     return text
+
+
+def _label_in(text: str) -> str | None:
+    """The label that a text begins with; None of a text that is no reference."""
+    head, dot, _ = text.partition(".")
+    return head.replace("$", "") if dot and text.startswith("$var") else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,16 +154,17 @@ def _wins(raw: Any, sample: Sample, run: Run) -> bool:
 
 
 def _row(identity: str, one: _Scored, error: str | None) -> SampleScore:
-    full = one.partial == 1
-    figures = (
-        Figure("partial", one.partial),
-        Figure("full", float(full)),
-        Figure("win", None if one.win is None else float(one.win)),
-        Figure("parse_error", int(one.faulty)),
-        Figure("err_intent", one.failed + one.nameless),
-        Figure("err_slot", one.unpaired),
-    )
-    return SampleScore(identity, full if one.win is None else one.win, figures, error)
+    ok = one.partial == 1 if one.win is None else one.win
+    return SampleScore.counted(identity, ok, functools.partial(_row_figures, one), error)
+
+
+def _row_figures(one: _Scored) -> Iterator[Figure]:
+    yield Figure("partial", one.partial)
+    yield Figure("full", float(one.partial == 1))
+    yield Figure("win", None if one.win is None else float(one.win))
+    yield Figure("parse_error", int(one.faulty))
+    yield Figure("err_intent", one.failed + one.nameless)
+    yield Figure("err_slot", one.unpaired)
 
 
 def _figures(scored: Sequence[_Scored], abort: str | None, run: bool) -> tuple[Figure, ...]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import marshal
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_eval.base.errors import CatalogError, ParseError
+from planner_eval.base.errors import CatalogError, LimitError, ParseError
+from planner_eval.base.jsontext import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
 from planner_eval.dialects.nestful import to_reference
 from planner_eval.dialects.read import parse
 from planner_eval.dialects.types import convert
-from planner_eval.plan.model import Plan, RawRef, Ref, Value
+from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value
+from planner_eval.plan.walk import holds
 
 _BARE = re.compile(r"(?<==)\s*(\$[\w.]+\$)(?=\s*[,)])")
 """A reference without quotes, as an argument's whole value."""
+_LONG = 1_000_000
+"""Longer answers are the reader's own to refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +39,44 @@ class Reading:
     error: str | None = None
 
 
-def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A sample's gold calls, read once.
+
+    Args:
+        plan: What they mean, without the closing pseudo call.
+        data: Stands for them as they are written: equal for equal data alone; None where nothing can.
+    """
+
+    plan: Plan
+    data: bytes | None
+
+
+def read_gold(calls: Any) -> Gold:
+    """A sample's gold calls.
+
+    Raises:
+        ParseError: they cannot be read.
+    """
+    return Gold(without_answer(parse(calls, dialect="nestful")), _written(calls))
+
+
+def _written(data: Any) -> bytes | None:
+    """What stands for data: other bytes for 1, 1.0 and true, none for an object that gives a key twice."""
+    try:
+        return marshal.dumps(data, 0)
+    except ValueError:
+        return None
+
+
+def read_prediction(text: str, model: str, tools: Any = None, gold: Gold | None = None) -> Reading:
     """Read an answer: as NESTful's JSON, else in the model's own format, else in any dialect we know.
 
     Args:
         text: The whole answer.
         model: The model name that chooses the published reader.
         tools: The sample's tool specs, which type what a Python-like answer writes in quotes.
+        gold: An answer that writes the same is read already.
 
     >>> tagged = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
     >>> [call.name for call in read_prediction(tagged, "Hermes-2-Pro-Mistral-7B").plan.calls]
@@ -47,8 +84,11 @@ def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
     >>> read_prediction("I cannot help.", "DeepSeek-V3").error
     'parse.syntax'
     """
+    data = _calls_in(text)
+    if data is not None and gold is not None and gold.data is not None and _written(data) == gold.data:
+        return Reading(_closed(gold.plan))
     try:
-        return Reading(_closed(without_answer(parse(text, dialect="nestful"))))
+        return Reading(_closed(without_answer(parse(data or text, dialect="nestful"))))
     except ParseError as problem:
         code = problem.code
     decoded = read_answer(text, model).raw
@@ -60,6 +100,30 @@ def read_prediction(text: str, model: str, tools: Any = None) -> Reading:
         if plan.calls:
             return Reading(_closed(plan))
     return Reading(Plan(), code)
+
+
+def _calls_in(text: str) -> list[Any] | None:
+    """The calls of an answer that is their JSON list, as nearly all are; None of any other."""
+    if not text.startswith("[") or len(text) > _LONG:
+        return None
+    try:
+        values = loads_if_json(text, DEFAULT_LIMITS)
+    except LimitError:
+        return None
+    plain = values is not None and len(values) == 1 and values[0] and all(map(_is_plain, values[0]))
+    return values[0] if plain and values is not None else None
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether an object is a call as the data write it: a name, a label, arguments, and nothing else."""
+    return (
+        type(item) is dict
+        and len(item) == 3
+        and type(item.get("label")) is str
+        and type(item.get("arguments")) is dict
+        and type(item.get("name")) is str
+        and item["name"] != ""
+    )
 
 
 def _python_calls(text: str, tools: Any) -> list[dict[str, Any]] | None:
@@ -116,6 +180,8 @@ def _closed(plan: Plan) -> Plan:
     The published scorer adds the ``$`` to any text that begins with one, prices too. Here the label decides,
     for a text that begins with one can mean nothing else.
     """
+    if not any(_may_begin(value) for call in plan.calls for _, value in call.arguments):
+        return plan
     places = {call.id: at for at, call in enumerate(plan.calls)}
 
     def change(at: int, leaf: Value) -> Value:
@@ -125,6 +191,11 @@ def _closed(plan: Plan) -> Plan:
         return Ref(places[found.name], found.path)
 
     return with_leaves(plan, change)
+
+
+def _may_begin(value: Value) -> bool:
+    """Whether a value is, or may hold, a text that begins with a dollar sign."""
+    return value.startswith("$") if type(value) is str else holds(value, (list, dict, Template))
 
 
 def without_answer(plan: Plan) -> Plan:

@@ -60,7 +60,7 @@ def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
 
 def absent_functions(run: Run | None, gold: Any) -> list[str]:
     """The functions that gold calls and the runner does not have; none where it cannot say."""
-    if not isinstance(run, Runner) or not isinstance(gold, list):
+    if run is None or not isinstance(gold, list) or not isinstance(run, Runner):
         return []
     return run.absent(str(call["name"]) for call in gold if isinstance(call, dict) and "name" in call)
 

@@ -159,10 +159,11 @@ def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
 def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
     """Costs by gold and pred; nearly equal costs go to calls at like places in their blocks."""
     spread = 1e-6 / (1 + len(block.golds) + len(block.preds)) ** 2
+    users = pairing.gold.users if consumers else ()
     return [
         [
             pairing.cost(pred, gold)
-            + (pairing.broken(pred, gold) if consumers else 0.0)
+            + (pairing.broken(pred, gold) if consumers and users[gold] else 0.0)
             + spread * abs(place - row)
             + (_LAST if gold in pairing.optional else 0.0)
             for place, pred in enumerate(block.preds)

@@ -63,18 +63,18 @@ _ANSWER = Tool(None, "")
 class Side:
     """One plan's calls as a pairing sees them; the answer counts as one more call."""
 
-    __slots__ = ("_arguments", "_blank", "_users", "numbered", "tools")
+    __slots__ = ("_blank", "_users", "known", "numbered", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
         self.tools = [Tool(call.app, call.name) for call in numbered.plan.calls]
-        self._arguments: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
+        self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
         self._users: list[list[Use]] | None = None
 
     def arguments(self, position: int) -> dict[Any, Argument]:
         """One call's arguments by name; a repeated name's second argument is (name, 2), and so on."""
-        known = self._arguments[position]
+        known = self.known[position]
         if known is not None:
             return known
         found: dict[Any, Argument] = {}
@@ -88,7 +88,7 @@ class Side:
                 found[key] = value, (), value
             else:
                 found[key] = value_key(value, self._blank), tuple(producers_of(value)), value
-        self._arguments[position] = found
+        self.known[position] = found
         return found
 
     def tool(self, position: int) -> Tool:
@@ -99,8 +99,8 @@ class Side:
     def users(self) -> list[list[Use]]:
         """For each call who refers to it."""
         if self._users is None:
-            self._users = [[] for _ in self._arguments]
-            for consumer in range(len(self._arguments)):
+            self._users = [[] for _ in self.known]
+            for consumer in range(len(self.known)):
                 for name, (_, producers, _) in self.arguments(consumer).items():
                     for slot, producer in enumerate(producers):
                         self._users[producer].append(Use(consumer, name, slot))
@@ -143,26 +143,28 @@ class Pairing:
             gold: A call of gold.
             strict: Take no free producer for right; else also where two free producers could pair.
         """
-        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
+        ours = self.pred.known[pred] or self.pred.arguments(pred)  # a table asks this for each of its cells
+        theirs = self.gold.known[gold] or self.gold.arguments(gold)
+        asked = self.matcher is not None
         found: dict[Any, float] = {}
         shared = 0
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
-                if self.matcher is None or not self._matches(gold, name, None, wanted):
+                if not (asked and self._matches(gold, name, None, wanted)):
                     found[name] = 1.0
                 continue
             shared += 1
             if mine[0] != wanted[0]:
-                if self.matcher is None or not self._matches(gold, name, mine, wanted):
-                    found[name] = _near(mine[2], wanted[2])
+                if not (asked and self._matches(gold, name, mine, wanted)):
+                    found[name] = _near(mine[2], wanted[2]) if type(mine[2]) is str else 1.0
             elif mine[1]:
                 worst = self._strayed(mine[1], wanted[1], strict)
                 if worst:
                     found[name] = worst
         if shared < len(ours):
             for name, mine in ours.items():
-                if name not in theirs and (self.matcher is None or not self._matches(gold, name, mine, None)):
+                if name not in theirs and not (asked and self._matches(gold, name, mine, None)):
                     found[name] = 1.0
         return found
 
@@ -172,8 +174,9 @@ class Pairing:
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
         worst = 0.0
+        to_gold = self.to_gold
         for producer, other in zip(producers, wanted, strict=True):
-            if self.to_gold[producer] != other:
+            if to_gold[producer] != other:
                 worst = max(worst, self._astray(producer, other, strict))
         return worst
 

@@ -1,0 +1,108 @@
+"""JSON values with their places, without the grammar: what it gives for a text that is JSON, and sooner.
+
+The terminals are those of grammars/json.lark; a test holds the two readings equal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from planner_eval.base.jsontext import Located, Member, parse_located
+
+_STRING = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+_VALUE = re.compile(
+    rf"[ \t\r\n]*+(?:([\[{{])|({_STRING})"
+    r"|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])|(?:true|false|null|NaN|-?Infinity)\b))"
+)
+_KEY = re.compile(rf"[ \t\r\n]*+({_STRING})[ \t\r\n]*+:")
+_NEXT = re.compile(r"[ \t\r\n]*+([,\]}])")
+_EMPTY = {"[": re.compile(r"[ \t\r\n]*+\]"), "{": re.compile(r"[ \t\r\n]*+\}")}
+_CLOSING = {"[": "]", "{": "}"}
+
+
+def with_places(text: str) -> list[Located]:
+    """What :func:`planner_eval.base.jsontext.parse_located` gives; the grammar reads what is no JSON.
+
+    Raises:
+        ParseError: the text is no JSON; says why.
+
+    >>> with_places('[1, "a"]')[0].data[1].span
+    (4, 7)
+    """
+    found = scanned(text)
+    return parse_located(text) if found is None else found
+
+
+def scanned(text: str) -> list[Located] | None:
+    """The JSON values of a text with the place of every value; None of a text that is no JSON.
+
+    >>> scanned('{"a": [1]}')[0].data[0].value.data[0].span, scanned("[1,]")
+    ((7, 8), None)
+    """
+    values: list[Located] = []
+    around: list[tuple[str, int, list[Any], str]] = []  # mark, start, items, key of what is read in it
+    at, end = 0, len(text.rstrip(" \t\r\n"))
+    while True:
+        found = _VALUE.match(text, at)
+        if found is None:
+            return None
+        at = found.end()
+        mark = found[1]
+        if mark is None:
+            value = Located(_scalar(found), found.span(found.lastindex or 0))
+        else:
+            empty = _EMPTY[mark].match(text, at)
+            if empty is None:
+                around.append((mark, found.start(1), [], ""))
+                if mark == "{" and (at := _keyed(text, at, around)) < 0:
+                    return None
+                continue
+            at = empty.end()
+            value = Located([], (found.start(1), at), mark == "{")
+        at = _ended(text, at, value, around, values)
+        if at < 0:
+            return None
+        if not around and at >= end:
+            return values
+
+
+def _keyed(text: str, at: int, around: list[tuple[str, int, list[Any], str]]) -> int:
+    """Read the key of the next member; the place after it, or -1 where there is none."""
+    key = _KEY.match(text, at)
+    if key is None:
+        return -1
+    mark, start, items, _ = around[-1]
+    around[-1] = mark, start, items, _text(key[1])
+    return key.end()
+
+
+def _ended(
+    text: str, at: int, value: Located, around: list[tuple[str, int, list[Any], str]], values: list[Located]
+) -> int:
+    """Put a whole value where it belongs, and end what ends after it; the next one's place, or -1."""
+    while around:
+        mark, start, items, key = around[-1]
+        items.append(Member(key, value) if mark == "{" else value)
+        following = _NEXT.match(text, at)
+        if following is None:
+            return -1
+        at = following.end()
+        if following[1] == ",":
+            return _keyed(text, at, around) if mark == "{" else at
+        if following[1] != _CLOSING[mark]:
+            return -1
+        around.pop()
+        value = Located(items, (start, at), mark == "{")
+    values.append(value)
+    return at
+
+
+def _scalar(found: re.Match[str]) -> Any:
+    written = found[2]
+    return _text(written) if written is not None else json.loads(found[3])
+
+
+def _text(written: str) -> str:
+    return written[1:-1] if "\\" not in written else str(json.loads(written))

@@ -1,0 +1,74 @@
+"""What `planeval diff` does with pairs beside telling of them: drawings, reports, effects, distances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.cli.drawing import Look, Named, draw_one, write_folder
+from planner_eval.cli.options import note
+from planner_eval.cli.terminal import colorful
+
+if TYPE_CHECKING:
+    from planner_eval.records.rows import Row
+
+
+def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) -> bytes:
+    """The drawing of one pair."""
+    found = [row.diff for row in rows if row.diff is not None]
+    if len(rows) != 1:
+        raise InputError(
+            f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
+        )
+    if not found:
+        raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
+    return draw_one(found[0], "text" if form == "listing" else form, look, output)
+
+
+def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
+    """A drawing a pair into a folder; a pair that could not be compared is told."""
+    from planner_eval.drawing.layout import Drawing
+    from planner_eval.records.rows import STATES
+
+    form = "text" if form == "listing" else form
+    diffs = (row.diff for row in rows if row.diff is not None)
+    made = pe.render_many(diffs, format=form, color=colorful(output), **look._asdict())
+
+    def drawn() -> Iterator[Named]:
+        for row in rows:
+            said = f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
+            yield Named(row.id, row.id, next(made) if row.diff is not None else Drawing(error=said))
+
+    write_folder(drawn(), Path(output), form, len(rows), "pairs")
+
+
+def report(rows: Sequence[Row], title: str, look: Look, *, structure: bool) -> Iterator[str]:
+    """A page with all pairs and their drawings, in pieces."""
+    from planner_eval.drawing.html import report
+
+    return report(rows, title=title, theme=look.theme, deadline=look.deadline, structure=structure)
+
+
+def say_effects(rows: Sequence[Row], tools: Any, *, many: bool) -> None:
+    """Say of each pair whether the two plans agree in what comes out, and where they part."""
+    from planner_eval.records.rows import STATES
+
+    for row in rows:
+        if row.pred is None or row.gold is None:
+            said = f"unknown: {STATES[row.state]}"
+        else:
+            said = str(pe.compare_effects(row.pred, row.gold, tools))
+        note(f"{row.id + ': ' if many else ''}in effect {said}")
+
+
+def say_distance(rows: Sequence[Row], seconds: float) -> None:
+    """Say the graph edit distance of one pair."""
+    from planner_eval.metrics.edit_distance import edit_distance
+
+    if rows[0].diff is not None:
+        found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
+        bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
+        note(f"graph edit distance {found.value:g} ({bound})")

@@ -1,0 +1,1 @@
+"""Long work in parts: cut, done by several processes, kept in a folder, gone on with, summed up."""

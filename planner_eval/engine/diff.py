@@ -1,0 +1,95 @@
+"""Pairs compared as a run: what `planeval diff` says of each, and the sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner_eval.engine.described import described
+from planner_eval.engine.job import Pair
+from planner_eval.policy import Policy
+from planner_eval.records import rows
+from planner_eval.records.files import Record
+from planner_eval.records.rows import Row
+from planner_eval.scoring.diff_sums import DiffSums
+from planner_eval.scoring.told_rows import Told, told_row
+
+_PLACES = ("cache", "folder")
+"""What of a reading says where data lies, and nothing of what is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffJob:
+    """What is compared, and how it is told.
+
+    Args:
+        policy: How values compare.
+        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
+        told: How each pair is told.
+        located: Find the places of calls and arguments in the texts.
+        failures: Leave out what is the same.
+    """
+
+    policy: Policy
+    reading: Mapping[str, Any]
+    told: Told
+    located: bool = False
+    failures: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "diff"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {
+            "policy": self.policy.name,
+            "compared": described(self.policy),
+            **{name: described(each) for name, each in self.reading.items() if name not in _PLACES},
+            **self.told._asdict(),
+            "located": self.located,
+            "failures": self.failures,
+        }
+
+    def fold(self, data: Any = None) -> DiffSums:
+        """Sums over no rows, or those that were kept as data."""
+        return DiffSums(self.policy, data)
+
+    def rows(
+        self, pairs: Iterable[Pair], fold: DiffSums, seen: Callable[[Row], object] | None = None
+    ) -> Iterator[str]:
+        """A line a pair, "" for one that is left out; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs; those of a part know the position of their first, which names a pair
+                without an id.
+            fold: The sums.
+            seen: Is given each row.
+        """
+        about: list[Record | None] = []
+
+        def taken() -> Iterator[Pair]:
+            for pair in pairs:
+                about.append(pair[0] or pair[1])
+                yield pair
+
+        how = self.reading
+        found = rows.evaluate(
+            taken(),
+            pred_dialect=how["dialect"],
+            gold_dialect=how["gold_dialect"] or how["dialect"],
+            policy=self.policy,
+            located=self.located,
+            repair=bool(how["repair"]),
+            compute=how["compute"],
+            first=getattr(pairs, "first", 0),
+        )
+        for row in found:
+            shown = not (self.failures and row.state == "same")
+            fold.add(row, shown=shown)
+            if seen is not None:
+                seen(row)
+            record = about.pop()
+            yield told_row(row, record, self.told) if shown else ""

@@ -1,0 +1,40 @@
+"""The files behind the pairs of a run, and what tells them from others."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from planner_eval.engine.folder import Input
+from planner_eval.engine.large import paths
+from planner_eval.records.files import PlanFile
+from planner_eval.records.origins import origin_of
+
+
+def inputs_of(role: str, file: PlanFile) -> list[Input]:
+    """A file of plans as what a run reads: each of its files, or its records where it comes from none.
+
+    Args:
+        role: What it is for: ``pred``, ``gold`` …
+        file: The file, or directory, or what was read from standard input or a data set.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    names = paths(file)
+    if not names:
+        found = blake2b(digest_size=32)
+        for one in file.records:
+            said = repr((one.id, one.source, one.fields, one.error and str(one.error)))
+            found.update(said.encode("utf-8", errors="backslashreplace"))
+        return [Input(role, file.name, len(file.records), found.hexdigest())]
+    return [input_of(role, name) for name in names]
+
+
+def input_of(role: str, name: str) -> Input:
+    """One file that a run reads.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    found = origin_of(name)
+    return Input(role, name, found.size, found.digest)

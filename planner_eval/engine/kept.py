@@ -1,0 +1,93 @@
+"""A run that is done, read from its folder again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.engine.folder import SCHEMA
+from planner_eval.engine.work import cut, holds, read_mark
+
+
+class Kept(NamedTuple):
+    """What a folder keeps of a run.
+
+    Args:
+        path: The folder.
+        version: The version of this package that made it.
+        options: The job's options.
+        inputs: The files that were read, as JSON data.
+        pairs: How many pairs there are.
+        part: How many pairs make a part.
+    """
+
+    path: str
+    version: str
+    options: Mapping[str, Any]
+    inputs: tuple[Mapping[str, Any], ...]
+    pairs: int
+    part: int
+
+    @property
+    def rows(self) -> str:
+        """The file of all rows."""
+        return os.path.join(self.path, "rows.jsonl")
+
+    def sums(self, fold: Callable[[Any], Any]) -> Any:
+        """The sums of all parts, put together in their order; the rows are held against them.
+
+        Args:
+            fold: Makes sums of their data; of None those over nothing.
+
+        Raises:
+            InputError: the run is not done, or its files are not as it left them.
+        """
+        whole = fold(None)
+        try:
+            with open(self.rows, "rb") as stream:
+                for part in cut(self.pairs, self.part):
+                    mark = read_mark(os.path.join(self.path, "parts"), part)
+                    if mark is None or not holds(stream, mark):
+                        raise self._changed()
+                    whole.extend(fold(json.loads(mark.sums)))
+                if stream.read(1):
+                    raise self._changed()
+        except FileNotFoundError:
+            said = "the run is not done: the command that began it goes on with it"
+            raise InputError(f"{self.path}: {said}") from None
+        except OSError as error:
+            raise InputError(f"{self.rows} cannot be read: {error.strerror or error}") from None
+        return whole
+
+    def _changed(self) -> InputError:
+        said = "rows.jsonl and parts/ are not as the run left them"
+        return InputError(f"{self.path}: {said}; the command that made them does so again")
+
+
+def kept(path: str, kind: str) -> Kept:
+    """What the folder of a run keeps.
+
+    Args:
+        path: The folder.
+        kind: What kind of run it has to be.
+
+    Raises:
+        InputError: there is no such run.
+    """
+    name = os.path.join(path, "run.json")
+    try:
+        with open(name, encoding="utf-8") as stream:
+            data = json.load(stream)
+        if data["schema"] != SCHEMA:
+            raise InputError(f"{name} is of the form {data['schema']!r}, expected {SCHEMA!r}")
+        if data["kind"] != kind:
+            raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}")
+        inputs = tuple(data["inputs"])
+        return Kept(path, data["version"], data["options"], inputs, int(data["pairs"]), int(data["part"]))
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{name} cannot be read, expected what a run wrote there") from None

@@ -1,0 +1,166 @@
+"""Parts done on a Ray cluster, whose machines share the run's folder and the files that are read."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
+from itertools import islice
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.dialects import table
+from planner_eval.engine.here import Tell
+from planner_eval.engine.job import Part
+from planner_eval.engine.local import raised, spread
+from planner_eval.engine.work import read_mark
+from planner_eval.engine.worker import Task, stopped
+
+try:
+    import ray
+except ImportError:
+    raise InputError("the engine ray needs Ray: pip install 'planner_eval[ray]'") from None
+
+_AT_ONCE = 8
+"""Parts of one task at most: its process starts in 0.3 s, a part takes 1 to 3."""
+
+_RETRIES = 5
+_ANSWERS_IN = 10.0
+_TICK = 0.1
+
+
+class OnRay(NamedTuple):
+    """Does parts on a cluster, see :func:`planner_eval.engine.local.spread`.
+
+    Each task does a few parts with one worker of its own, so that a record that hangs or kills it costs
+    itself alone. A task whose machine is lost is done again elsewhere, without the parts that are done.
+
+    Args:
+        address: The cluster; one of this machine alone, which ends with the run, when left out.
+    """
+
+    address: str | None = None
+
+    def __call__(
+        self,
+        task: Task,
+        parts: Sequence[Part],
+        *,
+        jobs: int | None,
+        deadline: float | None,
+        tell: Tell,
+        closed: Sequence[int] = (),
+    ) -> None:
+        """Do parts, in any order; `jobs` tasks at once, as many as the cluster has processors when None."""
+        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its tasks, rows may go
+            self._do(task, parts, jobs, deadline, tell)
+
+    def _do(
+        self, task: Task, parts: Sequence[Part], jobs: int | None, deadline: float | None, tell: Tell
+    ) -> None:
+        ours = not ray.is_initialized()
+        if ours:
+            _begin(self.address, jobs)
+        try:
+            cluster: Any = ray  # what is asked of it has no types
+            at_once = jobs or int(cluster.cluster_resources().get("CPU", 1))
+            many = max(1, min(_AT_ONCE, len(parts) // (4 * at_once)))
+            _run(task._replace(folder=os.path.abspath(task.folder)), parts, at_once, many, deadline, tell)
+        finally:
+            if ours:
+                ray.shutdown()
+
+
+def _begin(address: str | None, jobs: int | None) -> None:
+    """Join a cluster, or start one.
+
+    Raises:
+        InputError: There is none at the address.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+        if host and port.isdigit():  # Ray itself asks for minutes
+            socket.create_connection((host, int(port)), _ANSWERS_IN).close()
+        ray.init(
+            address=address or "local",
+            num_cpus=None if address else jobs,
+            include_dashboard=None if address else False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"no Ray cluster answers at {address or 'this machine'}: {error}") from None
+    if threading.current_thread() is threading.main_thread():  # Ray puts its own in the place of ours
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _run(
+    task: Task, parts: Iterable[Part], at_once: int, many: int, deadline: float | None, tell: Tell
+) -> None:
+    remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(do)
+    shared = ray.put(tuple(task))
+    batches = _batches(iter(parts), many)
+    at_work: dict[Any, list[Part]] = {}
+    done = failed = 0
+    try:
+        while True:
+            for batch in islice(batches, at_once - len(at_work)):
+                at_work[remote.remote(shared, batch, deadline)] = batch
+            if not at_work:
+                return
+            ready, _ = ray.wait(list(at_work), timeout=_TICK)
+            for one in ready:
+                answer = _answer(one)
+                done += sum(part.end - part.first for part in at_work.pop(one))
+                failed += answer["failed"]
+            tell(done, failed)
+    finally:
+        for one in at_work:
+            ray.cancel(one, force=True)
+
+
+def _batches(parts: Iterator[Part], many: int) -> Iterator[list[Part]]:
+    while batch := list(islice(parts, many)):
+        yield batch
+
+
+def _answer(one: Any) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = ray.get(one)
+    except ray.exceptions.RayError as error:
+        raise RuntimeError(f"a task of Ray failed {_RETRIES + 1} times: {error}") from None
+    if "error" in answer:
+        raise raised(answer)
+    return answer
+
+
+def do(task: tuple[Any, ...], parts: Sequence[Part], deadline: float | None) -> dict[str, Any]:
+    """Do some parts on a machine of the cluster, but for those that an earlier try has done.
+
+    Args:
+        task: What is done, the fields of a `Task`.
+        parts: Those to do.
+        deadline: Seconds for a pair.
+
+    Returns:
+        What a worker answers: how many pairs failed, or the error that ends the run.
+    """
+    what = Task(*task)
+    table.add(what.notations)
+    try:
+        left = [part for part in map(Part._make, parts) if read_mark(what.folder, part) is None]
+        spread(what, left, jobs=1, deadline=deadline, tell=_silent)
+        marks = [read_mark(what.folder, part) for part in map(Part._make, parts)]
+    except Exception as error:
+        return stopped(error)
+    return {"failed": sum(mark.failed for mark in marks if mark)}
+
+
+def _silent(_done: int, _failed: int) -> None:
+    """Nobody listens."""

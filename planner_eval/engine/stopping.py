@@ -1,0 +1,85 @@
+"""Signals that end a run gently: noted, and acted on where nothing is half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+_SIGNALS = [
+    number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None
+]
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was asked to end before all pairs were done.
+
+    Args:
+        done: How many are done.
+        total: Of how many.
+        folder: Where the run is kept; None where it is not.
+    """
+
+    def __init__(self, done: int, total: int, folder: str | None) -> None:
+        super().__init__(done, total, folder)
+        self.done, self.total, self.folder = done, total, folder
+        self.add_note(f"after {done:,} of {total:,} pairs")
+        if folder is not None:
+            self.add_note("and kept: the same command goes on from there")
+
+
+class Ending:
+    """Has what ends this process at once end it as an interrupt does: what is temporary is removed."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> Ending:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    self.before[number] = signal.signal(number, _interrupt)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+class Stop(BaseException):
+    """A signal came; no error of a pair."""
+
+
+class Stopping:
+    """Takes note of signals while a run is at work; those that are ignored stay so."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> Stopping:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                    self.before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _note(self, _number: int, _frame: object) -> None:
+        self.asked = True
+
+    def check(self) -> None:
+        """End the run where that was asked for.
+
+        Raises:
+            Stop: it was.
+        """
+        if self.asked:
+            raise Stop

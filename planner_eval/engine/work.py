@@ -1,0 +1,257 @@
+"""One part of a run: its rows into a file, then its sums into another, which says that it is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, BinaryIO, NamedTuple
+
+from planner_eval.base.errors import InputError, ParseError, PlanevalError
+from planner_eval.engine.job import Job, Pair, Pairs, Part
+from planner_eval.engine.rows import Rows, digest_of, placing, unwritable, write_all
+from planner_eval.records.files import Record
+
+Watch = Callable[[int], None]
+"""Told which pair begins, by its number, and -1 after the last of a part."""
+
+_CHUNK = 1 << 16
+
+
+class Broken(NamedTuple):
+    """Why a pair is not read again: it ended, or held up, the process that worked on it.
+
+    Args:
+        code: ``parse.crash`` or ``parse.deadline``.
+        reason: What it did, for the row that takes its place.
+        both: Whether its gold plan is left out as well; its prediction alone was not to blame.
+    """
+
+    code: str
+    reason: str
+    both: bool = False
+
+    def instead(self, pair: Pair) -> Pair:
+        """The pair as it is worked on now: with an error where a plan was."""
+        pred, gold = pair
+        if pred is None or self.both:
+            gold = gold and self._refused(gold)
+        return pred and self._refused(pred), gold
+
+    def _refused(self, record: Record) -> Record:
+        return record._replace(source=None, values=None, error=ParseError(self.reason, code=self.code))
+
+
+class Mark(NamedTuple):
+    """What the file of a part's sums says of it.
+
+    Args:
+        first: Its first pair.
+        end: The pair after its last.
+        size: Bytes of its rows.
+        digest: BLAKE2b of its rows.
+        failed: How many of its pairs are left out as broken.
+        check: BLAKE2b of its sums.
+        sums: The job's sums over its rows, as JSON.
+    """
+
+    first: int
+    end: int
+    size: int
+    digest: str
+    failed: int
+    check: str
+    sums: str
+
+
+def cut(count: int, size: int) -> Iterator[Part]:
+    """Cut pairs into parts of neighbours.
+
+    Args:
+        count: How many pairs there are.
+        size: How many make a part.
+
+    >>> list(cut(5, 2))
+    [Part(number=0, first=0, end=2), Part(number=1, first=2, end=4), Part(number=2, first=4, end=5)]
+    """
+    for number, first in enumerate(range(0, count, size)):
+        yield Part(number, first, min(first + size, count))
+
+
+def rows_file(folder: str, part: Part) -> str:
+    """Where the rows of a part stand."""
+    return os.path.join(folder, f"{part.number:06d}.jsonl")
+
+
+def mark_file(folder: str, part: Part) -> str:
+    """Where the sums of a part stand."""
+    return os.path.join(folder, f"{part.number:06d}.json")
+
+
+def work(
+    job: Job,
+    pairs: Pairs,
+    part: Part,
+    folder: str,
+    broken: Mapping[int, Broken] | None = None,
+    watch: Watch | None = None,
+) -> int:
+    """Do one part: write its rows, then its sums as the mark that it is done.
+
+    A pair at which the job raises what it should have put into a row is left out as broken; the job's own
+    faults never cost another record.
+
+    Args:
+        job: What is done.
+        pairs: All pairs of the run.
+        part: Those that are done.
+        folder: Where parts are written.
+        broken: Pairs that are left out, by number.
+        watch: Told which pair begins.
+
+    Returns:
+        How many pairs were left out as broken.
+
+    Raises:
+        InputError: A file cannot be read or written, or the job refuses to go on.
+        RuntimeError: The job fails at a pair even when that is left out.
+    """
+    left_out = {number: why for number, why in (broken or {}).items() if part.first <= number < part.end}
+    name, mark_name = rows_file(folder, part), mark_file(folder, part)
+    try:
+        with placing(name) as stream:
+            rows = Rows(stream, name)
+            sums = _segments(job, pairs, part, left_out, watch or _unwatched, rows)
+            rows.flush()
+        text = json.dumps(sums.data(), separators=(",", ":")).encode()
+        head = {
+            "first": part.first,
+            "end": part.end,
+            "size": rows.size,
+            "digest": rows.found.hexdigest(),
+            "failed": len(left_out),
+            "check": digest_of(text),
+        }
+        with placing(mark_name) as stream:
+            write_all(stream, json.dumps(head).encode() + b"\n" + text)
+    except OSError as error:
+        raise unwritable(name, error) from None
+    return len(left_out)
+
+
+def read_mark(folder: str, part: Part) -> Mark | None:
+    """The mark of a part that is done; None where there is none, or it is damaged or of another cut.
+
+    Raises:
+        InputError: it is there and cannot be read.
+    """
+    name = mark_file(folder, part)
+    try:
+        with open(name, "rb") as stream:
+            head, _, sums = stream.read().partition(b"\n")
+        mark = Mark(**json.loads(head), sums=sums.decode())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError):
+        return None
+    whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (part.first, part.end)
+    return mark if whole else None
+
+
+def holds(stream: BinaryIO, mark: Mark) -> bool:
+    """Whether the next bytes of a file are the rows that a mark speaks of."""
+    found, left = blake2b(digest_size=16), mark.size
+    while left and (data := stream.read(min(left, _CHUNK))):
+        found.update(data)
+        left -= len(data)
+    return not left and found.hexdigest() == mark.digest
+
+
+# ---------------------------------------------------------------- the rows
+def _segments(job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], watch: Watch, rows: Rows) -> Any:
+    """Write the rows of a part and give their sums.
+
+    Where the job fails at a pair, its sums may be half done: the pairs since the last such one are done
+    once more, and that one with them, left out. So no pair is done more than a few times.
+    """
+    whole = None
+    first, end = part.first, part.end
+    while first < part.end:
+        sums = job.fold()
+        rows.begin()
+        feed = _Feed(pairs, first, end, broken, watch)
+        try:
+            for row in job.rows(feed, sums):
+                rows.add(row)
+            watch(-1)
+        except Exception as error:
+            if _stops(error) or feed.number < first:
+                raise _told(error, feed.number) from error
+            broken[feed.number] = _worse(broken.get(feed.number), error)
+            rows.back()
+            end = feed.number + 1
+            continue
+        if rows.added != end - first:
+            raise RuntimeError(f"the job {job.kind} gave {rows.added:,} rows for {end - first:,} pairs")
+        if whole is None:
+            whole = sums
+        else:
+            whole.extend(sums)
+        first, end = end, part.end
+    return whole
+
+
+class _Feed:
+    """The pairs of a part, one after another; knows which was asked for last."""
+
+    def __init__(
+        self, pairs: Pairs, first: int, end: int, broken: Mapping[int, Broken], watch: Watch
+    ) -> None:
+        self.pairs, self.first, self.end, self.broken, self.watch = pairs, first, end, broken, watch
+        self.number = first - 1
+
+    def __iter__(self) -> Iterator[Pair]:
+        watch, broken = self.watch, self.broken
+        found = iter(self.pairs[self.first : self.end])
+        for number in range(self.first, self.end):
+            self.number = number
+            watch(number)  # before it is read: that may take its time as well
+            pair = next(found)
+            yield broken[number].instead(pair) if number in broken else pair
+
+
+def _unwatched(_number: int) -> None:
+    """Nobody wants to know which pair begins."""
+
+
+def _stops(error: Exception) -> bool:
+    """Whether an error is no fault of a pair: a file, a disk, an option."""
+    return isinstance(error, OSError) or (
+        isinstance(error, PlanevalError) and not isinstance(error, ParseError)
+    )
+
+
+def _told(error: Exception, number: int) -> Exception:
+    """An error that stops a run, as it is raised."""
+    if not isinstance(error, OSError):
+        return error
+    where = error.filename or f"what pair {number + 1:,} is read from"
+    return InputError(f"{where} cannot be read or written: {error.strerror or error}")
+
+
+def _worse(known: Broken | None, error: Exception) -> Broken:
+    """Leave out a pair at which the job failed, or its gold plan too where that was not enough.
+
+    Raises:
+        RuntimeError: nothing is left to leave out.
+    """
+    kind = type(error).__name__
+    if known is not None and known.both:
+        raise RuntimeError(f"the job fails even where a pair is left out: {kind}: {error}") from error
+    if known is not None:
+        return known._replace(both=True)
+    said = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
+    return Broken("parse.crash", said)

@@ -1,0 +1,167 @@
+"""What is decided once a file, from its first records, and how each of its items then becomes a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.dialects.openers import JOIN
+from planner_eval.dialects.wrappings import is_streamed, sign_of
+from planner_eval.records import accepting
+from planner_eval.records.fields import (
+    GOLD_FIELDS,
+    HEAD,
+    OPTION,
+    WANTED,
+    Role,
+    choose_content,
+    choose_id,
+    has,
+    id_text,
+    value_at,
+)
+from planner_eval.records.record import Record
+from planner_eval.records.shapes import Chosen, Item
+
+How: TypeAlias = tuple[
+    tuple[str | None, str | None], Role, Mapping[str, str] | None, tuple[str | None, str | None]
+]
+"""What :func:`decide` is told beside a file's name and items."""
+
+
+class Decided(NamedTuple):
+    """Which fields of a file's records are what, and how an item becomes one.
+
+    Args:
+        chosen: The fields of the id and of the plan.
+        lists: The plan of a record lists the values that are right.
+    """
+
+    chosen: Chosen
+    lists: bool = False
+
+    def record(self, name: str, position: int, item: Item) -> Record:
+        """The record of an item.
+
+        Args:
+            name: The file's name.
+            position: The item's place in it, counted from 0.
+            item: The item.
+        """
+        made = _record(name, position, item, self.chosen)
+        return _accepting(made, str(self.chosen.content)) if self.lists else made
+
+    def notes(self, name: str) -> tuple[str, ...]:
+        """What the user is told of it."""
+        return (f"{name}: {accepting.SAID.format(self.chosen.content)}",) if self.lists else ()
+
+
+def decide(
+    name: str,
+    items: Iterable[Item],
+    named: tuple[str | None, str | None],
+    role: Role,
+    never: Mapping[str, str] | None,
+    spare: tuple[str | None, str | None],
+) -> Decided:
+    """Decide which fields of a file's records are what, see :func:`planner_eval.records.files.read_file`.
+
+    Args:
+        name: The file's name.
+        items: Its items; they may be read anew each time, so as few as will do are looked at.
+        named: The fields of the id and of the plan that the user named.
+        role: What the file is read as.
+        never: Fields that are not to be taken for the plan.
+        spare: The fields of the file beside this one.
+
+    Raises:
+        InputError: a field named is in no record, two fields may hold the plan, or none is known to.
+    """
+    id_field, text_field = named
+    if _are_pieces(islice(items, HEAD)):
+        raise InputError(f"{name}: each of its records is a piece of a stream, no answer: {JOIN}")
+    if id_field and not any(has(item.data, id_field) for item in items):
+        raise InputError(f"{name}: no record has the id field {id_field!r}")
+    if text_field and not any(has(record, text_field) for record in _holding(items)):
+        raise InputError(f"{name}: no record has the text field {text_field!r}")
+    content = text_field or choose_content(name, _holding(items), role, never)
+    if content is None and spare[1] and any(has(record, spare[1]) for record in _holding(items)):
+        content = spare[1]
+    if content is None:
+        _refuse_unknown(name, items, role)
+    key = id_field or (spare[0] if spare[0] and any(has(one, spare[0]) for one in _named(items)) else None)
+    key = key or choose_id(_named(items))
+    # A benchmark's figures are those of its code, which looks at no field beside the answer.
+    answers = role != "gold" and content not in GOLD_FIELDS and never is None
+    chosen = Chosen(key, content, text_field is not None, answers)
+    lists = role != "answer" and never is None and content in accepting.FIELDS
+    return Decided(chosen, lists and accepting.lists_values(_holding(items), str(content)))
+
+
+def _are_pieces(items: Iterable[Item]) -> bool:
+    """Whether items are the pieces of a stream, of which there are several."""
+    count = 0
+    for item in items:
+        if not is_streamed(item.data):
+            return False
+        count += 1
+    return count > 1
+
+
+def _holding(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+    return (item.data for item in items if item.shape.holds)
+
+
+def _named(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+    return (item.data for item in items if item.shape.named)
+
+
+def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
+    """Refuse records of which none has a field that is known to hold a plan, and none is one itself."""
+    first = next(_holding(items), None)
+    if first is None or not all(item.shape.holds for item in items):
+        return
+    if any(sign_of(record) is not None for record in _holding(items)):
+        return
+    shown = ", ".join(map(repr, list(first)[:6])) or "no fields"
+    raise InputError(
+        f"{name}: none of {sum(1 for _ in items):,} records has a field that is known to hold "
+        f"{WANTED[role]}; the first has {shown}: name it with {OPTION[role]}"
+    )
+
+
+def _accepting(record: Record, content: str) -> Record:
+    """A gold record whose plan lists the values that are right as one with a plan, and with these beside."""
+    if record.error is not None or record.source is None or record.fields.get(content) is not record.source:
+        return record  # a call, or an answer, among records: it stands as it is
+    try:
+        calls, fields = accepting.spelled(record.source)
+    except ParseError as error:
+        return record._replace(source=None, error=error)
+    return record._replace(source=calls, fields={**record.fields, **fields})
+
+
+def _record(name: str, position: int, item: Item, chosen: Chosen) -> Record:
+    data, line = item.data, item.line
+    if data is None and item.key is not None:
+        reason = f"there is no plan: {item.key!r} is null"
+        return Record(name, position, item.key, None, line, ParseError(reason, code="parse.empty"))
+    if item.error is not None:
+        from planner_eval.records.broken import id_in
+
+        return Record(name, position, id_in(item.text, chosen.id), None, line, item.error)
+    taken = item.shape.take(data, chosen)
+    if not item.shape.named:
+        return Record(name, position, item.key, taken.source, line, taken.error)
+    named = item.key or id_text(value_at(data, chosen.id))
+    return Record(name, position, named, taken.source, line, taken.error, data)
+
+
+def offers_several(answer: Mapping[str, Any], depth: int = 3) -> bool:
+    """Whether an answer, or one inside of what a batch puts around it, has more than one choice."""
+    if any(isinstance(answer.get(key), list) and len(answer[key]) > 1 for key in ("choices", "candidates")):
+        return True
+    inner = (answer.get(key) for key in ("response", "body", "modelOutput"))
+    return depth > 0 and any(isinstance(one, dict) and offers_several(one, depth - 1) for one in inner)

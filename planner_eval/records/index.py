@@ -1,0 +1,229 @@
+"""An index of a large file's records in SQLite: where each stands, and its id."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from planner_eval.base.errors import InputError
+
+BATCH = 256
+"""Records that are looked up at once."""
+_BYTES = 4_000_000
+"""Bytes that are read at once, and held until their records are made."""
+_GAP = 4_096
+"""Bytes between two records that are read with them: cheaper than to read twice."""
+
+
+class Place(NamedTuple):
+    """Where a record stands in its file.
+
+    Args:
+        position: Counted from 0.
+        offset: Its first byte.
+        size: Its bytes.
+        line: Its line, counted from 1.
+    """
+
+    position: int
+    offset: int
+    size: int
+    line: int
+
+
+class Folder:
+    """A folder for what is kept while files are read.
+
+    Args:
+        path: The folder of those who keep it; when left out one of our own, which is removed when nobody
+            reads there any more. A copy of this process never removes it.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self.path = path or tempfile.mkdtemp(prefix="planeval-")
+        if path is None:
+            weakref.finalize(self, _remove, self.path, os.getpid())
+        else:
+            os.makedirs(path, exist_ok=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_known, (self.path,))
+
+
+def _known(path: str) -> Folder:
+    """A folder that another process made, and takes care of."""
+    found = Folder.__new__(Folder)
+    found.path = path
+    return found
+
+
+def _remove(path: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def writing(path: str) -> sqlite3.Connection:
+    """A new database that is written once; what is half done is never taken for it, see :func:`finish`.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    made = sqlite3.connect(path, isolation_level=None, uri=True)
+    for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "cache_size=-16000"):
+        made.execute(f"PRAGMA {pragma}")
+    made.execute("CREATE TABLE about (value TEXT)")
+    made.execute("BEGIN")
+    return made
+
+
+def finish(made: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
+    """Say what a database holds, and give it its name.
+
+    Args:
+        made: The database, whose file is called as `path` with ``.part`` after it.
+        path: Its name from now on.
+        about: What it says of itself.
+    """
+    made.execute("INSERT INTO about VALUES (?)", (json.dumps(about),))
+    made.execute("COMMIT")
+    made.close()
+    os.replace(f"{path}.part", path)
+
+
+class Index:
+    """An index that is complete. It travels to other processes as its path; each opens it anew.
+
+    Args:
+        folder: Where it lies.
+        name: The database's name there.
+    """
+
+    def __init__(self, folder: Folder, name: str) -> None:
+        self.folder, self.name = folder, name
+        self._owner = -1
+        self._base: sqlite3.Connection | None = None
+        self._about: dict[str, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Index, (self.folder, self.name))
+
+    def __del__(self) -> None:
+        if self._base is not None:
+            self._base.close()
+
+    @property
+    def path(self) -> str:
+        """The database's path."""
+        return os.path.join(self.folder.path, self.name)
+
+    def ask(self, question: str, given: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """The rows that answer a question in SQL."""
+        if self._base is None or self._owner != os.getpid():  # after a fork the parent's is left alone
+            self._base = sqlite3.connect(
+                f"{address(self.path)}&immutable=1", uri=True, check_same_thread=False
+            )
+            self._owner = os.getpid()
+        return self._base.execute(question, given)
+
+    def about(self) -> dict[str, Any]:
+        """What it says of itself."""
+        if self._about is None:
+            self._about = json.loads(self.ask("SELECT value FROM about").fetchone()[0])
+        return self._about
+
+    def places(self, positions: Sequence[int]) -> list[Place]:
+        """Where some records stand, few of them, in the order asked for."""
+        if not positions:
+            return []
+        first, last = positions[0], positions[-1]
+        columns = "SELECT pos, offset, size, line FROM line WHERE pos"
+        if isinstance(positions, range) and last - first + 1 == len(positions):
+            return list(map(Place._make, self.ask(f"{columns} BETWEEN ? AND ? ORDER BY pos", (first, last))))
+        marks = ",".join("?" * len(positions))
+        found = {row[0]: Place._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))}
+        return [found[position] for position in positions]
+
+
+def address(path: str) -> str:
+    """The address by which SQLite opens a database only to read it."""
+    return f"file:{quote(os.path.abspath(path))}?mode=ro"
+
+
+class Source:
+    """A file out of which pieces are read by their places. It travels as its path.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file = -1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Source, (self.path,))
+
+    def __del__(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+
+    def texts(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
+        """The bytes of some records, in the order asked for; a few megabytes of them are held at a time.
+
+        Raises:
+            InputError: the file became shorter meanwhile.
+        """
+        run: list[Place] = []
+        held = 0
+        for place in places:
+            if run and held + place.size > _BYTES:
+                yield from self._run(run)
+                run, held = [], 0
+            run.append(place)
+            held += place.size
+        yield from self._run(run)
+
+    def _run(self, places: Sequence[Place]) -> Iterator[tuple[Place, bytes]]:
+        found: dict[int, bytes] = {}
+        near: list[Place] = []
+        for place in sorted(places, key=lambda one: one.offset):
+            if near and place.offset - near[-1].offset - near[-1].size > _GAP:
+                found.update(self._block(near))
+                near = []
+            near.append(place)
+        found.update(self._block(near))
+        for place in places:
+            yield place, found[place.position]
+
+    def _block(self, near: Sequence[Place]) -> Iterator[tuple[int, bytes]]:
+        """The bytes of neighbouring records, read in one go."""
+        if not near:
+            return
+        start, end = near[0].offset, near[-1].offset + near[-1].size
+        block = self._bytes(start, end - start)
+        for place in near:
+            at = place.offset - start
+            yield place.position, block[at : at + place.size]
+
+    def _bytes(self, start: int, size: int) -> bytes:
+        try:
+            if self._file < 0:
+                self._file = os.open(self.path, os.O_RDONLY)
+            block = os.pread(
+                self._file, size, start
+            )  # which needs no place of its own, so forks may share it
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}") from None
+        if len(block) < size:
+            raise InputError(f"{self.path} changed while it was read: it became shorter")
+        return block

@@ -1,0 +1,282 @@
+"""Pairs of which a side is stored: which record belongs to which is kept on disk, and read when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias, overload
+
+from planner_eval.base.errors import InputError
+from planner_eval.records.ids import alone, by_id
+from planner_eval.records.index import BATCH, Folder, Index, address, finish, writing
+from planner_eval.records.lines import id_key
+from planner_eval.records.record import Record
+from planner_eval.records.stored import Chain
+from planner_eval.records.storing import is_stored
+
+Pair: TypeAlias = tuple[Record | None, Record | None]
+Link: TypeAlias = tuple[int | None, int | None]
+Records: TypeAlias = Sequence[Record]
+
+
+class Joined(Sequence[Pair]):
+    """Pairs of records that are made anew whenever they are asked for; slices are as lazy.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+        base: Which belongs to which; by position when left out.
+        numbers: Which of the pairs.
+        steps: What is done to each pair when it is read.
+    """
+
+    by_index = True
+
+    def __init__(
+        self,
+        pred: Records,
+        gold: Records,
+        base: Index | None,
+        numbers: Sequence[int],
+        steps: tuple[Callable[[Pair], Pair], ...] = (),
+    ) -> None:
+        self.pred, self.gold, self.base, self.numbers, self.steps = pred, gold, base, numbers, steps
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Pair: ...
+    @overload
+    def __getitem__(self, at: slice) -> Joined: ...
+    def __getitem__(self, at: int | slice) -> Pair | Joined:
+        if isinstance(at, slice):
+            return Joined(self.pred, self.gold, self.base, self.numbers[at], self.steps)
+        return next(self._at((self.numbers[at],)))
+
+    def __iter__(self) -> Iterator[Pair]:
+        for first in range(0, len(self.numbers), BATCH):
+            yield from self._at(self.numbers[first : first + BATCH])
+
+    def each(self, step: Callable[[Pair], Pair]) -> Joined:
+        """The same pairs, something done to each when it is read; it can be pickled."""
+        return Joined(self.pred, self.gold, self.base, self.numbers, (*self.steps, step))
+
+    def _at(self, numbers: Sequence[int]) -> Iterator[Pair]:
+        links = self._links(numbers)
+        lefts = _at(self.pred, [left for left, _ in links if left is not None])
+        rights = _at(self.gold, [right for _, right in links if right is not None])
+        for left, right in links:
+            pair = (None if left is None else next(lefts), None if right is None else next(rights))
+            for step in self.steps:
+                pair = step(pair)
+            yield pair
+
+    def _links(self, numbers: Sequence[int]) -> list[Link]:
+        if self.base is None:
+            ours, theirs = len(self.pred), len(self.gold)
+            return [(n if n < ours else None, n if n < theirs else None) for n in numbers]
+        marks = ",".join("?" * len(numbers))
+        asked = self.base.ask(f"SELECT n, pred, gold FROM pair WHERE n IN ({marks})", list(numbers))
+        found = {n: (left, right) for n, left, right in asked}
+        return [found[n] for n in numbers]
+
+    def of_ids(self, wanted: Collection[str]) -> Joined:
+        """The pairs of which a record has one of some ids."""
+        ours, theirs = (_with_ids(side, wanted) for side in (self.pred, self.gold))
+        if self.base is None:
+            numbers = sorted({*ours, *theirs}.intersection(self.numbers))
+        else:
+            both = (json.dumps(ours), json.dumps(theirs))
+            asked = self.base.ask(f"SELECT n FROM pair WHERE pred IN {_LISTED} OR gold IN {_LISTED}", both)
+            numbers = sorted(row[0] for row in asked)
+        return Joined(self.pred, self.gold, self.base, array("q", numbers), self.steps)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of all records, in the order of the pairs."""
+        return Ids(self)
+
+
+class Ids(Collection[str]):
+    """The ids of some pairs' records."""
+
+    def __init__(self, pairs: Joined) -> None:
+        self.pairs = pairs
+
+    def __contains__(self, id: object) -> bool:
+        return len(self.pairs.of_ids((str(id),))) > 0
+
+    def __iter__(self) -> Iterator[str]:
+        return (one.id for pair in self.pairs for one in pair if one is not None and one.id is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+_LISTED = "(SELECT value FROM json_each(?))"
+
+
+def _with_ids(records: Records, wanted: Collection[str]) -> list[int]:
+    """The places of the records of some ids."""
+    if not is_stored(records):
+        return [at for at, record in enumerate(records) if record.id in wanted]
+    return [at for id in wanted for at in records.of_id(id).positions]
+
+
+def _at(records: Records, positions: Sequence[int]) -> Iterator[Record]:
+    return records.at(positions) if is_stored(records) else (records[at] for at in positions)
+
+
+# ---------------------------------------------------------------- which belongs to which
+class Found(NamedTuple):
+    """Pairs by id.
+
+    Args:
+        pairs: The pairs, in gold's order; predictions without gold follow at the end.
+        repeated: Records left out because an earlier one has their id.
+    """
+
+    pairs: Joined
+    repeated: Records
+
+
+def by_position(pred: Records, gold: Records) -> Joined:
+    """The pairs of records in their order."""
+    return Joined(pred, gold, None, range(max(len(pred), len(gold))))
+
+
+def join(pred: Records, gold: Records, folder: str | None = None) -> Found | None:
+    """The pairs of records by their ids; None where no id is on both sides.
+
+    Args:
+        pred: The predictions, of which at least one side is stored.
+        gold: The gold plans.
+        folder: Where it is kept which belongs to which; when left out in a temporary folder.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    kept = Folder(folder)
+    sides = (_Side.of("pred", pred), _Side.of("gold", gold))
+    name = hashlib.blake2b(repr([side.what for side in sides]).encode(), digest_size=8).hexdigest()
+    index = Index(kept, f"pairs-{name}.sqlite")
+    made = writing(f"{index.path}.part")
+    try:
+        for side in sides:
+            side.lay(made)
+        if made.execute("SELECT 1 FROM pred_line JOIN gold_line USING (key) LIMIT 1").fetchone() is None:
+            return None
+        count = _linked(made, *sides)
+        finish(made, index.path, {"pairs": count})
+    except sqlite3.Error as error:
+        raise InputError(f"{index.path}: {error}; the environment's TMPDIR names another folder") from None
+    finally:
+        made.close()
+        with suppress(FileNotFoundError):
+            os.unlink(f"{index.path}.part")
+    repeated: list[Records] = [side.repeated for side in sides]
+    pairs = Joined(pred, gold, index, range(1, count + 1))
+    return Found(pairs, Chain(*repeated) if all(map(len, repeated)) else max(repeated, key=len))
+
+
+class _Side(NamedTuple):
+    """A side of the pairs: its tables, what they are made of, what is left out; of a stored one its file."""
+
+    name: str
+    records: Records
+    what: str
+    repeated: Records
+    file: str | None = None
+    keys: Sequence[tuple[int, str]] = ()
+
+    @classmethod
+    def of(cls, name: str, records: Records) -> _Side:
+        if is_stored(records):
+            return cls(name, records, records.base.path, records.repeated(), records.name)
+        found = by_id(records)
+        keys = [(at, key) for key, at in found.places.items()]
+        return cls(name, records, repr(keys), [records[at] for at in found.repeated], None, keys)
+
+    def lay(self, made: sqlite3.Connection) -> None:
+        """Make its tables known: of each record that counts what it is found by, and which are odd."""
+        name, columns = self.name, "SELECT pos, key FROM"
+        if is_stored(self.records):
+            made.execute("COMMIT")
+            made.execute(f"ATTACH ? AS {name}", (address(self.records.base.path),))
+            made.execute("BEGIN")
+            made.execute(f"CREATE TEMP VIEW {name}_line AS {columns} {name}.line")
+            made.execute(f"CREATE TEMP VIEW {name}_odd AS SELECT pos, first FROM {name}.odd")
+            return
+        made.execute(f"CREATE TEMP TABLE {name}_line (pos INTEGER PRIMARY KEY, key BLOB)")
+        made.execute(f"CREATE TEMP TABLE {name}_odd (pos INTEGER PRIMARY KEY, first INTEGER)")
+        made.executemany(
+            f"INSERT INTO {name}_line VALUES (?, ?)", ((at, id_key(key)) for at, key in self.keys)
+        )
+        made.execute(f"CREATE INDEX {name}_key ON {name}_line (key)")
+
+    def lone(self, made: sqlite3.Connection) -> Iterator[tuple[str, int]]:
+        """What records without a partner are found by, and their places."""
+        if is_stored(self.records):
+            rows = made.execute(
+                f"SELECT pos FROM {self.name}_line WHERE key IS NULL "
+                f"UNION SELECT pos FROM {self.name}_odd WHERE first IS NULL"
+            )
+            return ((alone(self.records.name, row[0]), row[0]) for row in rows)
+        return ((key, at) for at, key in self.keys if key.startswith("\0"))
+
+
+def _linked(made: sqlite3.Connection, pred: _Side, gold: _Side) -> int:
+    """Write which records belong together; how many pairs there are."""
+    made.execute("CREATE TABLE pair (n INTEGER PRIMARY KEY, pred INTEGER, gold INTEGER)")
+    plain = "p.pos NOT IN (SELECT pos FROM pred_odd) AND g.pos NOT IN (SELECT pos FROM gold_odd)"
+    made.execute(
+        "INSERT INTO pair (pred, gold) SELECT p.pos, g.pos FROM gold_line g "
+        f"LEFT JOIN pred_line p ON p.key = g.key AND {plain} "
+        "WHERE g.pos NOT IN (SELECT pos FROM gold_odd WHERE first IS NOT NULL) ORDER BY g.pos"
+    )
+    made.execute("CREATE TEMP TABLE met (pred INTEGER PRIMARY KEY, gold INTEGER)")
+    # What has no id is found by its file and place: where one file is both sides it meets itself.
+    if pred.file is None or gold.file is None or pred.file == gold.file:
+        made.execute("CREATE TEMP TABLE lone (key TEXT PRIMARY KEY, pos INTEGER)")
+        made.executemany("INSERT INTO lone VALUES (?, ?)", pred.lone(made))
+        meets = ((at, key) for key, at in gold.lone(made))
+        made.executemany("INSERT INTO met SELECT pos, ? FROM lone WHERE key = ?", meets)
+        made.execute("UPDATE pair SET pred = met.pred FROM temp.met AS met WHERE met.gold = pair.gold")
+    made.execute(
+        "INSERT INTO pair (pred) SELECT p.pos FROM pred_line p "
+        "WHERE p.pos NOT IN (SELECT pos FROM pred_odd WHERE first IS NOT NULL) "
+        "AND p.pos NOT IN (SELECT pred FROM met) "
+        f"AND NOT EXISTS (SELECT 1 FROM gold_line g WHERE g.key = p.key AND {plain}) ORDER BY p.pos"
+    )
+    return int(made.execute("SELECT count(*) FROM pair").fetchone()[0])
+
+
+def moved(pred: Records, gold: Records) -> tuple[int, Record] | None:
+    """How many predictions stand elsewhere than the gold plan of their id, and the first; None without one.
+
+    Args:
+        pred: The predictions, of which at least one side is stored.
+        gold: The gold plans.
+    """
+    base = sqlite3.connect(":memory:", isolation_level=None, uri=True)
+    try:
+        for name, records in (("pred", pred), ("gold", gold)):
+            if is_stored(records):
+                base.execute(f"ATTACH ? AS {name}", (address(records.base.path),))
+            else:
+                base.execute(f"ATTACH ':memory:' AS {name}")
+                base.execute(f"CREATE TABLE {name}.line (pos INTEGER PRIMARY KEY, key BLOB)")
+                keys = ((at, one.id and id_key(one.id)) for at, one in enumerate(records))
+                base.executemany(f"INSERT INTO {name}.line VALUES (?, ?)", keys)
+        last = "SELECT key, max(pos) AS pos FROM gold.line WHERE key IS NOT NULL GROUP BY key"
+        asked = f"FROM pred.line p JOIN ({last}) g ON p.key = g.key WHERE p.pos != g.pos"
+        count, first = base.execute(f"SELECT count(*), min(p.pos) {asked}").fetchone()
+    finally:
+        base.close()
+    return (count, pred[first]) if count else None

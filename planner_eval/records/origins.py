@@ -1,0 +1,78 @@
+"""Which file it was: size and digest of what is read, and whether it changed meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import NamedTuple
+
+from planner_eval.base.errors import InputError
+
+_BLOCK = 1 << 20
+
+
+class Origin(NamedTuple):
+    """A file as it was when it was read.
+
+    Args:
+        path: The file.
+        size: Its bytes.
+        mtime: When it was written last, in nanoseconds.
+        inode: Its number on its disk.
+        digest: BLAKE2b of its bytes; empty where nobody asked for it.
+    """
+
+    path: str
+    size: int
+    mtime: int
+    inode: int
+    digest: str = ""
+
+    def same(self, other: Origin) -> bool:
+        """Whether another file holds the same bytes, wherever it lies."""
+        return bool(self.digest) and (self.size, self.digest) == (other.size, other.digest)
+
+
+def seen(path: str) -> Origin:
+    """A file as it is now, without its digest.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return Origin(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def origin_of(path: str) -> Origin:
+    """A file with the digest of its bytes, for which it is read once.
+
+    Raises:
+        InputError: it cannot be read, or changes meanwhile.
+    """
+    before = seen(path)
+    digest = hashlib.blake2b(digest_size=32)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    refuse_changed(before)
+    return before._replace(digest=digest.hexdigest())
+
+
+def refuse_changed(origin: Origin) -> None:
+    """Refuse a file that is no longer what it was: what was read of it may be of neither.
+
+    Raises:
+        InputError: it was written, replaced or removed meanwhile.
+    """
+    now = seen(origin.path)
+    if now != origin._replace(digest=""):
+        raise InputError(
+            f"{origin.path} changed while it was read: {origin.size:,} bytes then, {now.size:,} now; "
+            "do it again when nobody writes it"
+        )

@@ -1,0 +1,52 @@
+"""One record of a users' file: where it stands, and its plan as it stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.text import printable
+from planner_eval.dialects.sources import Which
+
+if TYPE_CHECKING:
+    from planner_eval.plan.inferred import Signatures
+
+
+class Record(NamedTuple):
+    """One record of a file: where it stands, and its plan as text or structure.
+
+    Args:
+        file: The file's name as the user wrote it.
+        position: Counted from 0.
+        id: Its own name, when it has one.
+        source: The plan's text, structure that is JSON already, or the plan itself.
+        line: The line it starts on, counted from 1, when known.
+        error: Why its source could not be taken out of the file.
+        fields: The record's other fields.
+        values: The JSON values of a text, where it was decoded on the way.
+        dialect: The notation of its source, where that is known; it comes before any that is asked for.
+        turn: Which turn of the assistant is read of a conversation; all turns when None.
+        tools: The tools that its data set offers, as released.
+        infer: Whether edges are inferred, by what is known of tools.
+    """
+
+    file: str
+    position: int
+    id: str | None
+    source: Any
+    line: int | None = None
+    error: ParseError | None = None
+    fields: Mapping[str, Any] = {}
+    values: list[Any] | None = None
+    dialect: str | None = None
+    turn: Which = None
+    tools: Any = None
+    infer: Signatures | bool = False
+
+    @property
+    def where(self) -> str:
+        """The record's place for a message, on one line: ``pred.jsonl, record 3 (id q7)``."""
+        named = f" (id {self.id})" if self.id is not None else ""
+        line = f", line {self.line}" if self.line is not None else ""
+        return printable(f"{self.file}{line}, record {self.position + 1}{named}").replace("\n", "\\n")

@@ -1,0 +1,76 @@
+"""What is said of two files that share no id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from planner_eval.base.errors import PairingError, ParseError
+from planner_eval.records.files import PlanFile, Record
+from planner_eval.records.plans import read_plan
+from planner_eval.records.storing import is_stored
+
+
+def strangers(pred: PlanFile, gold: PlanFile) -> PairingError:
+    """The error of two files that share no id: which ids they have, and whether records are broken.
+
+    Args:
+        pred: The predictions.
+        gold: The gold plans.
+
+    >>> one = PlanFile("a", (Record("a", 0, "x", "f()"),), True)
+    >>> str(strangers(one, PlanFile("b", (Record("b", 0, "y", "f()"),), True))).partition(". --")[0]
+    "no id is in both files: a has 'x'; b has 'y'"
+    """
+    return PairingError(
+        f"no id is in both files: {_some(pred)}; {_some(gold)}. --id-field "
+        "names the field of the id; --pair position pairs the records in their order"
+    )
+
+
+def _some(file: PlanFile) -> str:
+    ids = _first_ids(file.records)
+    if not ids and not file.many:
+        return f"{file.name} is one plan without an id{_broken(file)}"
+    if not ids:
+        return f"{file.name} has none{_broken(file)}"
+    more = ", …" if len(ids) > 3 else ""
+    return f"{file.name} has {', '.join(map(repr, ids[:3]))}{more}{_broken(file)}"
+
+
+def _first_ids(records: Iterable[Record]) -> list[str]:
+    """The first ids, one more than are shown."""
+    found: dict[str, None] = {}
+    for record in records:
+        if record.id is not None:
+            found[record.id] = None
+        if len(found) > 3:
+            break
+    return list(found)
+
+
+def _broken(file: PlanFile) -> str:
+    """That records of a file have no certain id, for they are broken, and why the first of them is."""
+    if not file.many:
+        return _unread(file.records[0])
+    broken = _unreadable(file.records)
+    if not broken:
+        return ""
+    first, reason = broken[0], broken[0].error
+    assert reason is not None
+    said = f"{len(broken):,} of its {len(file.records):,} records could not be read"
+    return f" ({said}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
+
+
+def _unreadable(records: Sequence[Record]) -> Sequence[Record]:
+    if is_stored(records):
+        return records.broken()
+    return [one for one in records if one.error and not one.fields and one.error.code != "parse.empty"]
+
+
+def _unread(record: Record) -> str:
+    """That a file which is one plan is none that can be read."""
+    try:
+        read_plan(record)
+    except ParseError as error:
+        return f" (it could not be read: {error.brief})"
+    return ""

@@ -1,0 +1,146 @@
+"""Sums over compared pairs: from them comes all that is said of many pairs together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from planner_eval.comparison.diff import Edit
+from planner_eval.plan.model import WHOLE_RESULT, Plan, Ref
+from planner_eval.policy import Policy
+from planner_eval.policy.unused import Names
+from planner_eval.records.rows import JUDGED, STATES, Row
+from planner_eval.scoring.junit import outcome
+
+SIDES = ("pred", "gold")
+_WHOLE = ((), *((name,) for name in WHOLE_RESULT))
+
+
+class DiffSums:
+    """What became of the pairs that have gone by, in numbers.
+
+    Args:
+        policy: How values compare; names are noted where its rules name some.
+        data: Sums to go on from, as :meth:`data` gave them.
+    """
+
+    def __init__(self, policy: Policy, data: Mapping[str, Any] | None = None) -> None:
+        known = data or {}
+        self.policy = policy
+        self.states = Counter[str](known.get("states"))
+        self.shown = Counter[str](known.get("shown"))
+        """The states of the rows that are told."""
+        self.unproved: int = known.get("unproved", 0)
+        self.width: int = known.get("width", 0)
+        """The longest id of the rows that are told."""
+        self.counts = Counter[tuple[str, str]]({(side, what): n for side, what, n in known.get("counts", ())})
+        """By side and what: plans with ``"several"`` choices, with several ``"turns"``."""
+        self.dialects = {tuple(each) for each in known.get("dialects", ())}
+        self.wholes: dict[str, int] = dict(known.get("wholes", ()))
+        """Tools whose whole result and an output may be one, and how often; in the order of their first."""
+        self.named = any(rule.where for rule in policy.rules)
+        self.names = Names()
+        self.names.seen.update((app, tool, name) for app, tool, name in known.get("names", ()))
+
+    def add(self, row: Row, *, shown: bool = True) -> None:
+        """Add a row, which is told or left out."""
+        self.states[row.state] += 1
+        if shown:
+            self.shown[row.state] += 1
+            self.width = max(self.width, len(row.id))
+        for side, plan in zip(SIDES, (row.pred, row.gold), strict=True):
+            if plan is not None:
+                self._read(side, plan)
+        if self.named:
+            self.names.add((row.pred, row.gold))
+        if row.diff is not None:
+            self.unproved += not row.diff.proved
+            for edit in row.diff.edits:
+                if _may_be_whole(edit):
+                    tool = row.diff.gold.calls[edit.gold_value.call].tool
+                    if tool not in self.policy.tools:
+                        self.wholes[tool] = self.wholes.get(tool, 0) + 1
+
+    def _read(self, side: str, plan: Plan) -> None:
+        self.dialects.add((side, plan.dialect or "?"))
+        if any(found.code == "find.choices" for found in plan.diagnostics):
+            self.counts[side, "several"] += 1
+        if len({call.turn for call in plan.calls}) > 1:
+            self.counts[side, "turns"] += 1
+
+    def extend(self, other: DiffSums) -> None:
+        """Add the sums over the rows that come next."""
+        self.states.update(other.states)
+        self.shown.update(other.shown)
+        self.unproved += other.unproved
+        self.width = max(self.width, other.width)
+        self.counts.update(other.counts)
+        self.dialects |= other.dialects
+        for tool, count in other.wholes.items():
+            self.wholes[tool] = self.wholes.get(tool, 0) + count
+        self.names.seen |= other.names.seen
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "states": _in_order(self.states),
+            "shown": _in_order(self.shown),
+            "unproved": self.unproved,
+            "width": self.width,
+            "counts": sorted([side, what, n] for (side, what), n in self.counts.items()),
+            "dialects": sorted(map(list, self.dialects)),
+            "wholes": [[tool, count] for tool, count in self.wholes.items()],
+            "names": sorted(
+                map(list, self.names.seen), key=lambda one: (one[0] or "", one[0] is None, one[1:])
+            ),
+        }
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return self.states.total()
+
+    @property
+    def said(self) -> str:
+        """How many pairs are in which state: ``3 pairs: 1 same, 2 different``."""
+        named = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in _in_order(self.states).items())
+        more = f" ({self.unproved} not proved: the search was bounded)" if self.unproved else ""
+        return f"{self.pairs} pair{'s' * (self.pairs != 1)}: {named or 'none'}{more}"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The same as JSON data: what is said of a run."""
+        return {
+            "pairs": self.pairs,
+            "states": _in_order(self.states),
+            "unproved": self.unproved,
+            **{side: sorted(name for of, name in self.dialects if of == side) for side in SIDES},
+        }
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many of the rows that are told have which outcome as tests."""
+        found = Counter[str]()
+        for state, count in self.shown.items():
+            found[outcome(state, limited=False)] += count
+        return found
+
+    @property
+    def code(self) -> int:
+        """The exit code: 0 all are the same, 1 some are not, 3 nothing could be compared."""
+        if not any(self.states[state] for state in JUDGED):
+            return 3
+        return int(self.states["same"] != self.pairs)
+
+
+def _in_order(states: Counter[str]) -> dict[str, int]:
+    return {state: states[state] for state in STATES if states[state]}
+
+
+def _may_be_whole(edit: Edit) -> bool:
+    """Whether a tool's whole result stands on one side and an output of it on the other: they may be one."""
+    both = (edit.pred_value, edit.gold_value)
+    if not edit.code.endswith(".output") or not all(isinstance(one, Ref) for one in both):
+        return False
+    return all(len(one.path) < 2 for one in both) and any(one.path[:1] in _WHOLE for one in both)

@@ -1,0 +1,194 @@
+"""What scored pairs add up to: all that a report says of them, and what was read, in little room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.plan.model import Plan
+from planner_eval.policy.unused import Names
+from planner_eval.records.rows import JUDGED, Row
+from planner_eval.scoring.columns import Column
+from planner_eval.scoring.scored import Scored
+
+HAS: Mapping[str, Callable[[Plan], bool]] = {
+    "calls": lambda plan: bool(plan.calls),
+    "app": lambda plan: any(call.app is not None for call in plan.calls),
+    "arguments": lambda plan: any(call.arguments for call in plan.calls),
+    "references": lambda plan: bool(plan.edges),
+}
+"""What a gold plan may have that figures count."""
+
+
+class Unjudged(NamedTuple):
+    """The first pair of a state without a gold plan to be judged by.
+
+    Args:
+        id: The pair's id.
+        reason: Why it has none.
+        placed: Whether its line is known, which the reason then says.
+    """
+
+    id: str
+    reason: str
+    placed: bool
+
+
+class Totals:
+    """Sums over scored pairs: those of neighbouring parts, put together in order, are those of the whole.
+
+    Args:
+        metrics: The metrics that the pairs are scored with.
+        by: What figures are broken down by, as the rows' keys.
+        data: Sums over some pairs already, as :meth:`data` gives them.
+
+    >>> one, two = Totals(["exact"]), Totals(["exact"])
+    >>> one.add(Scored("a", "same")), two.add(Scored("b", "absent"))
+    (None, None)
+    >>> one.extend(Totals(["exact"], data=two.data()))
+    >>> one.pairs, one.judged, one.states["absent"]
+    (2, 2, 1)
+    """
+
+    def __init__(
+        self, metrics: Iterable[str], by: Iterable[str] = (), data: Mapping[str, Any] | None = None
+    ) -> None:
+        known: Mapping[str, Any] = data or {}
+        self.metrics, self.by = tuple(metrics), tuple(by)
+        self.columns = self._columns(known.get("columns"))
+        self.groups: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
+        for key, groups in known.get("groups", {}).items():
+            self.groups[key] = {value: self._columns(found) for value, found in groups.items()}
+        self.states: Counter[str] = Counter(known.get("states"))
+        self.codes: Counter[str] = Counter(known.get("codes"))
+        self.flags: Counter[str] = Counter(known.get("flags"))
+        self.unjudged = {state: Unjudged(*first) for state, first in known.get("unjudged", {}).items()}
+        self.width: int = known.get("width", 0)
+        self.notations: set[str] = set(known.get("notations", ()))
+        self.lacks: set[str] = set(known.get("lacks", HAS))
+        self.names = Names()
+        self.names.seen.update(tuple(name) for name in known.get("names", ()))
+
+    def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
+        return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
+
+    @property
+    def pairs(self) -> int:
+        """All pairs."""
+        return self.states.total()
+
+    @property
+    def judged(self) -> int:
+        """The pairs that every denominator counts: those with a readable gold plan."""
+        return sum(self.states[state] for state in JUDGED)
+
+    @property
+    def read(self) -> str:
+        """The notations that were read, joined by ``+``."""
+        return "+".join(sorted(self.notations)) or "none"
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What no gold plan has that figures count, of :data:`HAS`."""
+        return tuple(what for what in HAS if what in self.lacks)
+
+    def note(self, row: Row, *, names: bool = True) -> None:
+        """Note what was read of a pair.
+
+        Args:
+            row: The compared pair.
+            names: Note which tools and arguments there are, which only a policy's own rules are held against.
+        """
+        if names:
+            self.names.add((row.pred, row.gold))
+        self.notations.update(plan.dialect or "?" for plan in (row.pred, row.gold) if plan is not None)
+        if self.lacks and row.gold is not None:
+            self.lacks.difference_update([what for what in self.lacks if HAS[what](row.gold)])
+
+    def add(self, row: Scored) -> None:
+        """Add the next pair."""
+        self.states[row.state] += 1
+        if row.state != "same":
+            self.width = max(self.width, len(row.id))
+        self.codes.update(row.codes)
+        strictly = row.state == "same" and not row.repaired
+        for name, held in zip(_FLAGS, (row.repaired, strictly, not row.proved, row.choices), strict=True):
+            if held:
+                self.flags[name] += 1
+        if row.state not in JUDGED:
+            self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
+            return
+        _add(self.columns, row)
+        for key, groups in self.groups.items():
+            if (value := row.keys.get(key)) is not None:
+                if value not in groups:
+                    groups[value] = self._columns()
+                _add(groups[value], row)
+
+    def extend(self, other: Totals) -> None:
+        """Add the sums over the pairs that come next."""
+        self.states.update(other.states)
+        self.codes.update(other.codes)
+        self.flags.update(other.flags)
+        self.width = max(self.width, other.width)
+        self.unjudged = {**other.unjudged, **self.unjudged}
+        self.notations |= other.notations
+        self.lacks &= other.lacks
+        self.names.seen |= other.names.seen
+        _extend(self.columns, other.columns)
+        for key, groups in self.groups.items():
+            for value, columns in other.groups[key].items():
+                _extend(groups.setdefault(value, self._columns()), columns)
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "columns": _data(self.columns),
+            "groups": {
+                key: {value: _data(columns) for value, columns in groups.items()}
+                for key, groups in self.groups.items()
+            },
+            "states": dict(self.states),
+            "codes": dict(self.codes),
+            "flags": dict(self.flags),
+            "unjudged": {state: list(first) for state, first in self.unjudged.items()},
+            "width": self.width,
+            "notations": sorted(self.notations),
+            "lacks": sorted(self.lacks),
+            "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
+        }
+
+
+_FLAGS = ("repaired", "strictly_same", "unproved", "choices")
+"""What :attr:`Totals.flags` counts the pairs of."""
+
+
+def totals_of(rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = ()) -> Totals:
+    """The sums over some scored pairs."""
+    found = Totals(metrics, by)
+    for row in rows:
+        found.add(row)
+    return found
+
+
+def columns_of(rows: Iterable[Scored], metrics: Iterable[str]) -> dict[str, Column]:
+    """What each metric counted in some judged pairs."""
+    found = {name: Column() for name in metrics}
+    for row in rows:
+        _add(found, row)
+    return found
+
+
+def _add(columns: Mapping[str, Column], row: Scored) -> None:
+    for name, column in columns.items():
+        column.add(row.tallies.get(name))
+
+
+def _extend(columns: Mapping[str, Column], others: Mapping[str, Column]) -> None:
+    for name, column in columns.items():
+        column.extend(others[name])
+
+
+def _data(columns: Mapping[str, Column]) -> dict[str, Any]:
+    return {name: column.data() for name, column in columns.items()}

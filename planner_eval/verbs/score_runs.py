@@ -1,0 +1,177 @@
+"""Scores that processes make in parts, and those that a run's folder keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.engine.inputs import inputs_of
+from planner_eval.engine.kept import Kept, kept
+from planner_eval.engine.large import unchanged
+from planner_eval.engine.run import run
+from planner_eval.engine.score import ScoreJob
+from planner_eval.metrics import METRICS
+from planner_eval.scoring.compare import System, comparison_of
+from planner_eval.scoring.contrast import Comparison
+from planner_eval.scoring.report import About, Report, report_of
+from planner_eval.scoring.report_formats import report_data
+from planner_eval.scoring.row_lines import StoredRows
+from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals
+from planner_eval.verbs.evaluating import Paired
+
+if TYPE_CHECKING:
+    from planner_eval.engine.ray import OnRay
+
+Make = Callable[[Totals, Sequence[Scored]], Report]
+"""Makes the report of sums and rows."""
+
+
+def run_score(
+    job: ScoreJob,
+    paired: Paired,
+    make: Make,
+    *,
+    jobs: int | None,
+    folder: str | os.PathLike[str] | None,
+    deadline: float,
+    part: int | None,
+    progress: Callable[[int, int, int], None] | None,
+    engine: OnRay | None,
+) -> Report:
+    """Score pairs in parts, by processes; the report's rows are read when they are asked for.
+
+    Args:
+        job: How they are scored.
+        paired: The pairs.
+        make: Makes the report.
+        jobs: How many processes.
+        folder: Where the run is kept; a temporary one, that lives as long as the report, when left out.
+        deadline: Seconds for a pair.
+        part: How many pairs make a part.
+        progress: Is told how many pairs are done.
+        engine: Where it is done, when not by processes of this machine.
+    """
+    done = run(
+        job,
+        paired.pairs,
+        folder=None if folder is None else os.fspath(folder),
+        inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
+        jobs=jobs or None,
+        deadline=deadline,
+        part=part,
+        progress=progress,
+        engine=engine,
+        unchanged=unchanged(paired.pred, paired.gold),
+        report=lambda totals: _report_text(make(totals, ())),
+    )
+    return make(done.sums, StoredRows(done.rows, done.pairs, done))
+
+
+def _report_text(report: Report) -> str:
+    """A report without its rows, which stand beside it."""
+    data = report_data(report, ())
+    del data["rows"]
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+class _Score(NamedTuple):
+    """What a folder keeps of a run that was scored."""
+
+    run: Kept
+    metrics: tuple[str, ...]
+    keys: tuple[str, ...]
+    policy: str
+    system: System
+
+
+def kept_score(path: str, seed: int = 0) -> Report:
+    """The report of a run that was scored.
+
+    Args:
+        path: The run's folder.
+        seed: Where the random numbers of intervals start.
+
+    Raises:
+        InputError: it is no such run, or not done.
+    """
+    found = _kept(path)
+    rows, totals, about = found.system
+    return report_of(totals, rows, about, policy=found.policy, seed=seed, version=found.run.version)
+
+
+def _kept(path: str) -> _Score:
+    found = kept(path, "score")
+    try:
+        options: Any = found.options
+        metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
+        about = About.of(options["about"])
+        totals = found.sums(lambda data: Totals(metrics, keys, data))
+        policy = str(options["policy"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+    if unknown := [name for name in metrics if name not in METRICS]:
+        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+    system = System(StoredRows(found.rows, found.pairs), totals, about)
+    return _Score(found, metrics, keys, policy, system)
+
+
+def compare_kept(
+    paths: Sequence[str | os.PathLike[str]], names: Sequence[str], *, by: Sequence[str] = (), seed: int = 0
+) -> Comparison:
+    """Compare runs that were scored against the same gold plans, each with the first.
+
+    Args:
+        paths: Their folders.
+        names: What they are called.
+        by: What to break the differences down by; all that the runs are broken down by when left out.
+        seed: Where random numbers start.
+
+    Raises:
+        InputError: a folder holds no such run, or the runs were not scored alike.
+    """
+    found = [_kept(os.fspath(path)) for path in paths]
+    first = found[0]
+    for other in found[1:]:
+        _refuse_unlike(first, other)
+    for key in by:
+        if key not in first.keys:
+            raise InputError(f"{first.run.path} was not scored with --by {key}, so nothing is known of it")
+    return comparison_of(
+        [one.system for one in found],
+        first.metrics,
+        names=names,
+        by=by or first.keys,
+        seed=seed,
+        policy=first.policy,
+        version=first.run.version,
+    )
+
+
+def _refuse_unlike(first: _Score, other: _Score) -> None:
+    """Refuse two runs whose rows do not say the same of the same gold plans.
+
+    Raises:
+        InputError: says what they do not have in common.
+    """
+    said = f"{first.run.path} and {other.run.path} cannot be compared"
+    if first.run.version != other.run.version:
+        raise InputError(f"{said}: they are of versions {first.run.version} and {other.run.version}")
+    golds = [
+        [(one["size"], one["digest"]) for one in each.run.inputs if one["role"] == "gold"]
+        for each in (first, other)
+    ]
+    if golds[0] != golds[1]:
+        raise InputError(f"{said}: their gold plans are not the same")
+    ours, theirs = ({**each.run.options, "about": None} for each in (first, other))
+    for name in dict.fromkeys([*ours, *theirs]):
+        if (one := ours.get(name)) != (another := theirs.get(name)):
+            values = "" if isinstance(one, list) else f", {one!r} and {another!r}"
+            raise InputError(f"{said}: they were not scored alike, {_CALLED.get(name, name)}{values}")
+
+
+_CALLED = {"keys": "by", "compared": "policy", "by": "pair"}
+"""What options of a job are called on the command line."""

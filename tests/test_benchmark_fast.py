@@ -1,0 +1,164 @@
+"""Short ways through CallNavi's and FunctionChat's answers end where the long ones do, and load less."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from planner_eval.base.errors import ParseError
+from planner_eval.benchmarks.callnavi.reading import _literal, _strict_yaml
+from planner_eval.benchmarks.functionchat.reading import plain_calls
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+
+
+# ---------------------------------------------------------------- FunctionChat: calls in the form asked for
+def by_parser(message: Any) -> tuple[Call, ...] | str:
+    try:
+        return parse(message, dialect="json").calls
+    except ParseError as problem:
+        return problem.code
+
+
+def shortly(message: Any) -> tuple[Call, ...] | str | None:
+    try:
+        return plain_calls(message)
+    except ParseError as problem:
+        return problem.code
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.floats(-1, 1),
+    st.sampled_from(["", "서울", "<|x|>", "$c1$"]),
+)
+values = st.recursive(scalars, lambda v: st.lists(v, max_size=2) | st.dictionaries(st.text(max_size=2), v))
+objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+texts = st.one_of(
+    objects.map(json.dumps),
+    st.sampled_from(
+        ["", "{", "null", "[1]", '"{}"', "{} {}", '{"a": 1, "a": 2}', '{"a": 1e999}', "{'a': 1}"]
+    ),
+    st.just('{"a": ' + "9" * 5_000 + "}"),
+    st.just('{"a": ' + "[" * 300 + "]" * 300 + "}"),
+)
+functions = st.fixed_dictionaries(
+    {"name": st.sampled_from(["f", "g", "", "f<|channel|>"]), "arguments": texts | objects | st.none()},
+    optional={"id": st.just("x")},
+)
+items = st.fixed_dictionaries(
+    {"function": functions},
+    optional={
+        "id": st.sampled_from(["call_1", "call_2", ""]),
+        "type": st.sampled_from(["function", "custom"]),
+    },
+)
+messages = functions | st.fixed_dictionaries(
+    {"role": st.sampled_from(["assistant", "user"]), "tool_calls": st.lists(items, max_size=3)},
+    optional={"content": st.sampled_from([None, "", "Let me see."]), "refusal": st.none()},
+)
+
+
+@given(messages)
+@example({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": true}'}}]})
+def test_a_plain_call_is_what_the_parser_reads(message: dict[str, Any]) -> None:
+    found = shortly(message)
+    if found is not None:
+        assert repr(found) == repr(by_parser(message))
+
+
+def test_most_published_answers_are_plain(reference: Path) -> None:
+    """Else the short way would save nothing; all that go it are read to the same calls."""
+    plain: Counter[bool] = Counter()
+    with gzip.open(reference / "vectors" / "functionchat" / "cases.jsonl.gz", "rt") as stream:
+        for case in map(json.loads, stream):
+            if case["kind"] == "exact" and case["output"] and case["output"].get("tool_calls"):
+                found = shortly(case["output"])
+                plain[found is not None] += 1
+                assert found is None or repr(found) == repr(by_parser(case["output"]))
+    assert plain[True] > 4 * plain[False]
+
+
+# ---------------------------------------------------------------- CallNavi: what YAML and Python cannot hold
+PIECES = [
+    "API", "API:", '"API":', "'API'", "? API", "<<: {API: [a]}", "\n", "\n", "  ", "- a", "{", "}", "[", "]",
+    ":", ",", '"', "#c", "---", "...", "!!str ", "&x ", "*x", "\\", "\\x41PI", "parameters: [{}]", "\t", "\r",
+    "\x85", "\u2028", "\ufeff", "x: 1", "’API’", " ", "%YAML 1.1", "(", ")", "None", "1",
+]  # fmt: skip
+pieces = st.lists(st.sampled_from(PIECES), max_size=12).map(lambda found: "".join(found).strip())
+
+
+@given(pieces)
+@example("\ufeffAPI:\n- a")
+@example("Here: it is\nAPI: [a]\nparameters: [{}]")
+@example('{"API": [a]} # as asked')
+def test_a_yaml_text_that_is_not_read_holds_no_api(text: str) -> None:
+    try:
+        value = _strict_yaml(text)
+    except ParseError:
+        try:
+            value = yaml.safe_load(text)
+            held = isinstance(value, dict) and "API" in value and json.dumps(value, default=str) != ""
+        except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+            held = False
+        assert not held or "&" in text  # an alias may refer to what it stands in
+    else:
+        assert "API" in value
+
+
+@given(st.lists(st.sampled_from([*"{}[](),:#\n", "'a'", "1", "None", "\\\n", "#c", "..."]), max_size=9))
+@example(["(", "{", "'a'", ":", "1", "}", ")"])
+@example(["#c", "\n", "[", "1", "]", "#c"])
+def test_a_literal_that_is_not_read_is_no_list_and_no_dict(parts: list[str]) -> None:
+    text = "".join(parts).strip()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        value = None
+    try:
+        found = _literal(text)
+    except ParseError:
+        found = None
+    if isinstance(value, (list, dict)):
+        assert found == value
+
+
+# ---------------------------------------------------------------- what a command loads, and what it looks at
+@pytest.mark.parametrize("name", ["callnavi", "functionchat"])
+def test_scoring_a_benchmark_loads_nothing_that_compares(name: str) -> None:
+    files = [str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name)]
+    lines = [
+        "import sys",
+        "from planner_eval.__main__ import main",
+        f"sys.argv = {['planeval', 'score', *files, '--benchmark', name, '--official']!r}",
+        "try: main()",
+        "except SystemExit: pass",
+        "print(*sys.modules, file=sys.stderr)",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    loaded = done.stderr.split()
+    assert f"planner_eval.benchmarks.{name}.official" in loaded
+    idle = ("comparison.diff", "scoring.compare", f"benchmarks.{name}.corrected")
+    assert [one for one in idle if f"planner_eval.{one}" in loaded] == []
+    assert not {"lark", "numpy", "pydantic", "scipy"} & set(loaded)

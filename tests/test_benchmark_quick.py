@@ -1,0 +1,167 @@
+"""Quick ways of scoring say what the long ones say: plain lines, gold repeated, rows made when asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import indented
+from planner_eval.benchmarks import nestful
+from planner_eval.benchmarks.appbench import reading
+from planner_eval.benchmarks.nestful.f1 import mean
+from planner_eval.benchmarks.nestful.reading import read_gold, read_prediction
+from planner_eval.benchmarks.paired import compared
+from planner_eval.benchmarks.report import Figure, SampleScore, report_data
+from planner_eval.comparison.align import match
+from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
+from tests.test_cli import planeval
+
+CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
+MODEL = "DeepSeek-V3"
+
+
+def test_scoring_does_not_audit_gold_and_data_check_does(tmp_path: Path) -> None:
+    gold = tmp_path / "nestful_data.jsonl"
+    gold.write_text(json.dumps({"sample_id": "a", "input": "?", "output": [CALL], "tools": 5}) + "\n")
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": "a", "answer": json.dumps([CALL])}) + "\n")
+    done = planeval(
+        "score", str(answers), str(gold), "--benchmark", "nestful", "--official", "--format", "csv"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "percentage_times_full_score,1.0,1/1" in done.stdout
+    checked = planeval("data", "check", "nestful-v2", "--source", str(gold))
+    assert checked.returncode == 2
+    assert "tool" in checked.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Movies: [x, y = Movies_Buy(#City=' RENO', #n=x)]",
+        "Movies: [x = buy(#city='Reno')]\nRents: [y = ride(#to=x, #from=z, #at=x.b)]",
+        "Movies: [x = buy(#city='it's, #b, here')]",
+        "A: [x = f(#a=True)]\nB: [y = g(#a=null, #a='2')]",
+        "A: [x = f(#a=y)]\nB: [y = g(#b=x)]",
+        "A: [f()]",
+        "A: [ x = f(#a='b') ]  ",
+        "My App.2: [x = f(#a='\\'b\\\\')]",
+    ],
+)
+def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
+    quick = reading._plain_answer(text)
+    assert quick == reading.comparable(parse(text, dialect="appbench"))
+    assert quick is not None
+    pairs = [line.strip().removesuffix("]").split(": [") for line in text.split("\n")]
+    record = {"used_app": [app for app, _ in pairs], "api_results": [call for _, call in pairs]}
+    assert reading.read_gold(record) == reading.comparable(parse(record, dialect="appbench"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A: [x = f(#a=2)]",
+        "A: [x = f(#a='b'), y = g(#c='d')]",
+        "A: [x = f(#a=[b, 'c'])]",
+        "A: [B: [x = f()]]",
+        "User: [x = f(#a='b')]\nAssistant: [y = g(#a='b')]",
+        "A: [x = f(#a='b\u2028c')]",
+        "A: [x = f(#a='b'",
+        "Sure!\nA: [x = f()]",
+        "",
+    ],
+)
+def test_all_other_lines_are_left_to_the_notation(text: str) -> None:
+    assert reading._plain_answer(text) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arg_0": True},
+        {"arg_0": 1.0},
+        {"arg_0": "1"},
+        {"arg_0": "$var_0.result"},
+        {"arg_0": [1, {"a": None}]},
+        {},
+    ],
+)
+def test_an_answer_that_repeats_gold_means_what_it_means(change: dict[str, Any]) -> None:
+    first = {"name": "sub", "label": "$var_0", "arguments": {"arg_0": 1}}
+    wanted = [first, CALL | {"arguments": CALL["arguments"] | change}]  # type: ignore[operator]
+    gold = read_gold(wanted)
+    for calls in (wanted, [first, CALL], wanted[::-1]):
+        text = json.dumps(calls)
+        assert read_prediction(text, MODEL, None, gold) == read_prediction(text, MODEL)
+        assert read_prediction(f"\n{text}", MODEL).plan == read_prediction(text, MODEL, None, gold).plan
+
+
+def test_a_key_that_is_given_twice_is_not_gold_repeated() -> None:
+    text = json.dumps([CALL]).replace('"arg_0": 1', '"arg_0": 7, "arg_0": 1')
+    plan = read_prediction(text, MODEL, None, read_gold([CALL])).plan
+    assert [name for name, _ in plan.calls[0].arguments] == ["arg_0", "arg_0", "arg_1"]
+
+
+@pytest.mark.parametrize("size", [*range(1, 300), 1_000, 1_031, 4_096, 20_003])
+def test_means_are_numpys_to_the_last_digit(size: int) -> None:
+    values = [float(value) for value in np.random.default_rng(size).random(size)]
+    assert mean(values) == float(np.array(values).mean())
+
+
+def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
+    with pytest.raises(ParseError):
+        read_gold([5])
+    report = nestful.score_corrected([(Sample("a", gold=[5]), json.dumps([5]))])
+    assert report.rows[0].error == "gold: parse.shape"
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold"),
+    [
+        ("a = f(#x='1')\nb = g(#y=a)", "b = g(#y=a)\na = f(#x='1')"),
+        ("a = f(#x='1')\nb = g(#y=a)", "a = f(#x='1')\nb = g(#y='1')"),
+        ("b = g(#y=a)\na = f(#x='1')", "a = f(#x='1')\nb = g(#y=a)"),
+        ("a = f(#x='1')", "a = f(#x='2')\nb = g(#y=a)"),
+        ("a = f(#x='1')\nb = h(#y=a)\nc = k(#z=b)", "a = f(#x='1')\nb = g(#y=a)\nc = k(#z=b)"),
+        ("a = f(#x='1')\nb = f(#x='2')\nc = g(#y=b)", "a = f(#x='1')\nb = f(#x='2')\nc = g(#y=a)"),
+        ("a = f(#x=b)\nb = g(#x=a)", "a = f(#x=b)\nb = g(#x=a)"),
+        ("", "a = f(#x='1')"),
+    ],
+)
+def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, gold: str) -> None:
+    ours, theirs = (parse(text, dialect="appbench") if text else parse("[]") for text in (pred, gold))
+    whole = match(ours, theirs)
+    found = compared(ours, theirs)
+    assert (found is None) == (whole.pairing is None)
+    alike = [(p, g) for p, g in whole.alignment.pairs if ours.calls[p].name == theirs.calls[g].name]
+    assert found is None or [(one.pred, one.gold) for one in found] == alike
+
+
+def test_rows_made_when_asked_for_are_as_any_other() -> None:
+    plain = SampleScore("a", True, (Figure("win", 1.0),), "x")
+    made = SampleScore.counted("a", True, lambda: iter([Figure("win", 1.0)]), "x")
+    assert made == plain
+    assert asdict(made) == asdict(plain)
+    assert not hasattr(made, "other")
+    report = nestful.score_corrected([(Sample("a", gold=[CALL]), json.dumps([CALL]))])
+    assert report_data(report) == json.loads(json.dumps(asdict(report)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"a": [1, 2.5, True, None, 'ü"\n\u2028', [], {}, {"b": ()}], "c": {"d": float("inf")}},
+        [],
+        "x",
+        [[[{}]], (1, (2,))],
+    ],
+)
+def test_indented_is_what_json_writes(data: Any) -> None:
+    assert indented(data) == json.dumps(data, ensure_ascii=False, indent=1)

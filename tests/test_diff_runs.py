@@ -1,0 +1,163 @@
+"""Many pairs compared in parts: the bytes of one after another for any cut, and kept in a folder."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner_eval.base.formats import WRITTEN
+from planner_eval.policy import DEFAULT_POLICY
+from planner_eval.records.rows import evaluate
+from planner_eval.scoring.diff_sums import DiffSums
+from planner_eval.verbs.evaluating import pair
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+PRED, GOLD = (str(ROOT / "data" / "demo" / name) for name in ("pred.jsonl", "gold.jsonl"))
+SUMMARY = "13 pairs: 2 same, 10 different, 1 unreadable\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Answers without ids, some of them broken or left out; one is short, so that its line is padded."""
+    call = '[{{"name": "f", "arguments": {{"x": {}}}}}]'
+    pred, gold = tmp_path / "p.jsonl", tmp_path / "g.jsonl"
+    wrong = {3: call.format(0), 5: "[{'name': 'f'}]", 7: '[{"name": "f", ', 9: '"\\ud800 \\u001b[31m"'}
+    pred.write_text("".join(json.dumps({"output": wrong.get(k, call.format(k))}) + "\n" for k in range(11)))
+    gold.write_text("".join(json.dumps({"gold": call.format(k)}) + "\n" for k in range(12)))
+    return str(pred), str(gold)
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "patch"])
+def test_the_bytes_are_the_same_for_any_workers_and_any_cut(form: str, files: tuple[str, str]) -> None:
+    argv = ("--patch",) if form == "patch" else ("--format", form)
+    for pred, gold, more in ((PRED, GOLD, ()), (*files, ("--repair",)), (PRED, GOLD, ("--structure",))):
+        if more == ("--structure",) and form not in ("json", "jsonl"):
+            continue
+        alone = planeval("diff", pred, gold, *argv, *more)
+        assert alone.returncode == 1, alone.stderr
+        for jobs, part in (("1", "1"), ("2", "3"), ("2", "100")):
+            cut = planeval("diff", pred, gold, *argv, *more, "--jobs", jobs, "--part", part)
+            assert (cut.returncode, cut.stdout, cut.stderr) == (1, alone.stdout, alone.stderr), (jobs, part)
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "junit", "json"])
+def test_failures_alone_are_the_same_cut_or_not_and_where_there_are_none(form: str) -> None:
+    for gold in (GOLD, PRED):
+        argv = ("diff", PRED, gold, "--only", "failures", "--format", form)
+        argv += () if gold == GOLD else ("--gold-text-field", "output", "--text-field", "output")
+        alone, cut = planeval(*argv), planeval(*argv, "--jobs", "2", "--part", "2")
+        assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+        assert "rates-same" not in alone.stdout
+
+
+def test_a_run_is_kept_and_said_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = planeval("diff", PRED, GOLD, "-o", f"{folder}/", "--part", "4")
+    assert (done.returncode, done.stdout) == (1, SUMMARY), done.stderr
+    rows = (folder / "rows.jsonl").read_text()
+    assert rows == planeval("diff", PRED, GOLD, "--format", "jsonl").stdout
+    report = json.loads((folder / "report.json").read_text())
+    assert (report["pairs"], report["states"]) == (13, {"same": 2, "different": 10, "unreadable": 1})
+    assert json.loads((folder / "run.json").read_text())["kind"] == "diff"
+    before = {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()}
+    again = planeval("diff", PRED, GOLD, "-o", str(folder), "--jobs", "2")
+    assert (again.returncode, again.stdout, again.stderr) == (1, SUMMARY, done.stderr)
+    assert {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()} == before
+
+
+def test_a_run_that_lost_a_part_does_it_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    planeval("diff", PRED, GOLD, "-o", f"{folder}/", "--part", "4")
+    rows = (folder / "rows.jsonl").read_bytes()
+    (folder / "rows.jsonl").write_bytes(rows[:500] + b"?" + rows[501:])
+    assert planeval("diff", PRED, GOLD, "-o", str(folder)).stdout == SUMMARY
+    assert (folder / "rows.jsonl").read_bytes() == rows
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--policy", "lenient"), 'policy was "default" and is "lenient"'),
+        (("--repair",), "repair was false and is true"),
+        (("--structure",), "structure was false and is true"),
+        (("--gold-from", "json"), 'gold_dialect was null and is "json"'),
+    ],
+)
+def test_a_run_with_other_options_is_refused(tmp_path: Path, more: tuple[str, ...], said: str) -> None:
+    folder = tmp_path / "run"
+    planeval("diff", PRED, GOLD, "-o", f"{folder}/")
+    other = planeval("diff", PRED, GOLD, "-o", f"{folder}/", *more)
+    assert other.returncode == 2
+    assert f"{folder}/ holds another run: {said}" in other.stderr
+
+
+def test_a_run_of_files_that_have_changed_is_refused(tmp_path: Path) -> None:
+    pred = tmp_path / "p.jsonl"
+    pred.write_text(Path(PRED).read_text())
+    planeval("diff", str(pred), GOLD, "-o", f"{tmp_path}/run/")
+    pred.write_text(pred.read_text().replace("Rome", "Oslo", 1))
+    changed = planeval("diff", str(pred), GOLD, "-o", f"{tmp_path}/run/")
+    assert changed.returncode == 2
+    assert f"the file {pred} (pred) has changed since" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--format", "svg", "--jobs", "2"), "--jobs applies only where each pair is told for itself"),
+        (("--execute", "nestful", "--part", "2"), "--part applies only where each pair is told for itself"),
+        (("--only", "failures", "-o", "{}/run/"), "--only applies only"),
+        (("--execute", "nestful", "-o", "{}/run/"), "not to a run's directory"),
+    ],
+)
+def test_options_that_do_nothing_to_a_run_are_refused(
+    argv: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = planeval("diff", PRED, GOLD, *(one.format(tmp_path) for one in argv))
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_policy_that_names_what_nothing_has_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\ntool = "serach_flights"\ncompare = ["casefold"]\n')
+    said = [planeval("diff", PRED, GOLD, "--policy", str(policy), *more) for more in ((), ("--jobs", "2"))]
+    assert [(done.returncode, done.stdout) for done in said] == [(2, ""), (2, "")]
+    assert said[0].stderr == said[1].stderr
+    assert "no plan calls the tool 'serach_flights'" in said[0].stderr
+
+
+def test_sums_of_parts_are_those_of_the_whole() -> None:
+    rows = list(evaluate(pair(Path(PRED), Path(GOLD)).pairs)) * 3
+    random.Random(7).shuffle(rows)
+    whole = DiffSums(DEFAULT_POLICY)
+    for row in rows:
+        whole.add(row, shown=row.state != "same")
+    for size in (1, 2, 5, 39):
+        found = DiffSums(DEFAULT_POLICY)
+        for first in range(0, len(rows), size):
+            part = DiffSums(DEFAULT_POLICY)
+            for row in rows[first : first + size]:
+                part.add(row, shown=row.state != "same")
+            found.extend(DiffSums(DEFAULT_POLICY, json.loads(json.dumps(part.data()))))
+        assert found.data() == whole.data()
+        assert (found.said, found.code, found.outcomes) == (whole.said, whole.code, whole.outcomes)
+
+
+def test_a_reader_that_leaves_ends_the_writing_and_changes_no_code(tmp_path: Path) -> None:
+    gold = tmp_path / "g.jsonl"
+    plan = json.dumps([{"name": "f", "arguments": {"x": "y" * 50}}])
+    gold.write_text("".join(json.dumps({"id": f"a{k}", "gold": plan}) + "\n" for k in range(3000)))
+    for more in ("", "--jobs 2 --part 100"):
+        script = f"set -o pipefail; {sys.executable} -m planner_eval diff {gold} {gold} --text-field gold "
+        script += f"--gold-text-field gold --format jsonl {more} | head -c 1"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "{")
+        assert "paired by id" in done.stderr
+        assert "Traceback" not in done.stderr

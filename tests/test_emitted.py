@@ -1,0 +1,133 @@
+"""Results that are written in pieces: the bytes of the whole, at the memory of a piece."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from planner_eval.base.writing import write
+from tests.test_cli import planeval
+from tests.test_diff_runs import PRED
+
+EMIT = """
+import sys, resource
+import click
+from planner_eval.cli.options import emit
+from planner_eval.cli.terminal import with_color
+
+given = 0
+
+def pieces(count, piece):
+    global given
+    for given in range(1, count + 1):
+        yield piece
+
+@click.command("diff")
+@click.argument("count", type=int)
+@click.argument("piece")
+@click.option("-o", "output")
+def command(count, piece, output):
+    emit(pieces(count, piece.encode().decode("unicode_escape")), output)
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    click.echo(f"{given} {used}", err=True)
+
+click.Group("planeval", {"diff": with_color(command)}).main(["diff", *sys.argv[1:]], "planeval")
+"""
+MANY, LINE = 4000, "x" * 50_000 + r"\n"  # 200 MB
+
+
+def emitted(script: str, *argv: str) -> subprocess.CompletedProcess[bytes]:
+    """What `emit` does in a process of its own, whose output goes where the script says; `$@` is it."""
+    call = [script, "sh", sys.executable, "-c", EMIT, *argv]
+    return subprocess.run(["bash", "-o", "pipefail", "-c", *call], capture_output=True)
+
+
+@pytest.mark.parametrize("script", ['"$@" | tail -c 3', '"$@" -o x.txt && tail -c 3 x.txt'])
+def test_pieces_are_not_held(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = emitted(script, str(MANY), LINE)
+    assert (done.returncode, done.stdout) == (0, b"xx\n")
+    given, used = map(int, done.stderr.split())
+    assert given == MANY
+    assert used < 100
+
+
+def test_no_more_pieces_are_asked_for_than_are_read() -> None:
+    done = emitted('"$@" | head -c 3', str(MANY), LINE)
+    assert (done.returncode, done.stdout) == (0, b"xxx")
+    assert int(done.stderr.split()[0]) < MANY
+
+
+@pytest.mark.parametrize("way", ["", "--color=always"])
+@pytest.mark.parametrize(
+    ("count", "piece", "whole"),
+    [
+        (0, "", b"\n"),
+        (2, "", b"\n"),
+        (2, "a", b"aa\n"),
+        (2, r"a\n", b"a\na\n"),
+        (2, r"\nb", b"\nb\nb\n"),
+        (1, r"\ud800\xe9", b"\\ud800\xc3\xa9\n"),
+    ],
+)
+def test_pieces_are_the_same_bytes_as_the_whole(
+    count: int, piece: str, whole: bytes, way: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.txt"
+    script = 'PYTHONIOENCODING=utf-8:backslashreplace "$@"'
+    argv = (str(count), piece, *filter(None, [way]))
+    assert emitted(script, *argv).stdout == whole
+    assert emitted(script, *argv, "-o", str(file)).stdout == b""
+    assert file.read_bytes() == whole
+
+
+def test_a_line_in_pieces_gets_its_colours() -> None:
+    colored = emitted('"$@" --color=always', "3", r"fferent: x\n1  di").stdout.splitlines()
+    assert colored == [b"fferent: x", *[b"1  \x1b[33mdifferent\x1b[0m: x"] * 2, b"1  di"]
+
+
+def test_pieces_that_end_in_an_error_leave_what_was_there(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "new"
+        raise ValueError("lost")
+
+    file = tmp_path / "x.txt"
+    file.write_text("old")
+    with pytest.raises(ValueError, match="lost"):
+        write(file, pieces())
+    assert file.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["x.txt"]
+
+
+CALLS = '[{"name": "f", "arguments": {"x": 1}}, {"name": "g", "arguments": {"y": "$c1"}}]'
+OTHERS = [
+    *(("parse", "--format", form) for form in ("text", "json")),
+    ("parse", "--grammar", "--from", "json"),
+    ("convert", "--to", "appbench"),
+    ("convert", "--to", "json", "--loss"),
+    *(("check", "--catalog", "CATALOG", "--format", form) for form in ("text", "json", "jsonl", "csv", "md")),
+]
+
+
+@pytest.mark.parametrize("argv", OTHERS, ids=" ".join)
+def test_what_is_said_of_plans_is_the_same_for_any_cut(argv: tuple[str, ...], tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text(
+        '[{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}]'
+    )
+    more, lone = tmp_path / "more.jsonl", tmp_path / "lone.json"
+    wrong = ["[{'name': 'f'}]", '[{"name": "f", ', "\\ud83d\\ude00", "f(x='\x1b[31m')"]
+    more.write_text("".join(json.dumps({"output": text}) + "\n" for text in [CALLS, *wrong, CALLS]))
+    lone.write_text(CALLS)
+    argv = tuple(one.replace("CATALOG", str(catalog)) for one in argv)
+    for files in ((str(more),), (str(lone),), (PRED, str(more))):
+        alone = planeval(argv[0], *files, *argv[1:])
+        assert alone.stdout
+        for jobs, part in (("1", "1"), ("2", "4")):
+            cut = planeval(argv[0], *files, *argv[1:], "--jobs", jobs, "--part", part)
+            assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)

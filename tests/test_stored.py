@@ -1,0 +1,440 @@
+"""Records of large files, read by an index on disk: the same, in all that is said of them, as in memory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.records import decided, fields, lines, pairing
+from planner_eval.records.files import PlanFile, Record, read_file
+from planner_eval.records.gold import doubts as gold_doubts
+from planner_eval.records.origins import origin_of, refuse_changed
+from planner_eval.records.pairing import doubts, refuse_repeated_gold, repeated_ids
+from planner_eval.records.storing import IN_MEMORY, Store, is_stored
+from planner_eval.verbs.evaluating import pair
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+from tests.test_filed import drawn
+
+TRIES = 400
+STORED = Store(limit=0)
+FORMS = (
+    "lines",
+    "lines",
+    "lines",
+    "lines",
+    "calls",
+    "texts",
+    "lists",
+    "odd",
+    "spans",
+    "messages",
+    "api",
+    "mixed",
+)
+
+
+# ---------------------------------------------------------------- files
+def value(random: Random, form: str, at: int) -> Any:
+    """What stands on one line of a file."""
+    call = {"name": random.choice("fg"), "arguments": {"a": random.randint(0, 2)}}
+    name = random.choice((f"q{at}", f"q{at}", f"q{at // 2}", at, None, "", 2.0, "\ud800", True))
+    if form == "mixed":
+        form = random.choice(FORMS)
+    if form == "calls":
+        return {**call, "id": name} if random.random() < 0.5 else call
+    if form == "texts":
+        return f"f(a={at})"
+    if form == "lists":
+        return [call] * random.randint(0, 2)
+    if form == "messages":
+        return {"role": random.choice(("user", "assistant")), "content": f"f(a={at})", "id": name}
+    if form == "spans":
+        return {
+            "trace_id": f"t{at // 2}",
+            "span_id": f"s{at}",
+            "name": "execute_tool f",
+            "attributes": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"},
+        }
+    if form == "api":
+        answer = {"message": {"role": "assistant", "content": f"f(a={at})"}, "finish_reason": "stop"}
+        return {"custom_id": name, "choices": [answer] * random.randint(1, 2)}
+    plan = random.choice(([call], json.dumps([call]), f"x = f(#a='{at}')", "It is sunny.", None, [], {}))
+    field = random.choice(("output",) * 9 + ("prediction", "mine"))
+    found = {"id": name, "note": "n", field: plan, "optinal": [], "ground_truth": [{"f": {"a": [1, 2]}}]}
+    kept = random.sample([*found.items()], random.choice((5, 5, 5, 4, 3)))
+    return dict(kept)
+
+
+def damaged(random: Random, line: bytes) -> bytes:
+    """A line, mostly whole."""
+    chance = random.random()
+    if chance < 0.8:
+        return line
+    at = random.randrange(len(line) + 1)
+    wrong = (b"\xe4", b"\xe2\x82", b"\r", b"\0", b'"', b"}", b",", b" ", b"\xc2\xa0", b"\n", b'{"id": "z"}')
+    return random.choice(
+        (
+            line[:at],
+            line[:at] + random.choice(wrong) + line[at:],
+            line + random.choice(wrong),
+            b"",
+            b"  ",
+            b"\x0b",
+        )
+    )
+
+
+def text(random: Random) -> bytes:
+    """The bytes of a file of lines."""
+    if random.random() < 0.25:
+        return drawn(random)[0].encode("utf-8", "surrogatepass")
+    form, harm = random.choice(FORMS), random.random() < 0.6
+    count = random.choice((1, 2, 3, 5, 8, 12))
+    lines = [json.dumps(value(random, form, at), ensure_ascii=random.random() < 0.5) for at in range(count)]
+    raw = [line.encode("utf-8", "surrogatepass") for line in lines]
+    if harm:
+        raw = [damaged(random, line) for line in raw]
+    end = random.choice((b"\n",) * 6 + (b"\r\n", b"\r", b"\n\n"))
+    mark = random.choice((b"",) * 8 + (b"\xef\xbb\xbf", b"\xff\xfe"))
+    return mark + end.join(raw) + random.choice((b"", end))
+
+
+# ---------------------------------------------------------------- what is said of them
+def shown(record: Record | None) -> Any:
+    """All of a record, its error in words."""
+    if record is None:
+        return None
+    error = record.error
+    said = None if error is None else (type(error).__name__, str(error), error.code)
+    return (*record._replace(error=None), said)
+
+
+def tried(make: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """What a function gives, or how it refuses."""
+    try:
+        return make(*given, **named)
+    except PlanevalError as error:
+        return (type(error).__name__, str(error))
+
+
+def told(file: PlanFile) -> Any:
+    """All that is known of a file."""
+    said = (file.name, file.many, file.content, file.id_field, dict(file.parts), file.notes, file.said)
+    also = (file.several, repeated_ids(file.records), gold_doubts(file), list(map(shown, file.records)))
+    return (*said, *also, len(file.records))
+
+
+def paired(pred: PlanFile, gold: PlanFile, by: str | None) -> Any:
+    """All that is known of how two files are paired."""
+    found = pairing.pair(pred, gold, by=by)
+    pairs = [tuple(map(shown, each)) for each in found.pairs]
+    said = (found.by, pairs, list(map(shown, found.repeated)), len(found.pairs), len(found.repeated))
+    return (*said, tried(refuse_repeated_gold, found, gold.records))
+
+
+def drawn_files(tmp_path: Path, seed: int) -> Iterator[tuple[Random, Path, dict[str, Any]]]:
+    random = Random(seed)
+    while True:
+        path = tmp_path / random.choice(("p.jsonl", "p.jsonl", "p.json", "p.txt", "p.ndjson"))
+        path.write_bytes(text(random))
+        named: dict[str, Any] = {"role": random.choice(("answer", "gold", "plan"))}
+        if random.random() < 0.3:
+            named["id_field"] = random.choice(("id", "note", "a.b"))
+        if random.random() < 0.3:
+            named["text_field"] = random.choice(("output", "mine", "ground_truth"))
+        if random.random() < 0.2:
+            named["spare"] = random.choice((("id", "mine"), ("note", None), ("nowhere", "output")))
+        yield random, path, named
+
+
+@pytest.mark.parametrize(("head", "prefix"), [(1_000, 1_000_000), (2, 60)])
+def test_stored_records_are_those_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int, prefix: int
+) -> None:
+    for module in (fields, decided, lines):
+        monkeypatch.setattr(module, "HEAD", head)
+    monkeypatch.setattr(lines, "_PREFIX", prefix)
+    by_index = 0
+    for random, path, named in islice(drawn_files(tmp_path, 1), TRIES):
+        store = Store(limit=0, piece=random.choice((1, 40, 300, 100_000)))
+        whole = tried(read_file, str(path), store=IN_MEMORY, **named)
+        kept = tried(read_file, str(path), store=store, **named)
+        if not isinstance(whole, PlanFile):
+            assert kept == whole, path.read_bytes()
+            continue
+        assert isinstance(kept, PlanFile), (kept, path.read_bytes())
+        assert told(kept) == told(whole), path.read_bytes()
+        by_index += is_stored(kept.records)
+    assert by_index > TRIES / 10
+
+
+def test_stored_pairs_are_those_in_memory(tmp_path: Path) -> None:
+    by_index = 0
+    files = drawn_files(tmp_path, 2)
+    for random, path, named in islice(files, TRIES):
+        pred = path.rename(tmp_path / f"pred_{path.name}")
+        _, gold, other = next(files)
+        if random.random() < 0.15:
+            gold = pred
+        memory: list[PlanFile] = []
+        stored: list[PlanFile] = []
+        try:
+            for each, how in ((pred, named), (gold, other)):
+                memory.append(read_file(str(each), store=IN_MEMORY, **how))
+                stored.append(read_file(str(each), store=Store(limit=0), **how))
+        except PlanevalError:
+            continue
+        by = random.choice((None, None, "id", "position"))
+        wanted = tried(paired, *memory, by)
+        unsure = list(doubts(*memory, by=by))
+        for sides in (stored, [stored[0], memory[1]], [memory[0], stored[1]]):
+            assert tried(paired, *sides, by) == wanted
+            assert list(doubts(*sides, by=by)) == unsure
+        by_index += wanted[0] == "id" and all(is_stored(one.records) for one in stored)
+    assert by_index > TRIES / 40
+
+
+# ---------------------------------------------------------------- packed files and tables
+def same_either_way(path: Path, **named: Any) -> bool:
+    """Whether a file is read by an index, and so the same as whole."""
+    whole = tried(read_file, str(path), store=IN_MEMORY, **named)
+    kept = tried(read_file, str(path), store=Store(limit=0, piece=100), **named)
+    if not isinstance(whole, PlanFile):
+        assert kept == whole
+        return False
+    assert told(kept) == told(whole)
+    return is_stored(kept.records)
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", "zst"])
+def test_packed_lines_are_spooled(tmp_path: Path, packing: str) -> None:
+    module = {"gz": "gzip", "xz": "lzma", "zst": "zstandard"}.get(packing, packing)
+    pack = pytest.importorskip(module).compress
+    by_index = 0
+    for random, path, named in islice(drawn_files(tmp_path, 3), 60):
+        raw = pack(path.read_bytes())
+        if random.random() < 0.2:
+            raw = raw[: random.randint(8, len(raw))]
+        packed = tmp_path / f"{path.name}.{packing}"
+        packed.write_bytes(raw)
+        by_index += same_either_way(packed, **named)
+    assert by_index > 10
+
+
+def test_a_table_is_spooled(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "p.parquet"
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "output": "f(a='\u4e2d')", "x": float("nan"), "tools": [{"n": None, "m": b"\xff"}]},
+        {"id": "b", "output": None, "x": 1.5, "tools": None},
+        {"id": "b", "output": "[]", "x": float("inf"), "tools": []},
+    ]
+    parquet.write_table(pyarrow.Table.from_pylist(rows * 90), path, row_group_size=7)
+    assert same_either_way(path, role="answer")
+    parquet.write_table(pyarrow.Table.from_pylist(rows[:1]), path)
+    assert same_either_way(path)
+    parquet.write_table(pyarrow.Table.from_pylist([{"name": "f", "id": 1}] * 3), path)
+    assert same_either_way(path)
+    parquet.write_table(pyarrow.Table.from_pylist([{"x": 1}] * 3), path)
+    assert not same_either_way(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert not same_either_way(path)
+
+
+def test_what_a_packed_file_holds_decides_whether_it_is_large(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl.gz"
+    ids = (hashlib.sha256(bytes([at])).hexdigest()[:20] for at in range(250))
+    path.write_bytes(
+        gzip.compress("".join(f'{{"id": "{one}", "plan": "{one}()"}}\n' for one in ids).encode())
+    )
+    assert is_stored(read_file(str(path), store=Store(limit=16_000)).records)
+    assert not is_stored(read_file(str(path), store=Store(limit=17_000)).records)
+    assert not is_stored(read_file(str(path)).records)
+
+
+# ---------------------------------------------------------------- sequences
+def plain(folder: Path, name: str, count: int, field: str = "output", step: int = 1) -> Path:
+    path = folder / name
+    order = range(count)[::step]
+    path.write_text("".join(json.dumps({"id": f"q{at}", field: f"f(a={at})"}) + "\n" for at in order))
+    return path
+
+
+def test_slices_and_steps(tmp_path: Path) -> None:
+    path = str(plain(tmp_path, "p.jsonl", 700))
+    whole, kept = read_file(path).records, read_file(path, store=Store(limit=0)).records
+    for part in (slice(3, 9), slice(690, 9_000), slice(None, None, -1), slice(2, 600, 7), slice(5, 2)):
+        assert list(kept[part]) == list(whole[part])
+        assert len(kept[part]) == len(whole[part])
+        assert list(kept[part][1:2]) == list(whole[part][1:2])
+    assert (kept[0], kept[-1], kept[699]) == (whole[0], whole[-1], whole[699])
+    with pytest.raises(IndexError):
+        kept[700]
+    turned = read_file(path, store=Store(limit=0)).of_turn("last").records
+    assert [one.turn for one in turned[:2]] == ["last", "last"]
+
+
+@pytest.mark.parametrize("reading", [pe.Reading(), pe.Reading(by="position", infer=True)])
+@pytest.mark.parametrize("few", ["answer", "gold", None])
+def test_pairs_of_some_ids_and_slices(tmp_path: Path, reading: pe.Reading, few: str | None) -> None:
+    paths = (plain(tmp_path, "p.jsonl", 600, step=-1), plain(tmp_path, "g.jsonl", 620, "gold"))
+    sides = zip(paths, ("answer", "gold"), strict=True)
+    files = [pe.read(path, role=role, store=IN_MEMORY if role == few else STORED) for path, role in sides]
+    whole, kept = pair(*paths, reading=reading, store=IN_MEMORY), pair(*files, reading=reading)
+    for part in (slice(5, 9), slice(610, None), slice(None, None, -100)):
+        assert list(kept.pairs[part]) == list(whole.pairs[part])
+    assert (len(kept.pairs), kept.pairs[-1]) == (len(whole.pairs), whole.pairs[-1])
+    some, want = (pair(*each, reading=reading, id=["q3", "q610"]) for each in (files, paths))
+    assert list(some.pairs) == list(want.pairs) != []
+    with pytest.raises(InputError, match=r"no record has the id 'q6100'; did you mean 'q610'"):
+        pair(*files, id="q6100")
+
+
+# ---------------------------------------------------------------- other processes
+def test_other_processes_read_the_same(tmp_path: Path) -> None:
+    pred, gold = plain(tmp_path, "p.jsonl", 600, step=-1), plain(tmp_path, "g.jsonl", 620, "gold")
+    found = pair(pred, gold, reading=pe.Reading(infer=True, turn="last"), store=STORED)
+    first = list(found.pairs[250:350])  # read before the fork as well
+    for way in ("fork", "spawn"):
+        with multiprocessing.get_context(way).Pool(2) as pool:
+            assert pool.map(list, [found.pairs[250:350], found.pairs[250:350]]) == [first, first]
+            assert pool.map(len, [found.pred.records[1:], found.pairs]) == [599, 620]
+    assert list(found.pairs[250:350]) == first
+
+
+def test_pieces_may_be_looked_through_by_other_processes(tmp_path: Path) -> None:
+    path = str(plain(tmp_path, "p.jsonl", 600))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        kept = read_file(path, store=Store(limit=0, piece=500, spread=pool.imap))
+    assert told(kept) == told(read_file(path))
+
+
+ENDS = {
+    "done": "del found",
+    "exception": "raise SystemError",
+    "interrupted": "os.kill(os.getpid(), signal.SIGINT); time.sleep(9)",
+    "forked": "pid = os.fork()\nif not pid: sys.exit()\nos.waitpid(pid, 0); found.records[8]",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_temporary_folder_is_removed_by_its_owner(tmp_path: Path, end: str) -> None:
+    path, kept = plain(tmp_path, "p.jsonl", 9), tmp_path / "kept"
+    kept.mkdir()
+    code = (
+        "import os, signal, sys, time\nfrom planner_eval.records.files import read_file\n"
+        "from planner_eval.records.storing import Store\n"
+        f"found = read_file({str(path)!r}, store=Store(limit=0))\n"
+        f"assert os.listdir({str(kept)!r}), 'it lies there'\n" + ENDS[end]
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(kept)}, cwd=ROOT, capture_output=True
+    )
+    assert (run.returncode == 0) == (end in ("done", "forked")), run.stderr
+    assert list(kept.iterdir()) == []
+
+
+# ---------------------------------------------------------------- a folder of one's own
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_index_in_a_folder_is_used_again_while_the_file_is_the_same(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    path, folder = tmp_path / "p.jsonl.gz", tmp_path / "kept ?#%"
+    path.write_bytes(pack(plain(tmp_path, "q.jsonl", 9).read_bytes()))
+    store = Store(limit=0, folder=str(folder))
+    whole = told(read_file(str(path)))
+    assert told(read_file(str(path), store=store)) == whole
+    before = {each.name: each.stat().st_mtime_ns for each in folder.iterdir()}
+    assert told(read_file(str(path), store=store)) == whole
+    assert {each.name: each.stat().st_mtime_ns for each in folder.iterdir()} == before
+    for each in folder.glob("lines-*"):
+        each.write_bytes(b"no database")
+    assert told(read_file(str(path), store=store)) == whole
+    path.write_bytes(pack(plain(tmp_path, "q.jsonl", 8).read_bytes()))
+    assert told(read_file(str(path), store=store)) == told(read_file(str(path))) != whole
+
+
+# ---------------------------------------------------------------- files that change
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = plain(tmp_path, "p.jsonl", 600)
+    origin = origin_of(str(path))
+    refuse_changed(origin)
+    assert origin.digest == hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
+    kept = read_file(str(path), store=STORED)
+    kept.refuse_changed()
+    assert kept.origins() == read_file(str(path)).origins() == (origin,)
+    whole = pe.read(tmp_path)
+    whole.refuse_changed()
+    assert whole.origins() == (origin,)
+
+    def spread(scan: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
+        for piece in pieces:
+            yield scan(piece)
+            with path.open("a") as file:
+                file.write("{}\n")
+
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_file(str(path), store=Store(limit=0, spread=spread))
+    with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* bytes then"):
+        refuse_changed(origin)
+    path.write_text("short")
+    with pytest.raises(InputError, match="changed while it was read: it became shorter"):
+        list(kept.records)
+    with pytest.raises(InputError, match=r"p\.jsonl changed while it was read: .* 5 now"):
+        kept.refuse_changed()
+
+
+# ---------------------------------------------------------------- memory
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc says how much memory was used")
+def test_a_large_file_is_never_held(tmp_path: Path) -> None:
+    """Two files of 24 MB, through the usual door; held in memory they take more than 200 MB."""
+    for name, field in (("p.jsonl", "output"), ("g.jsonl", "gold")):
+        with (tmp_path / name).open("w") as file:
+            for at in range(12_000):
+                plan = "\n".join(f"f{n}(a='{at}', b='{'x' * 60}')" for n in range(24))
+                file.write(json.dumps({"id": f"q{at}", field: plan}) + "\n")
+    code = (
+        "import re, planner_eval as pe\nfrom pathlib import Path\n"
+        "pairs = pe.pair(Path('p.jsonl'), Path('g.jsonl')).pairs\n"
+        "assert sum(pred.id == gold.id for pred, gold in pairs) == 12_000\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(run.stdout) < 80_000
+
+
+def test_a_large_file_scores_as_a_small_one(tmp_path: Path) -> None:
+    """The same records, once as lines and once as an array, which is always held."""
+    for name, field in (("p", "output"), ("g", "gold")):
+        text = "x" * 4_200
+        rows = [{"id": f"q{at}", field: f"f(a={at % 7})", "note": text} for at in range(2_000)]
+        rows[11][field] = "f(a=" if name == "p" else rows[11][field]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    said = []
+    for form in ("json", "jsonl"):
+        done = planeval("score", f"{tmp_path}/p.{form}", f"{tmp_path}/g.{form}")
+        said.append((done.returncode, done.stdout, done.stderr.replace(f".{form}", "")))
+    assert said[0] == said[1]
+    done = planeval("diff", f"{tmp_path}/p.jsonl", f"{tmp_path}/g.jsonl", "--id", "q11")
+    assert "p.jsonl, line 12, record 12 (id q11)" in done.stdout

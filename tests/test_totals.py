@@ -1,0 +1,252 @@
+"""Sums over scored rows: any cut and any grouping of the parts gives the report of the whole."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from fractions import Fraction
+from math import fsum
+from random import Random
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.dialects.read import parse
+from planner_eval.metrics import DEFAULT_METRICS
+from planner_eval.metrics.counts import Counts, Share, Tally
+from planner_eval.policy.rule import NOTHING
+from planner_eval.records.rows import JUDGED, STATES, Row
+from planner_eval.scoring import columns
+from planner_eval.scoring.columns import Column, exact_sum
+from planner_eval.scoring.differences import differences
+from planner_eval.scoring.intervals import intervals
+from planner_eval.scoring.report import UNSAID, make_report, report_of
+from planner_eval.scoring.report_formats import write_report
+from planner_eval.scoring.row_lines import StoredRows, line_of, row_of
+from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.totals import Totals, totals_of
+
+METRICS = ("exact", "calls", "order_tau", "similarity")
+
+
+def some_tallies(random: Random) -> dict[str, Tally | None]:
+    whole = random.randint(0, 5)
+    similar: float = random.choice([whole, whole * random.random()])
+    return {
+        "exact": Share(random.randint(0, 1), 1),
+        "calls": Counts(random.randint(0, whole), whole, random.randint(whole, 7)),
+        "order_tau": random.choice([None, Share(random.randint(-whole, whole), whole)]),
+        "similarity": Share(similar, whole),
+    }
+
+
+def some_rows(random: Random, count: int) -> list[Scored]:
+    rows = []
+    for number in range(count):
+        state = random.choice([*STATES, "same", "different"])
+        judged = state in JUDGED
+        keys = {"level": random.choice("ab")} if random.random() < 0.9 else {}
+        rows.append(
+            Scored(
+                f"q{number}" * random.randint(1, 3),
+                state,
+                some_tallies(random) if judged else {},
+                tuple(random.choices(("call.missing", "argument.value"), k=random.randint(0, 2))),
+                random.choice(["why\nin full", "größer \ud800 \u2028"]),
+                keys if judged else {},
+                random.random() < 0.9,
+                random.random() < 0.2,
+                random.random() < 0.2,
+                random.choice([(), (("f", "g"), (None, "h"), ("f", None))]),
+                random.choice([None, "p.jsonl"]),
+                random.choice([None, number + 1]),
+            )
+        )
+    return rows
+
+
+def written(totals: Totals, rows: list[Scored]) -> list[str]:
+    report = report_of(totals, rows, UNSAID, policy="default", seed=0)
+    return [
+        "".join(write_report(report, form, failures=failures))
+        for form in ("text", "md", "json", "jsonl", "csv", "junit")
+        for failures in (False, True)
+    ]
+
+
+def folded(parts: list[list[Scored]], random: Random) -> Totals:
+    """The sums of parts, neighbours put together in any grouping, each by way of JSON text or not."""
+    sums = [totals_of(part, METRICS, ["level"]) for part in parts]
+    while len(sums) > 1:
+        at = random.randrange(len(sums) - 1)
+        if random.random() < 0.7:
+            data = json.loads(json.dumps(sums[at + 1].data()))
+            sums[at + 1] = Totals(METRICS, ["level"], data)
+        sums[at].extend(sums.pop(at + 1))
+    return sums[0]
+
+
+@pytest.mark.parametrize("large", [50_000, 30, 0])
+@pytest.mark.parametrize("number", range(12))
+def test_any_cut_and_any_grouping_gives_the_same_report(
+    number: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "LARGE", large)
+    monkeypatch.setattr("planner_eval.scoring.intervals.LARGE", large)
+    random = Random(number)
+    rows = some_rows(random, random.choice([1, 7, 60]))
+    whole = totals_of(rows, METRICS, ["level"])
+    expected = written(whole, rows)
+    for _ in range(4):
+        cuts = sorted(random.choices(range(len(rows) + 1), k=random.randint(0, 6)))
+        parts = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+        found = folded(parts, random)
+        assert written(found, rows) == expected
+        assert found.pairs == len(rows)
+        assert Totals(METRICS, ["level"], found.data()).data() == found.data()
+
+
+def test_figures_do_not_depend_on_the_order_of_rows_but_by_the_draws() -> None:
+    rows = some_rows(Random(1), 300)
+    random = Random(2)
+    expected = make_report(totals_of(rows, METRICS), rows, made="").figures
+    for _ in range(5):
+        random.shuffle(rows)
+        found = make_report(totals_of(rows, METRICS), rows, made="").figures
+        assert [(f.value, f.macro, f.n) for f in found] == [(f.value, f.macro, f.n) for f in expected]
+
+
+def test_sums_are_those_of_fsum() -> None:
+    random = Random(3)
+    for _ in range(200):
+        terms = [
+            (random.choice([random.gauss(0, 10 ** random.randint(-9, 9)), random.randint(-9, 9)]), k)
+            for k in random.choices(range(1, 50), k=random.randint(1, 30))
+        ]
+        every = [number for number, count in terms for _ in range(count)]
+        assert exact_sum(terms) == fsum(every) == float(sum(map(Fraction, every)))
+    assert [repr(exact_sum(terms)) for terms in ([(2, 3)], [(2.0, 3)], [])] == ["6", "6.0", "0"]
+
+
+def test_one_and_one_point_nothing_are_told_apart() -> None:
+    for values in ([Share(1, 1), Share(1.0, 1)], [Share(1.0, 1), Share(1, 1)]):
+        assert repr(Column(values).total()) == "Share(part=2.0, whole=2)"
+
+
+def test_a_column_keeps_its_order_as_long_as_it_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "LARGE", 3)
+    column = Column([Share(1, 1), None, Share(1, 1)])
+    again = Column.of(json.loads(json.dumps(column.data())))
+    assert list(again.codes or ()) == [0, 1, 0]
+    again.add(None)
+    assert (again.codes, again.counts, len(again)) == (None, [2, 2], 4)
+    column.extend(Column([None]))
+    assert (column.codes, column.counts) == (None, [2, 2])
+    assert Column.of(column.data()).codes is None
+
+
+def test_many_samples_take_little_room() -> None:
+    import tracemalloc
+
+    part = totals_of([row for row in some_rows(Random(4), 3_000) if row.state in JUDGED], METRICS).data()
+    tracemalloc.start()
+    whole = Totals(METRICS)
+    for _ in range(100):
+        whole.extend(Totals(METRICS, data=part))
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    assert whole.pairs > 100_000
+
+
+# ---------------------------------------------------------------- beyond LARGE
+def test_the_normal_difference_is_near_the_permutation(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(5)
+    first = [Counts(random.randint(0, 3), 4, 4) for _ in range(2_000)]
+    second = [Counts(min(4, c.hit + (random.random() < 0.04)), 4, 4) for c in first]
+    third = [Counts(random.choice([0, 1, 2, 3]), 4, 4) for _ in first]
+    pairs = {
+        "better": Column(zip(first, second, strict=True)),
+        "other": Column(zip(first, third, strict=True)),
+    }
+    yes = [Share(random.randint(0, 1), 1) for _ in first]
+    pairs["exact"] = Column(zip(yes, yes[1:] + yes[:1], strict=True))
+    pairs["alike"] = Column(zip(first, first, strict=True))
+    drawn = differences(pairs)
+    monkeypatch.setattr("planner_eval.scoring.differences.LARGE", 1_000)
+    normal = differences(pairs)
+    assert [found.test for found in normal.values()] == ["normal", "normal", "sign test", "normal"]
+    assert normal["exact"] == drawn["exact"]
+    assert (normal["alike"].value, normal["alike"].p) == (0, 1)
+    assert normal["alike"][1:3] == drawn["alike"][1:3]
+    for name in ("better", "other"):
+        ours, theirs = normal[name], drawn[name]
+        assert ours.value == theirs.value
+        assert None not in (ours.low, ours.high, theirs.low, theirs.high, ours.p, theirs.p)
+        assert ours[1:3] == pytest.approx(theirs[1:3], abs=0.001)
+        assert ours.p == pytest.approx(theirs.p, abs=0.02)
+
+
+def test_the_normal_interval_is_that_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(6)
+    tallies = [Share(random.random(), random.randint(1, 4)) for _ in range(400)]
+    monkeypatch.setattr("planner_eval.scoring.intervals.LARGE", 100)
+    found = intervals({"x": Column(tallies)})["x"]
+    assert found is not None
+    whole = sum(t.whole for t in tallies)
+    ratio = fsum(t.part for t in tallies) / whole
+    error = fsum((t.part - ratio * t.whole) ** 2 for t in tallies) ** 0.5 / whole
+    assert found == (ratio - 1.959963984540054 * error, ratio + 1.959963984540054 * error, "normal")
+
+
+# ---------------------------------------------------------------- what was read
+def test_what_was_read_adds_up() -> None:
+    plans = [parse("f(#x='1')"), parse('[{"name": "g", "arguments": {"y": 1}}]'), parse("h()")]
+    rows = [Row(str(n), "same", pred=plan, gold=plan) for n, plan in enumerate(plans)]
+    whole, parts = Totals(()), [Totals(()) for _ in rows]
+    for row, part in zip(rows, parts, strict=True):
+        whole.note(row)
+        part.note(row)
+    first = parts[0]
+    for part in parts[1:]:
+        first.extend(Totals((), data=json.loads(json.dumps(part.data()))))
+    assert first.data() == whole.data()
+    assert first.names.seen == {
+        (None, "f", ""), (None, "f", "x"), (None, "g", ""), (None, "g", "y"), (None, "h", ""),
+    }  # fmt: skip
+    assert first.lacking == ("app", "references")
+    assert "+" in first.read
+
+
+# ---------------------------------------------------------------- rows as lines
+def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
+    rows = some_rows(Random(7), 200)
+    assert [row_of(line_of(row)) for row in rows] == rows
+    assert all("\n" not in line_of(row) for row in rows)
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b"".join(line_of(row).encode("utf-8", "backslashreplace") + b"\n" for row in rows))
+    stored = StoredRows(file, len(rows))
+    assert list(stored) == rows
+    for at in (
+        0,
+        -1,
+        150,
+        slice(3, 9),
+        slice(None, None, -7),
+        slice(150, 20, -3),
+        slice(5, 5),
+        slice(-3, None),
+    ):
+        found = stored[at]
+        assert found == (rows[at] if isinstance(at, int) else tuple(rows[at]))
+    with pytest.raises(IndexError):
+        stored[200]
+
+
+def test_real_rows_are_the_same_after_their_lines() -> None:
+    report = pe.score(["f(#x='1')", "g(#x=", "h()"], ["f(#x='2')", "g(#x='1')", "h()"], by=["calls"])
+    assert [row_of(line_of(row)) for row in report.rows] == list(report.rows)
+    assert set(report.rows[0].tallies) == set(DEFAULT_METRICS)
+
+
+def test_nothing_is_one_in_another_process_too() -> None:
+    assert pickle.loads(pickle.dumps(NOTHING)) is NOTHING
