@@ -99,7 +99,7 @@ def test_rows_stand_in_the_samples_order_whatever_the_replies_did(
         assert [(row["id"], row["prediction"]) for row in rows] == [
             (f"t{n}", f"answer of t{n}") for n in range(40)
         ]
-        found.append((out / "predictions.jsonl").read_bytes())
+        found.append((out / "rows.jsonl").read_bytes())
     assert found[0] == found[1] == found[2]
     assert 5 < server.most_at_once <= 40
 
@@ -153,7 +153,7 @@ def test_a_drip_and_a_refusal_are_rows_that_say_so_and_are_asked_again(
     assert done.returncode == 1
     assert "4 samples asked with flat: 2 answered, 1 context, 1 transport" in done.stdout
     assert "context: t2: the model m refused with status 400: context length exceeded" in done.stderr
-    rows = [json.loads(line) for line in (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
     assert [(row["error"] or {}).get("code") for row in rows] == [None, "transport", "context", None]
     assert [row["prediction"] for row in rows] == ["answer of t0", "", "", "answer of t3"]
     server.script, before = echo, len(server.bodies)
@@ -180,13 +180,16 @@ def test_nothing_answered_is_three_and_is_said_once_a_reason(tmp_path: Path) -> 
     assert done.returncode == 3
     assert "6 samples asked with flat: 0 answered, 6 transport" in done.stdout
     assert "no connection" in done.stderr
-    assert "sk-secret" not in done.stderr + done.stdout + (tmp_path / "run" / "journal.jsonl").read_text()
+    assert (
+        "sk-secret"
+        not in done.stderr + done.stdout + (tmp_path / "run" / "parts" / "journal.jsonl").read_text()
+    )
 
 
 # ---------------------------------------------------------------- stops and goes on
 def journal_replies(run: Path) -> int:
     try:
-        return (run / "journal.jsonl").read_bytes().count(b'"request"')
+        return (run / "parts" / "journal.jsonl").read_bytes().count(b'"request"')
     except OSError:
         return 0
 
@@ -222,7 +225,7 @@ def test_what_was_answered_is_not_asked_again(
     assert sum(counts.values()) <= 60 + 4
     server.script, other = echo, tmp_path / "undisturbed"
     assert planeval(*argv[:-3], str(other)).returncode == 0
-    assert (run / "predictions.jsonl").read_bytes() == (other / "predictions.jsonl").read_bytes()
+    assert (run / "rows.jsonl").read_bytes() == (other / "rows.jsonl").read_bytes()
 
 
 def test_a_sample_goes_on_in_the_middle_of_its_conversation(tmp_path: Path) -> None:
@@ -257,7 +260,7 @@ def test_a_sample_goes_on_in_the_middle_of_its_conversation(tmp_path: Path) -> N
 def test_a_torn_line_at_the_end_is_let_go(torn: bytes, tmp_path: Path) -> None:
     model = Scripted(lambda messages, tools: Reply("x"))
     pe.predict(tasks(2), model, out=tmp_path)
-    with (tmp_path / "journal.jsonl").open("ab") as file:
+    with (tmp_path / "parts" / "journal.jsonl").open("ab") as file:
         file.write(torn)
     rows = pe.predict(tasks(3), model, out=tmp_path)
     assert (len(rows), model.asked) == (3, 3)
@@ -267,13 +270,13 @@ def test_a_torn_line_at_the_end_is_let_go(torn: bytes, tmp_path: Path) -> None:
 def test_a_run_of_another_kind_is_not_gone_on_with(tmp_path: Path) -> None:
     model = Scripted(lambda messages, tools: Reply("x"))
     pe.predict(tasks(2), model, out=tmp_path)
-    with pytest.raises(InputError, match=r"is of a run with sampling .*this one has"):
+    with pytest.raises(InputError, match=r"holds another run: sampling was .* and is"):
         pe.predict(tasks(2), model, out=tmp_path, sampling={"temperature": 1.0})
     with pytest.raises(InputError, match="the sample 't0' was another one then"):
         pe.predict([tasks(1)[0] | {"query": "Something else?"}], model, out=tmp_path)
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "journal.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(InputError, match="holds something else than a run"):
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds other files, notes.txt first, and no run"):
         pe.predict(tasks(2), model, out=tmp_path / "other")
     assert model.asked == 2
 
@@ -435,7 +438,7 @@ def test_what_can_be_known_is_said_before_anything_is_asked(
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (tmp_path / "run" / "journal.jsonl").exists()
+    assert not (tmp_path / "run" / "parts" / "journal.jsonl").exists()
 
 
 def test_a_model_and_a_folder_are_needed(tmp_path: Path) -> None:
@@ -466,7 +469,7 @@ def test_a_wrong_key_is_told_once_and_costs_few_requests(server: ModelServer, tm
     assert done.returncode == 3
     assert len(server.bodies) <= 3 + 4
     assert "refused with status 401: bad key ***" in done.stderr
-    assert "sk-secret" not in done.stderr + (tmp_path / "run" / "journal.jsonl").read_text()
+    assert "sk-secret" not in done.stderr + (tmp_path / "run" / "parts" / "journal.jsonl").read_text()
 
 
 # ---------------------------------------------------------------- scores of what was predicted
@@ -503,7 +506,7 @@ def test_perfect_answers_are_perfect(name: str, pipeline: str, tmp_path: Path) -
     catalog = appbench_catalogue() if name == "appbench" else None
     model = Scripted(perfect(samples, name))
     pe.predict(SAMPLES / name, model, benchmark=name, pipeline=pipeline, catalog=catalog, out=tmp_path)
-    report = pe.score_benchmark(tmp_path / "predictions.jsonl", SAMPLES / name, name).reports["corrected"]
+    report = pe.score_benchmark(tmp_path / "rows.jsonl", SAMPLES / name, name).reports["corrected"]
     figures = {figure.name: figure.value for figure in report.figures}
     assert not report_lacks(figures, name), figures
 
@@ -528,7 +531,7 @@ def test_failed_requests_are_wrong_answers_in_the_denominator(tmp_path: Path) ->
         return right(messages, tools)
 
     pe.predict(SAMPLES / "callnavi", Scripted(answer), benchmark="callnavi", out=tmp_path)
-    scored = pe.score_benchmark(tmp_path / "predictions.jsonl", SAMPLES / "callnavi", "callnavi")
+    scored = pe.score_benchmark(tmp_path / "rows.jsonl", SAMPLES / "callnavi", "callnavi")
     assert scored.reports["corrected"].figure("ast_overall").value == pytest.approx(2 / 3)
 
 
@@ -545,7 +548,7 @@ def test_functionchat_s_turns_are_scored_as_messages(tmp_path: Path) -> None:
         return Reply("", (ToolCall("c", inner["name"], inner["arguments"]),))
 
     pe.predict(SAMPLES / "functionchat", Scripted(answer), benchmark="functionchat", out=tmp_path)
-    scored = pe.score_benchmark(tmp_path / "predictions.jsonl", SAMPLES / "functionchat", "functionchat")
+    scored = pe.score_benchmark(tmp_path / "rows.jsonl", SAMPLES / "functionchat", "functionchat")
     figures = {figure.name: figure for figure in scored.reports["corrected"].figures}
     assert figures["singlecall AVG"].numerator == 4
 
@@ -574,7 +577,7 @@ def test_complexeval_answers_a_model_step_by_step(tmp_path: Path) -> None:
     )
     assert {row["stop"] for row in rows} <= {"answered", "over"}
     assert any("dest_id" in text for text in seen)
-    scored = pe.score_benchmark(tmp_path / "predictions.jsonl", source, "complexfuncbench")
+    scored = pe.score_benchmark(tmp_path / "rows.jsonl", source, "complexfuncbench")
     assert scored.reports["corrected"].figures
     assert [row["stop"] for row in rows].count("answered") >= 1
 
@@ -589,3 +592,69 @@ def test_complexeval_s_errors_go_back_to_the_model() -> None:
     (row,) = pe.predict(SAMPLES / "complexfuncbench", Scripted(answer), benchmark="complexfuncbench", limit=1)
     assert '"error"' in row["prediction"][-1]["content"]
     assert "query" in row["prediction"][-1]["content"]
+
+
+# ---------------------------------------------------------------- runs that are scored and compared
+def test_a_run_is_what_score_and_compare_read(tmp_path: Path) -> None:
+    samples = list(BENCHMARKS["callnavi"].read(SAMPLES / "callnavi"))
+    right, wrong, part = (str(tmp_path / name) for name in ("right", "wrong", "part"))
+    how: dict[str, Any] = {"benchmark": "callnavi", "pipeline": "flat"}
+    source = SAMPLES / "callnavi"
+    pe.predict(source, Scripted(perfect(samples, "callnavi")), out=right, **how)
+    pe.predict(source, Scripted(lambda messages, tools: Reply("[]")), out=wrong, **how)
+    pe.predict(source, Scripted(perfect(samples, "callnavi")), out=part, limit=1, **how)
+    done = planeval("score", right, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["benchmark"], found["records"], found["missing"]) == ("callnavi", len(samples), [])
+    named = planeval("score", right, str(source), "--format", "json")
+    assert named.stdout == done.stdout
+    file = planeval(
+        "score", f"{right}/rows.jsonl", str(source), "--benchmark", "callnavi", "--format", "json"
+    )
+    assert file.stdout == done.stdout
+    few = planeval("score", part, "--format", "json")
+    assert json.loads(few.stdout)["records"] == 1
+    assert f"1 of {len(samples)} samples were asked; the others do not count" in few.stderr
+    compared = planeval("compare", wrong, right)
+    assert compared.returncode == 0, compared.stderr
+    assert "right is better than wrong" in compared.stdout or "solved" in compared.stdout
+    unlike = planeval("compare", right, part)
+    assert (unlike.returncode, unlike.stdout) == (2, "")
+    assert "part was not asked" in unlike.stderr
+    kept = json.loads((tmp_path / "right" / "run.json").read_text())
+    assert (kept["schema"], kept["kind"], kept["pairs"]) == ("planeval.run/1", "predict", len(samples))
+    assert json.loads((tmp_path / "wrong" / "report.json").read_text())["answered"] == len(samples)
+
+
+def test_a_run_over_tasks_of_one_s_own_is_scored_against_their_gold(tmp_path: Path) -> None:
+    gold = '[{"name": "get_rate", "arguments": {"cur": "EUR"}}]'
+    given = [task | {"gold": gold} for task in tasks(3)]
+    file = tmp_path / "tasks.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in given), encoding="utf-8")
+
+    def answer(messages: list[Any], tools: Any) -> Reply:
+        assert "EUR" not in json.dumps(messages)
+        return Reply(gold if "number 1" in messages[-1]["content"] else "[]")
+
+    run = str(tmp_path / "run")
+    pe.predict(str(file), Scripted(answer), out=run, limit=2)
+    done = planeval("score", run, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["figures"]
+    assert (figures["exact"]["value"], figures["exact"]["n"]) == (0.5, 2), figures["exact"]
+    assert "2 of 3 gold plans were asked for" in done.stderr
+    assert planeval("score", run, str(file), "--format", "json").stdout == done.stdout
+
+
+def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:
+    model = Scripted(lambda messages, tools: Reply("x"))
+    run = tmp_path / "run"
+    pe.predict(tasks(2), model, out=run)
+    done = planeval("score", str(run))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its samples came from no file: name the gold" in done.stderr
+    (run / "rows.jsonl").unlink()
+    done = planeval("score", str(run), "data/samples/callnavi")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the run is not done" in done.stderr

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -125,10 +124,9 @@ def command(
 
     DATASET is the name of a data set, or with --benchmark a folder or file of its data. TASKS is a file of
     JSON lines, each with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog
-    names them. -o names the folder of the run, which holds journal.jsonl, to which every reply is added as it
-    comes, and predictions.jsonl, a row a sample, which score reads. The same command again goes on where it
-    stopped. What a model is asked never depends on gold. Exit code: 0 all were answered, 1 some were not,
-    2 usage, 3 none was.
+    names them. -o names the folder of the run, to which every reply is added as it comes, and which score and
+    compare read: planeval score RUN. The same command again goes on where it stopped. What a model is asked
+    never depends on gold. Exit code: 0 all were answered, 1 some were not, 2 usage, 3 none was.
     """
     from planner_eval.verbs import predicting
 
@@ -185,7 +183,7 @@ def command(
         raise
     finally:
         progress.clear()
-    return _told(rows, os.path.join(output, predicting.PREDICTIONS), ready.pipeline.name)
+    return _told(rows, output, ready.pipeline.name)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -215,42 +213,19 @@ def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
     return int(any("error" in one for one in shown))
 
 
-class _Sums(NamedTuple):
-    """What a run came to."""
-
-    rows: int
-    failed: Counter[str]
-    reasons: dict[str, str]
-    requests: int
-    tokens: tuple[int, int]
-
-
-def _told(rows: Iterable[Mapping[str, Any]], path: str, pipeline: str) -> int:
+def _told(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str) -> int:
     """Say what the run came to; the exit code."""
-    sums = _sums(rows)
-    answered = sums.rows - sums.failed.total()
-    said = f"{counted(sums.rows, 'sample')} asked with {pipeline}: {answered:,} answered"
-    said += "".join(f", {count:,} {code}" for code, count in sorted(sums.failed.items()))
-    given, made = sums.tokens
+    from planner_eval.prediction.folder import ROWS, sums
+    from planner_eval.prediction.journal import FAILED_REQUESTS
+
+    found = sums(rows)
+    said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
+    said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
+    given, made = found.tokens
     tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
-    emit(f"{said}; {counted(sums.requests, 'request')}{tokens}\n{path}\n", None)
-    for code, reason in sorted(sums.reasons.items()):
+    emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
+    for code, reason in found.reasons.items():
         note(f"{code}: {reason}")
-    if any(code in sums.failed for code in ("transport", "refused", "missing")):
+    if not FAILED_REQUESTS.isdisjoint(found.failed):
         note("the same command asks for these again")
-    return 3 if not answered else int(bool(sums.failed))
-
-
-def _sums(found: Iterable[Mapping[str, Any]]) -> _Sums:
-    failed: Counter[str] = Counter()
-    reasons: dict[str, str] = {}
-    rows = requests = given = made = 0
-    for row in found:
-        rows += 1
-        requests += len(row["requests"])
-        given += sum(one["usage"]["input"] for one in row["requests"])
-        made += sum(one["usage"]["output"] for one in row["requests"])
-        if row["error"] is not None:
-            failed[row["error"]["code"]] += 1
-            reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
-    return _Sums(rows, failed, reasons, requests, (given, made))
+    return 3 if not found.answered else int(bool(found.failed))

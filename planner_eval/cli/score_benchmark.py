@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,6 +114,7 @@ def score_benchmark(
     output: str | None,
     *,
     failures: bool,
+    ids: Collection[str] | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
 
@@ -126,6 +127,7 @@ def score_benchmark(
         form: How to write the figures.
         output: Where; None for standard output.
         failures: List the answers that are not perfect.
+        ids: The samples that were asked, where that is not all of them.
     """
     from planner_eval.benchmarks.registry import benchmark
 
@@ -137,7 +139,7 @@ def score_benchmark(
         run, judge = options["run"], options["judge"]
         if form == TABBED:
             options["variants"] = ()
-        scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
+        scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         checked = [_checked(scored, limit) for limit in limits]
         cases = [each.case(file=pred) for each in checked]
         text = (

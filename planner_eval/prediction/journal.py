@@ -33,22 +33,20 @@ class Journal:
     """The file of a run; opened when it is entered.
 
     Args:
-        path: The file.
-        about: What the run was set up with; a file of another run is refused.
+        path: The file, in the folder of one run alone.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for _ in range(2):
-    ...         with Journal(Path(folder) / "run.jsonl", {"model": "m"}) as journal:
+    ...         with Journal(Path(folder) / "run.jsonl") as journal:
     ...             if not journal.finished("a"):
     ...                 journal.finish("a", {"id": "a", "prediction": "x", "error": None})
     ...     [row["prediction"] for row in journal.rows(["a"])]
     ['x']
     """
 
-    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._about = json.loads(json.dumps({"format": FORMAT, **about}))
         self._places: dict[str, int] = {}
         self._tasks: dict[str, str] = {}
         self._replies: dict[str, list[Kept]] = {}
@@ -64,7 +62,7 @@ class Journal:
         except OSError as problem:
             raise InputError(f"{self.path}: {problem.strerror or problem}") from None
         if not end:
-            self._add(self._about)
+            self._add({"format": FORMAT})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -136,24 +134,12 @@ class Journal:
                     raise InputError(
                         f"{self.path}: byte {end:,}: this is no line of a run; name another file"
                     )
-                if end == 0:
-                    self._compare(entry)
-                else:
+                if end:
                     self._learn(entry, end)
+                elif entry.get("format") != FORMAT:
+                    raise InputError(f"{self.path} holds something else than a run: name another folder")
                 end += len(line)
         return end
-
-    def _compare(self, head: Mapping[str, Any]) -> None:
-        if head.get("format") != FORMAT:
-            raise InputError(f"{self.path} holds something else than a run: name another file")
-        other = [key for key in self._about.keys() | head.keys() if self._about.get(key) != head.get(key)]
-        if other:
-            key = min(other)
-            was, now = (json.dumps(each.get(key), ensure_ascii=False)[:80] for each in (head, self._about))
-            raise InputError(
-                f"{self.path} is of a run with {key} {was}, this one has {now}: name another folder, "
-                "or run with what it had"
-            )
 
     def _learn(self, entry: Mapping[str, Any], place: int) -> None:
         try:

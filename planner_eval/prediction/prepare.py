@@ -43,6 +43,7 @@ class Prepared:
         setup: What the pipeline is told.
         samples: The samples, in order.
         tasks: What may be seen of each; a sentence where it cannot be asked at all.
+        source: Where the samples come from, in the user's words; "" for nowhere.
     """
 
     form: str
@@ -50,6 +51,7 @@ class Prepared:
     setup: Setup
     samples: tuple[Sample, ...]
     tasks: tuple[Task | str, ...]
+    source: str = ""
 
     def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
@@ -137,6 +139,7 @@ def prepare(
     tools: Any = None,
     ids: Sequence[str] = (),
     limit: int | None = None,
+    source: str = "",
 ) -> Prepared:
     """Everything that can be wrong before anything is asked.
 
@@ -147,6 +150,7 @@ def prepare(
         tools: The tools on offer, where the samples bring none.
         ids: Only the samples of these ids.
         limit: Only so many samples, the first.
+        source: Where the samples come from.
 
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
@@ -156,7 +160,7 @@ def prepare(
     seen = [_seen(sample, tasks.form, tools) for sample in samples]
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
-    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen))
+    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen), source)
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from planner_eval.base.errors import InputError
@@ -23,6 +23,7 @@ def score_benchmark(
     judge: Judge | None = None,
     prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
+    ids: Collection[str] | None = None,
     **settings: str,
 ) -> Scored:
     """Score a file of answers as a published benchmark does: as its code computes, and as its paper means.
@@ -37,6 +38,7 @@ def score_benchmark(
         prompts: The folder of the prompts that the judge is asked with; when left out the published ones
             where they lie beside the data, else our own.
         run: Runs answers, where the benchmark does: a :class:`planner_eval.execution.NestfulRunner`.
+        ids: The samples that were asked, where that is not all of them; the others do not count.
         settings: The benchmark's own options, e.g. ``task="routing"``.
 
     Raises:
@@ -53,7 +55,7 @@ def score_benchmark(
             )
     refuse_reading(reading)
     places = (reading.cache, None if prompts is None else os.fspath(prompts))
-    source = Source(reading.id_field, reading.text_field, reading.by, *places)
+    source = Source(reading.id_field, reading.text_field, reading.by, *places, ids)
     return score_file(
         os.fspath(pred),
         os.fspath(gold),

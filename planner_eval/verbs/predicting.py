@@ -17,16 +17,14 @@ from planner_eval.llm.bridge import Bridge
 from planner_eval.llm.client import Client
 from planner_eval.llm.kept import Kept
 from planner_eval.llm.replies import Model
+from planner_eval.prediction.folder import Asked, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
-from planner_eval.prediction.run import Asking, Job, keys, run, write_rows
+from planner_eval.prediction.run import Asking, Job, keys, run
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.running import tool_source
-
-JOURNAL, PREDICTIONS = "journal.jsonl", "predictions.jsonl"
-"""The files of a run's folder: what it has so far, and its rows in the samples' order once it is done."""
 
 _USUAL = Setup()
 _NOTHING: Mapping[str, Any] = {}
@@ -70,7 +68,8 @@ def prepare_run(
     source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
     tasks = read_tasks(source, benchmark, cache=data_cache)
     tools = None if catalog is None else _catalog(catalog, tasks.form)
-    return prepare(tasks, pipeline, setup, tools=tools, ids=ids, limit=limit)
+    named = source if isinstance(source, str) else ""
+    return prepare(tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named)
 
 
 def first_requests(prepared: Prepared, *, sampling: Mapping[str, Any] = _NOTHING) -> Iterator[dict[str, Any]]:
@@ -169,9 +168,10 @@ def predict(
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
-        with Journal(Path(place) / JOURNAL, about) as journal:
+        asked = Asked.about(ready.source, len(jobs), about)
+        with journal_of(place, asked) as journal:
             _wait(_run(jobs, asking, journal, tell))
-            found = write_rows(Path(place) / PREDICTIONS, jobs, journal)
+            found = finish(place, asked, jobs, journal)
         return found if out is not None else list(found)
 
 
