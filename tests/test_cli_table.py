@@ -127,6 +127,9 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
         {"id": "a", "query": "Add one and four.", "tools": [_tool("add"), _tool("multiply")]},
         {"id": "b", "query": "Multiply two by four.", "tools": [_tool("add"), _tool("multiply")]},
     ),
+    "demos.jsonl": _lines(
+        {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
+    ),
     "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
     "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
     "judge.jsonl": _lines(

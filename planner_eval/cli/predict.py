@@ -37,6 +37,29 @@ if TYPE_CHECKING:
 @click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
 @click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
 @click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
+@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
+@click.option(
+    "--demos", metavar="FILE", help="Take them from here: data of the same benchmark, or tasks with answers."
+)
+@click.option(
+    "--demo-by",
+    type=click.Choice(["query", "structure", "random", "gold-apps"]),
+    help="Those with like questions; of these one of each structure first; any. gold-apps looks at gold.",
+)
+@click.option(
+    "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
+)
+@click.option(
+    "--closeness",
+    type=click.Choice(["random", "close", "same-signature"]),
+    help="Which others: any, those with words, or with parameters, as gold's have them.",
+)
+@click.option(
+    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer no more other tools than fit."
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), help="Where choices by chance start; 0 when left out."
+)
 @click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
@@ -104,6 +127,13 @@ def command(
     router: str | None,
     tools: str | None,
     isolation: str | None,
+    shots: int | None,
+    demos: str | None,
+    demo_by: str | None,
+    distractors: int | None,
+    closeness: str | None,
+    budget: int | None,
+    seed: int | None,
     settings: tuple[str, ...],
     ids: tuple[str, ...],
     limit: int | None,
@@ -133,6 +163,13 @@ def command(
     refuse_idle(
         [
             Applies(("replay",), cache is not None, "with --cache"),
+            Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
+            Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
+            Applies(
+                ("seed",),
+                any(one is not None for one in (shots, distractors, budget)),
+                "with --shots, --distractors or --budget",
+            ),
             Applies(
                 ("isolation",),
                 tools is not None or benchmark == "nestful" or "nestful" in samples,
@@ -145,6 +182,7 @@ def command(
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(_setting, settings))
+    chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
     setup = _setup(told, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,
@@ -155,6 +193,7 @@ def command(
         ids=ids,
         limit=limit,
         data_cache=data_cache,
+        **chosen,
     )
     if dry_run:
         return _dry(predicting.first_requests(ready, sampling=sampling))
@@ -197,6 +236,28 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
+def _choices(
+    shots: int | None,
+    demos: str | None,
+    by: str | None,
+    distractors: int | None,
+    closeness: str | None,
+    budget: int | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Which demonstrations are shown, and which tools are on offer."""
+    found: dict[str, Any] = {}
+    if shots is not None:
+        from planner_eval.prediction.shots import Shots
+
+        found["shots"] = Shots(shots, by or "query", demos, seed)
+    if distractors is not None or budget is not None:
+        from planner_eval.prediction.candidates import Choice
+
+        found["choice"] = Choice(distractors, closeness or "random", budget, seed)
+    return found
+
+
 def _setup(told: Mapping[str, Any], *, makes_calls: bool) -> Setup:
     from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
 
@@ -226,6 +287,8 @@ def _told(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str) -> int:
     emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
     for code, reason in found.reasons.items():
         note(f"{code}: {reason}")
+    if "context" in found.failed:
+        note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
     if not FAILED_REQUESTS.isdisjoint(found.failed):
         note("the same command asks for these again")
     return 3 if not found.answered else int(bool(found.failed))

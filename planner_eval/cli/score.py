@@ -100,11 +100,11 @@ def command(
     PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; or
     directories or quoted patterns of files, paired by name. RUN is a folder that planeval predict or score
     keeps; of the former GOLD is, when left out, what was asked. A prediction that is absent or unreadable
-    is wrong in every figure, so every denominator is the number of gold plans that can be read. Small faults of predictions that strict reading refuses are repaired,
-    and said; --strict counts them as wrong. Large files are scored by several processes. With -o DIR/ all
-    that is found is kept, a run that was stopped goes on where it was, and planeval score DIR tells it again.
-    Exit code: 0 scored, 1 below a threshold of --fail-under, or
-    records left over, 2 usage, 3 nothing could be scored.
+    is wrong in every figure, so every denominator is the number of gold plans that can be read. Small faults
+    of predictions that strict reading refuses are repaired, and said; --strict counts them as wrong. Large
+    files are scored by several processes. With -o DIR/ all that is found is kept, a run that was stopped goes
+    on where it was, and planeval score DIR tells it again. Exit code: 0 scored, 1 below a threshold of
+    --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
     asked = answers_of(pred) if is_predicted(pred) else None
     if asked is not None:

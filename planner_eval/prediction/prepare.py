@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,11 +14,14 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.datasets.sample import Sample
 from planner_eval.prediction.acting import Acting, simulated, with_tools
+from planner_eval.prediction.candidates import MARK as CHOSEN
+from planner_eval.prediction.candidates import Choice, Chosen, choosing
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Pipeline, Request, Steps
 from planner_eval.prediction.registry import USUAL, pipeline
 from planner_eval.prediction.run import Job
 from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
 from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import Task, visible
 
@@ -44,6 +47,8 @@ class Prepared:
         samples: The samples, in order.
         tasks: What may be seen of each; a sentence where it cannot be asked at all.
         source: Where the samples come from, in the user's words; "" for nowhere.
+        pool: The demonstrations that are chosen from; None where none are shown.
+        choice: Which tools were chosen; None for those that the samples have.
     """
 
     form: str
@@ -52,6 +57,8 @@ class Prepared:
     samples: tuple[Sample, ...]
     tasks: tuple[Task | str, ...]
     source: str = ""
+    pool: Pool | None = None
+    choice: Choice | None = None
 
     def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
@@ -64,7 +71,7 @@ class Prepared:
         return [
             Job(
                 sample.id,
-                partial(self._begin, task),
+                partial(self._begin, sample, task),
                 self._acting(sample, task, box),
                 _digest(task),
                 number if repeat > 1 else None,
@@ -77,7 +84,7 @@ class Prepared:
         """What each sample is asked first."""
         for sample, task in zip(self.samples, self.tasks, strict=True):
             try:
-                steps = self._begin(task)
+                steps = self._begin(sample, task)
                 step = next(steps)
                 steps.close()
                 assert isinstance(step, Request), "a pipeline begins with a request"
@@ -92,6 +99,8 @@ class Prepared:
             one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
         }
         told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
+        told["shots"] = None if self.pool is None else self.pool.about()
+        told["choice"] = None if self.choice is None else self.choice._asdict()
         others = {name: origin for name, origin in self.setup.prompts.origins.items() if origin != "own"}
         prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": others}
         used = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
@@ -104,12 +113,19 @@ class Prepared:
             "complexfuncbench": ["feedback: recorded"],
             "functionchat": ["history: gold"],
         }
-        return marks.get(self.form, [])
+        found = dict.fromkeys(marks.get(self.form, []))
+        found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
+        found |= dict.fromkeys([LEAK] if self.pool is not None and self.pool.asked.by == "gold-apps" else [])
+        return list(found)
 
-    def _begin(self, task: Task | str) -> Steps:
+    def _begin(self, sample: Sample, task: Task | str) -> Steps:
         if isinstance(task, str):
             raise InputError(task)
-        return self.pipeline.steps(task, self.setup)
+        setup = self.setup
+        if self.pool is not None:
+            apps = apps_of(sample) if self.pool.asked.by == "gold-apps" else ()
+            setup = replace(setup, examples=self.pool.chosen(task.query, apps))
+        return self.pipeline.steps(task, setup)
 
     def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
         if not self.pipeline.acts or isinstance(task, str):
@@ -131,7 +147,7 @@ def _tools(task: Task, box: Sandbox) -> Acting:
     return with_tools(box, {tool.full_name for tool in catalog_of(task).tools})
 
 
-def prepare(
+def prepare(  # noqa: PLR0913
     tasks: Tasks,
     name: str | None,
     setup: Setup,
@@ -140,6 +156,9 @@ def prepare(
     ids: Sequence[str] = (),
     limit: int | None = None,
     source: str = "",
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+    cache: str | None = None,
 ) -> Prepared:
     """Everything that can be wrong before anything is asked.
 
@@ -151,25 +170,34 @@ def prepare(
         ids: Only the samples of these ids.
         limit: Only so many samples, the first.
         source: Where the samples come from.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
+        cache: The cache folder of data sets.
 
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
     """
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    pool = None
+    if shots is not None:
+        if (chosen.name, tasks.form) not in SHOWN:
+            raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
+        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
+    offered = None if choice is None else choosing(choice, tasks.form, tasks.samples)
     samples = _selected(tasks.samples, ids)[:limit]
-    seen = [_seen(sample, tasks.form, tools) for sample in samples]
+    seen = [_seen(sample, tasks.form, tools, offered) for sample in samples]
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
-    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen), source)
+    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen), source, pool, choice)
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))
     return prepared
 
 
-def _seen(sample: Sample, form: str, tools: Any) -> Task | str:
+def _seen(sample: Sample, form: str, tools: Any, offered: Chosen | None) -> Task | str:
     try:
-        return visible(sample, form, tools=tools)
+        return visible(sample, form, tools=tools if offered is None else offered(sample))
     except InputError as problem:
         return str(problem)
 

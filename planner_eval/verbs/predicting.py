@@ -12,16 +12,19 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.datasets.files import load_json
+from planner_eval.engine.stopping import Ending
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
 from planner_eval.llm.client import Client
 from planner_eval.llm.kept import Kept
 from planner_eval.llm.replies import Model
+from planner_eval.prediction.candidates import Choice
 from planner_eval.prediction.folder import Asked, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
 from planner_eval.prediction.run import Asking, Job, keys, run
 from planner_eval.prediction.setup import Setup, sampling_of
+from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
 from planner_eval.verbs.running import tool_source
@@ -63,13 +66,18 @@ def prepare_run(
     ids: Sequence[str] = (),
     limit: int | None = None,
     data_cache: str | None = None,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
 ) -> Prepared:
     """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
     source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
     tasks = read_tasks(source, benchmark, cache=data_cache)
     tools = None if catalog is None else _catalog(catalog, tasks.form)
     named = source if isinstance(source, str) else ""
-    return prepare(tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named)
+    return prepare(
+        tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named,
+        shots=shots, choice=choice, cache=data_cache,
+    )  # fmt: skip
 
 
 def first_requests(prepared: Prepared, *, sampling: Mapping[str, Any] = _NOTHING) -> Iterator[dict[str, Any]]:
@@ -107,6 +115,8 @@ def predict(
     tools: Any = None,
     isolation: str | None = None,
     messages: bool = True,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sequence[dict[str, Any]]:
@@ -132,6 +142,8 @@ def predict(
         tools: What calls are made with, where the pipeline makes them; as for :func:`planner_eval.execute`.
         isolation: Where these tools run.
         messages: Rows hold the messages of their requests, not only a hash.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
         data_cache: The cache folder of data sets, where it is not the usual one.
         tell: Is told how many samples are done, and of how many.
 
@@ -156,7 +168,7 @@ def predict(
     if not isinstance(samples, Prepared):
         ready = prepare_run(
             samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
-            setup=setup, ids=ids, limit=limit, data_cache=data_cache,
+            setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
         )  # fmt: skip
     chosen = sampling_of(ready.form, sampling)
     asking = Asking(
@@ -169,7 +181,7 @@ def predict(
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
         asked = Asked.about(ready.source, len(jobs), about)
-        with journal_of(place, asked) as journal:
+        with journal_of(place, asked) as journal, Ending():
             _wait(_run(jobs, asking, journal, tell))
             found = finish(place, asked, jobs, journal)
         return found if out is not None else list(found)
