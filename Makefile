@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := draw,terminal,plot,judge,zstd,parquet
+EXTRAS := draw,terminal,plot,llm,zstd,parquet
 
 .PHONY: demo test test-long bench laws mutants lint clean
 .DELETE_ON_ERROR:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.fetching import fetch_dataset
+    from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.readings import Reading
     from planner_eval.verbs.repairing import apply, read_patches
@@ -80,6 +81,7 @@ _WHERE = {
     "open_sources": "datasets.sources",
     "pair": "verbs.evaluating",
     "parse": "verbs.reading",
+    "predict": "verbs.predicting",
     "read": "verbs.reading",
     "read_catalog": "verbs.catalogs",
     "read_dataset": "verbs.datasets",
@@ -130,6 +132,7 @@ __all__ = [
     "open_sources",
     "pair",
     "parse",
+    "predict",
     "read",
     "read_catalog",
     "read_dataset",

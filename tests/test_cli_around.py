@@ -84,7 +84,7 @@ def plain(text: str) -> str:
 # ---------------------------------------------------------------- where results go
 def test_every_command_that_has_a_result_writes_it_to_a_file() -> None:
     assert {name for name, flag in targets() if flag == "--output"} == CALLS.keys()
-    assert ALL.keys() - CALLS.keys() == {"data fetch"}  # which fills the cache folder
+    assert ALL.keys() - CALLS.keys() == {"data fetch", "predict"}  # which fill folders
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,17 @@ TARGETS = {
     "--mistaken": "out.dot",
     "--record": "out.jsonl",
     "--judge-cache": "out.sqlite",
+    "--cache": "out.sqlite",
     "--output": "out",
 }
 ASKED = f"score {SAMPLES}/answers/callnavi.jsonl {SAMPLES}/callnavi --benchmark callnavi --judge m"
 
 
+PREDICTED = f"predict {SAMPLES}/callnavi --benchmark callnavi --model m -o run"
+
+
 def call_of(command: str, flag: str) -> list[str]:
-    return shlex.split(ASKED if flag == "--judge-cache" else CALLS[command])
+    return shlex.split({"--judge-cache": ASKED, "--cache": PREDICTED}.get(flag) or CALLS[command])
 
 
 @pytest.mark.parametrize(("command", "flag"), targets())

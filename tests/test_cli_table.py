@@ -123,6 +123,15 @@ call = '{"wish": "$name", "gifts": "$arguments"}'
 example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
 """,
     "own.jsonl": _lines({"id": "a", "output": '<call>{"wish": "add", "gifts": {"arg_0": 1}}</call>'}),
+    "tasks.jsonl": _lines(
+        {"id": "a", "query": "Add one and four.", "tools": [_tool("add"), _tool("multiply")]},
+        {"id": "b", "query": "Multiply two by four.", "tools": [_tool("add"), _tool("multiply")]},
+    ),
+    "demos.jsonl": _lines(
+        {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
+    ),
+    "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
+    "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
     "judge.jsonl": _lines(
         {"id": "a", "key": "b", "verdict": "pass", "mark": "good"},
         {"id": "b", "key": "a", "verdict": "fail", "mark": "fair"},
@@ -274,6 +283,7 @@ def _restored() -> None:
         else:
             file.unlink()
     for name, text in FILES.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
 
 

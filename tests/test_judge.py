@@ -179,7 +179,7 @@ def test_a_missing_key_is_an_error_that_names_it(server: Server, monkeypatch: py
 
 def test_a_missing_package_is_an_error_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(JudgeError, match=r"planner_eval\[judge\]"):
+    with pytest.raises(JudgeError, match=r"planner_eval\[llm\]"):
         Endpoint("m").ask(ASK)
 
 
@@ -315,12 +315,13 @@ def test_processes_and_threads_share_one_file(tmp_path: Path) -> None:
 def test_a_connection_is_not_shared_with_a_forked_child(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda request: "pass"))
     cache.ask(ASK)
-    before = cache._opened
+    store = cache._store
+    before = store._opened
     assert before is not None
-    cache._opened = (before[0] + 1, before[1])  # as a child sees it: opened by another process
+    store._opened = (before[0] + 1, before[1])  # as a child sees it: opened by another process
     assert cache.ask(ASK).cached
-    assert cache._opened is not None
-    assert cache._opened[1] is not before[1]
+    assert store._opened is not None
+    assert store._opened[1] is not before[1]
     cache.close()
     before[1].close()
 

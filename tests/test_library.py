@@ -61,6 +61,9 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "doctor": [([], "doctor")],
     "execute": [([str(GOLD), "--tools", RATES], verb) for verb in ("read", "tool_source", "execute")],
     "parse": [([str(GOLD)], verb) for verb in ("read", "parse")],
+    "predict": [
+        (["data/samples/callnavi", "--benchmark", "callnavi", "--model", "m", "-o", "TMP"], "predict")
+    ],
     "render": [([str(GOLD)], verb) for verb in ("open_sources", "render_many")],
     "schema": [(["policy"], "schema")],
     "score": [
@@ -116,7 +119,7 @@ def test_each_command_calls_its_verb(
 ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
-        "llm.counted", "policy", "policy.file", "benchmarks.registry",
+        "llm.counted", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
     },
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",
@@ -129,8 +132,8 @@ ALLOWED = {
         "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
     },
     "where a finding stands, why a notation was taken": {
-        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking", "verbs.benchmark_runs",
-        "catalogs.unchecked",
+        "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",
+        "catalogs.unchecked", "verbs.benchmark_runs",
     },
     "a catalog's types, made once for many plans": {"verbs.reading"},
     "which schemas there are": {"verbs.schemas"},

@@ -148,6 +148,21 @@ class JudgeError(PlanevalError):
     """A model that judges did not answer usefully."""
 
 
+class ModelError(PlanevalError):
+    """A model gave no answer.
+
+    Args:
+        reason: Why, in words.
+        code: ``"transport"`` where asking again may help, ``"context"`` where the request is too long for
+            the model, ``"refused"`` where the server will not answer it, ``"missing"`` where nothing can be
+            asked at all.
+    """
+
+    def __init__(self, reason: str, *, code: str = "transport") -> None:
+        super().__init__(reason)
+        self.code = code
+
+
 CODES: dict[str, str] = {
     "parse.syntax": "the text does not follow the dialect's grammar",
     "parse.name": "something else stands where a tool's name should",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from planner_eval.dialects.detect import likeliest
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Figure, Report, Run
+    from planner_eval.datasets.sample import Sample
     from planner_eval.llm import Judge
 
 _SHOWN = 5
@@ -41,6 +42,7 @@ class Source:
         cache: The cache folder of data sets, where it is not the usual one.
         prompts: The folder of the prompts that the judge is asked with; those beside the data, else our own,
             when left out.
+        ids: The samples that were asked, where that is not all of them.
     """
 
     id_field: str | None = None
@@ -48,6 +50,7 @@ class Source:
     by: str | None = None
     cache: str | None = None
     prompts: str | None = None
+    ids: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def score_file(
     bench = benchmark(name)
     for variant in variants:
         bench.checked(variant, options)
-    samples = gold_samples(bench, gold, cache=source.cache)
+    samples, left = _asked(gold_samples(bench, gold, cache=source.cache), source.ids)
     several = bench.several(options)
     answers = read_answers(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, several=several
@@ -131,7 +134,17 @@ def score_file(
         for variant in variants
     }
     others = _other_notations(bench, options, matched)
-    return Scored(bench, matched, reports, others, options, answers.said, answers.notes, *asking[::-1])
+    return Scored(
+        bench, matched, reports, others, options, answers.said, (*answers.notes, *left), *asking[::-1]
+    )
+
+
+def _asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
+    """The samples that were asked, and what is to be said of the others."""
+    chosen = samples if ids is None else [sample for sample in samples if sample.id in ids]
+    if not chosen or len(chosen) == len(samples):
+        return samples, ()
+    return chosen, (f"{len(chosen):,} of {len(samples):,} samples were asked; the others do not count",)
 
 
 def _other_notations(bench: Benchmark, options: Mapping[str, str], matched: Matched) -> dict[str, int]:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
     "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
     "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
+    "predict": ("predict", "Ask a model for plans, as the benchmarks ask, or for tasks of your own."),
     "render": ("render", "Draw a plan."),
     "schema": ("schema", "Print the JSON Schema of a file that people write, or of a report."),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +23,14 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.pairs import READING, is_run, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.predicted import (
+    answers_of,
+    benchmark_of,
+    gold_of,
+    is_predicted,
+    same_samples,
+    those_asked,
+)
 from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -87,7 +95,8 @@ def command(
 ) -> int:
     """Compare the predictions A, B and more for the same gold plans: are the others better than A?
 
-    A, B and more are files of predictions, or runs: the folders that planeval score -o DIR/ keeps.
+    A, B and more are files of predictions, or runs: the folders that planeval predict
+    keeps, or planeval score -o DIR/.
 
     First the verdict, then what became of the records of each: a prediction that is unreadable or absent
     counts as wrong, one that small repairs make readable does not, unless --strict is given.
@@ -98,6 +107,16 @@ def command(
     if len(systems) < 2:
         raise click.UsageError(
             f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
+        )
+    names, asked = _names(systems), [answers_of(one) for one in systems if is_predicted(one)]
+    if len(asked) == len(systems):
+        same_samples(asked)
+        systems, gold = tuple(one.rows for one in asked), gold_of(asked[0], gold)
+        published = published._replace(benchmark=published.benchmark or benchmark_of(asked[0]))
+    elif asked:
+        raise InputError(
+            f"{asked[0].folder} is a run that asked a model, and others are not: name its answers, "
+            f"{asked[0].rows}, with --gold"
         )
     named = published.benchmark is not None
     if gold is None and (named or not all(map(is_run, systems))):
@@ -129,14 +148,16 @@ def command(
     if gold is None:
         from pathlib import Path
 
-        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, names=_names(systems))
+        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, names=names)
     elif named:
-        found, judge = _under_benchmark(systems, gold, how, published, seed)
+        ids = asked[0].ids if asked else None
+        found, judge = _under_benchmark(systems, gold, how, published, seed, names, ids)
     else:
         sides, golds = read_sides(systems, gold, how)
+        golds = those_asked(golds, asked[0]) if asked else golds
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
-        found = pe.compare(sides, golds, reading=how, names=_names(systems), progress=counted(), **chosen)
+        found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)
     from planner_eval.scoring.compare import unjudged
 
     problems, cases = _held(found, allowed)
@@ -151,7 +172,13 @@ def command(
 
 
 def _under_benchmark(
-    systems: Sequence[str], gold: str, how: pe.Reading, asked: Published, seed: int
+    systems: Sequence[str],
+    gold: str,
+    how: pe.Reading,
+    asked: Published,
+    seed: int,
+    names: Sequence[str],
+    ids: Collection[str] | None,
 ) -> tuple[Comparison, Counted | None]:
     from planner_eval.benchmarks.registry import benchmark
 
@@ -161,7 +188,7 @@ def _under_benchmark(
     refuse_idle_options(bench, asked)
     with scoring_options(bench, asked) as options:
         found = pe.compare_benchmark(
-            systems, gold, bench.name, reading=how, names=_names(systems), seed=seed, **options
+            systems, gold, bench.name, reading=how, names=names, ids=ids, seed=seed, **options
         )
         return found, options["judge"]
 

@@ -32,6 +32,7 @@ from planner_eval.cli.pairs import (
     scored_pairs,
 )
 from planner_eval.cli.policy import chosen_policy
+from planner_eval.cli.predicted import answers_of, benchmark_of, gold_of, is_predicted, those_asked
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -113,14 +114,18 @@ def command(
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
     PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; or
-    directories or quoted patterns of files, paired by name. A
-    prediction that is absent or unreadable is wrong in every figure, so every denominator is the number
-    of gold plans that can be read. Small faults of predictions that strict reading refuses are repaired,
-    and said; --strict counts them as wrong. Large files are scored by several processes. With -o DIR/ all
-    that is found is kept, a run that was stopped goes on where it was, and planeval score DIR tells it again.
-    Exit code: 0 scored, 1 below a threshold of --fail-under, or
-    records left over, 2 usage, 3 nothing could be scored.
+    directories or quoted patterns of files, paired by name. RUN is a folder that planeval predict or score
+    keeps; of the former GOLD is, when left out, what was asked. A prediction that is absent or unreadable
+    is wrong in every figure, so every denominator is the number of gold plans that can be read. Small faults
+    of predictions that strict reading refuses are repaired, and said; --strict counts them as wrong. Large
+    files are scored by several processes. With -o DIR/ all that is found is kept, a run that was stopped goes
+    on where it was, and planeval score DIR tells it again. Exit code: 0 scored, 1 below a threshold of
+    --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
+    asked = answers_of(pred) if is_predicted(pred) else None
+    if asked is not None:
+        pred, gold = asked.rows, gold_of(asked, gold)
+        published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
     named, kept = published.benchmark is not None, is_folder(output)
     if gold is None and (named or not is_run(pred)):
         raise missing("gold")
@@ -157,8 +162,9 @@ def command(
     limits = [threshold(text) for text in fail_under]
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
-        asked = published._replace(details=details)
-        return score_benchmark(pred, gold, how, asked, limits, form, output, running, failures=bool(only))
+        told, ids = published._replace(details=details), asked and asked.ids
+        fails = only is not None
+        return score_benchmark(pred, gold, how, told, limits, form, output, running, failures=fails, ids=ids)
     if again:
         return tell_run(pred, limits, form, output, failures=only is not None)
     refuse_tabbed(form, None)
@@ -169,6 +175,7 @@ def command(
         _say_repeated(made.about.repeated)
     else:
         answers, golds = read_sides([pred], gold, how)
+        golds = golds if asked is None else those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -118,6 +118,7 @@ def score_benchmark(
     running: Running,
     *,
     failures: bool,
+    ids: Collection[str] | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
 
@@ -131,6 +132,7 @@ def score_benchmark(
         output: Where; None for standard output, a folder for the whole run.
         running: How the work is done in parts.
         failures: List the answers that are not perfect.
+        ids: The samples that were asked, where that is not all of them.
     """
     from planner_eval.benchmarks.registry import benchmark
 
@@ -143,13 +145,13 @@ def score_benchmark(
         run, judge = options["run"], options["judge"]
         if form == TABBED:
             options["variants"] = ()
-        apart = _apart(bench, asked, form, options)
+        apart = _apart(bench, asked, form, options) and ids is None
         _refuse_parts(bench, apart=apart)
         if apart and (running.wanted or folder is not None or _is_large(pred)):
             parts = {"jobs": 0, "folder": folder, **running.options("answers")}
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **parts)
         else:
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options)
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         more = _details(scored, form, run) if asked.details else ""
         code = tell(scored, pred, limits, form, None if folder else output, more, failures=failures)
     return max(code, judge_failed(judge, scored.prompts))
@@ -223,7 +225,7 @@ def _refuse_parts(bench: Benchmark, *, apart: bool) -> None:
     """Refuse options of work in parts where it is not done in parts."""
     said = (
         f"where {bench.title} scores answers one by one: not with --judge, --tools, --details or "
-        "--format tsv, and not where it needs several answers together"
+        "--format tsv, nor some samples of a predict run, and not where it needs several answers together"
     )
     refuse_idle([Applies(("jobs", "record_deadline", "part", "engine", "address", "quiet"), apart, said)])
     if not apart and is_folder(click.get_current_context().params.get("output")):

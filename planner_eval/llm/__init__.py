@@ -1,11 +1,14 @@
-"""One interface to model-based judging and matching: ask, and get a text back.
+"""One interface to model-based judging and matching: ask, and get a text back; and one to models under test.
 
 Whatever wants a model's opinion takes a :class:`Judge` and calls ``ask``; it neither knows nor cares
-whether an endpoint, a cache of earlier answers or a function of a test replies.
+whether an endpoint, a cache of earlier answers or a function of a test replies. What runs models takes a
+:class:`Model` and awaits ``complete``, whose :class:`Reply` holds words and calls of tools.
 
     from planner_eval.llm import Judge, JudgeReply, JudgeRequest   # the interface; imports nothing heavy
     from planner_eval.llm import open_judge                        # endpoint, cache or both, by name
     from planner_eval.llm.endpoint import Endpoint                 # an OpenAI-compatible server
+    from planner_eval.llm.client import Client                     # a model, asked many times at once
+    from planner_eval.llm.kept import Kept                         # its answers in SQLite
     from planner_eval.llm.cache import Cache                       # SQLite; replay without a network
     from planner_eval.llm.templates import Prompted                # prompts of the user's own
     from planner_eval.llm.counted import Counted                   # how much was asked, and failed
@@ -17,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.llm.endpoint import Endpoint, Prices
+from planner_eval.llm.endpoint import Endpoint
 from planner_eval.llm.protocol import (
     Judge,
     JudgeReply,
@@ -27,6 +30,7 @@ from planner_eval.llm.protocol import (
     Usage,
     request_key,
 )
+from planner_eval.llm.replies import Model, Prices, Reply, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +42,10 @@ __all__ = [
     "JudgeReply",
     "JudgeRequest",
     "Message",
+    "Model",
+    "Reply",
     "ScriptedJudge",
+    "ToolCall",
     "Usage",
     "open_judge",
     "request_key",

@@ -6,28 +6,15 @@ Every exchange is recorded as well: what was asked when, whether it was answered
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-import threading
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from planner_eval.base.errors import JudgeError
 from planner_eval.llm.protocol import Judge, JudgeReply, JudgeRequest, Usage, request_key
-
-_APPLICATION_ID = 0x504C4A31  # "PLJ1": tells a cache of ours from any other SQLite file
-_TABLES = """
-CREATE TABLE replies (
-    key TEXT PRIMARY KEY, task TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE exchanges (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL, task TEXT NOT NULL, asked TEXT NOT NULL,
-    seconds REAL NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL
-);
-"""
+from planner_eval.llm.store import Store
 
 
 class Spent(NamedTuple):
@@ -97,8 +84,7 @@ class Cache:
         self.path = path
         self.judge = judge
         self.model = model
-        self._lock = threading.Lock()
-        self._opened: tuple[int, sqlite3.Connection] | None = None
+        self._store = Store(path, writable=judge is not None, wrong=JudgeError)
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The kept answer, or the judge's, which is then kept.
@@ -129,46 +115,45 @@ class Cache:
         Raises:
             JudgeError: says what the file is, or that there is none.
         """
-        self._read("SELECT 1 FROM replies LIMIT 1")
+        self._store.check()
 
     def exchanges(self) -> list[Exchange]:
         """Every exchange so far, oldest first."""
-        rows = self._read("SELECT key, task, asked, seconds, outcome, detail FROM exchanges ORDER BY number")
+        rows = self._store.read(
+            "SELECT key, task, asked, seconds, outcome, detail FROM exchanges ORDER BY number"
+        )
         return [Exchange(*row) for row in rows]
 
     def spent(self) -> list[Spent]:
         """What each task took so far, by name."""
         outcomes: dict[str, dict[str, int]] = {}
-        for task, outcome, count in self._read(
+        for task, outcome, count in self._store.read(
             "SELECT task, outcome, count(*) FROM exchanges GROUP BY 1, 2 ORDER BY 1"
         ):
             outcomes.setdefault(task, {})[outcome] = count
         usages: dict[str, list[Usage]] = {}
-        for task, text in self._read("SELECT task, reply FROM replies ORDER BY key"):
+        for task, text in self._store.read("SELECT task, reply FROM replies ORDER BY key"):
             usages.setdefault(task, []).append(Usage(**json.loads(text)["usage"]))
         return [_spent(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
 
     def close(self) -> None:
         """Close the file; it opens again by itself."""
-        with self._lock:
-            if self._opened is not None and self._opened[0] == os.getpid():
-                self._opened[1].close()
-            self._opened = None
+        self._store.close()
 
     # ------------------------------------------------------------ the file
     def _find(self, key: str) -> JudgeReply | None:
-        rows = self._read("SELECT reply FROM replies WHERE key = ?", (key,))
-        if not rows:
+        text = self._store.find(key)
+        if text is None:
             return None
         try:
-            reply = json.loads(rows[0][0])
+            reply = json.loads(text)
             return JudgeReply(**reply | {"usage": Usage(**reply["usage"])})
         except (ValueError, TypeError, KeyError):
-            raise JudgeError(f"{self.path}: the answer kept under {key} is damaged; delete the row") from None
+            raise self._store.damaged(key) from None
 
     def _keep(self, request: JudgeRequest, key: str, reply: JudgeReply) -> None:
         row = (key, request.task, request.model, json.dumps(asdict(request)), json.dumps(asdict(reply)))
-        self._write("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", row)
+        self._store.keep(row)
 
     def _record(
         self, request: JudgeRequest, key: str, started: float, outcome: str, detail: str = ""
@@ -180,64 +165,11 @@ class Cache:
         insert = (
             "INSERT INTO exchanges (key, task, asked, seconds, outcome, detail) VALUES (?, ?, ?, ?, ?, ?)"
         )
-        self._write(insert, row)
+        self._store.write(insert, row)
 
     def _nothing_kept(self, request: JudgeRequest) -> str:
-        models = [row[0] for row in self._read("SELECT DISTINCT model FROM replies ORDER BY model")]
-        held = f"it holds answers of {', '.join(map(repr, models))}" if models else "it is empty"
         asked = f"a request of task {request.task!r} to model {request.model!r}"
-        return f"{self.path} has no answer to {asked} ({held}), and no judge is there to ask"
-
-    def _read(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        with self._lock:
-            try:
-                return self._connection().execute(statement, values).fetchall()
-            except sqlite3.Error as problem:
-                raise JudgeError(f"{self.path}: not a usable cache of answers: {problem}") from None
-
-    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
-        with self._lock:
-            try:
-                with self._connection() as connection:
-                    connection.execute(statement, values)
-            except sqlite3.Error as problem:
-                raise JudgeError(f"{self.path}: the answer cannot be kept: {problem}") from None
-
-    def _connection(self) -> sqlite3.Connection:
-        """This process's connection; a forked child opens its own."""
-        if self._opened is None or self._opened[0] != os.getpid():
-            self._opened = (os.getpid(), self._open())
-        return self._opened[1]
-
-    def _open(self) -> sqlite3.Connection:
-        if self.judge is None and not self.path.is_file():
-            raise JudgeError(f"{self.path}: no such cache of answers, and no judge is there to ask")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise JudgeError(f"{self.path}: the folder cannot be made: {problem.strerror}") from None
-        address = f"{self.path.absolute().as_uri()}?mode={'ro' if self.judge is None else 'rwc'}"
-        connection = sqlite3.connect(address, timeout=60, check_same_thread=False, uri=True)
-        try:
-            _prepare(connection, writable=self.judge is not None)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
-
-
-def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
-    """Tables in a new file; sqlite3.DatabaseError for a file that is something else."""
-    if writable:
-        connection.execute("BEGIN IMMEDIATE")
-    with connection:
-        if connection.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID:
-            return
-        if not writable or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise sqlite3.DatabaseError("it holds something else")
-        for statement in _TABLES.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        return f"{self.path} has no answer to {asked} ({self._store.held()}), and no judge is there to ask"
 
 
 def _spent(task: str, counts: dict[str, int], usages: list[Usage]) -> Spent:

@@ -1,4 +1,4 @@
-"""A judge behind an OpenAI-compatible chat endpoint; needs the ``judge`` extra (package ``openai``)."""
+"""A judge behind an OpenAI-compatible chat endpoint: :class:`.client.Client`, for callers that wait."""
 
 from __future__ import annotations
 
@@ -6,63 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
-from planner_eval.base.errors import JudgeError
-from planner_eval.llm.protocol import JudgeReply, JudgeRequest, Usage
+from planner_eval.base.errors import JudgeError, ModelError
+from planner_eval.llm.bridge import Bridge
+from planner_eval.llm.client import Client
+from planner_eval.llm.protocol import JudgeReply, JudgeRequest
+from planner_eval.llm.replies import Prices
 
-_LONGEST_PAUSE = 60.0
+__all__ = ["Endpoint", "Prices"]
+
 _PATIENCE = 3
 """So many questions in a row that nobody answers are the end of a judge that had answered before."""
-_WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """What a million tokens cost, in any currency.
-
-    Args:
-        input: A million tokens of questions.
-        output: A million tokens of answers.
-    """
-
-    input: float
-    output: float
-
-    def cost(self, input_tokens: int, output_tokens: int) -> float:
-        """The price of one answer.
-
-        >>> Prices(input=2.5, output=10.0).cost(1000, 100)
-        0.0035
-        """
-        return (self.input * input_tokens + self.output * output_tokens) / 1e6
-
-
-class _Retry(Exception):
-    """The try failed in a way that may pass.
-
-    Args:
-        reason: Why, in words.
-        pause: What the server asked for, in seconds.
-        silent: Nobody was there to say anything.
-    """
-
-    def __init__(self, reason: str, pause: float | None = None, *, silent: bool = False) -> None:
-        super().__init__(reason)
-        self.pause = pause
-        self.silent = silent
-
-
-@dataclass(slots=True)
-class _Heard:
-    """Whether a judge ever answered, and how many questions in a row it then left without an answer."""
-
-    ever: bool = False
-    silent: int = 0
-
-    @property
-    def lost(self) -> bool:
-        return self.silent >= (_PATIENCE if self.ever else 1)
+_DEADLINE = 900.0
+"""Seconds for one question in all; a judge may be asked to wait for a minute several times."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +49,6 @@ class Endpoint:
     backoff: float = 1.0
     prices: Prices | None = None
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The endpoint's answer.
@@ -101,97 +56,46 @@ class Endpoint:
         Raises:
             JudgeError: the package is missing, the endpoint refuses, or it failed too often.
         """
-        if self._heard.lost:
-            raise JudgeError(f"{self._name(request)} is not asked any more: nobody answered before")
-        pause = self.backoff
-        for tries in range(1, self.retries + 2):
-            try:
-                reply = self._reply(self._try(request), request, tries)
-                self._heard.ever, self._heard.silent = True, 0
-                return reply
-            except _Retry as problem:
-                if tries > self.retries:
-                    self._heard.silent += problem.silent
-                    times = "once" if tries == 1 else f"{tries} times"
-                    raise JudgeError(f"{self._name(request)} was asked {times}: {problem}") from None
-                self.sleep(pause if problem.pause is None else problem.pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-        raise AssertionError("the loop above returns or raises")
+        messages = [{"role": role, "content": text} for role, text in request.messages]
+        asked = self._client.complete(
+            messages,
+            model=request.model or self.model,
+            temperature=request.temperature,
+            max_tokens=request.max_tokens or None,
+        )
+        try:
+            reply = self._bridge.run(asked)
+        except ModelError as problem:
+            raise JudgeError(str(problem)) from None
+        return JudgeReply(reply.text, reply.model, reply.usage, tries=reply.tries)
 
     @cached_property
-    def _client(self) -> Any:
-        try:
-            import openai
-        except ImportError:
-            raise JudgeError(
-                "asking a model needs the openai package: pip install 'planner_eval[judge]'"
-            ) from None
-        try:
-            return openai.OpenAI(
-                base_url=self.base_url, api_key=self.api_key, timeout=self.timeout, max_retries=0
-            )
-        except openai.OpenAIError as problem:
-            raise JudgeError(f"the judge's endpoint cannot be used: {problem}") from None
+    def _bridge(self) -> Bridge:
+        return Bridge(self._client.close)
 
-    def _try(self, request: JudgeRequest) -> Any:
-        """One try: the raw completion, _Retry where another may help, JudgeError where none will."""
-        client = self._client
-        import openai
+    @cached_property
+    def _client(self) -> Client:
+        sleep = self.sleep
 
-        options: dict[str, Any] = {"max_tokens": request.max_tokens} if request.max_tokens else {}
-        messages = [{"role": role, "content": _sendable(text)} for role, text in request.messages]
-        try:
-            return client.chat.completions.create(
-                model=request.model or self.model,
-                messages=messages,
-                temperature=request.temperature,
-                **options,
-            )
-        except openai.APIStatusError as problem:
-            raise self._refusal(problem, request) from None
-        except openai.APITimeoutError:
-            raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
-        except openai.APIConnectionError as problem:
-            raise _Retry(f"no connection ({problem})", silent=True) from None
-        except openai.OpenAIError as problem:
-            raise _Retry(f"no readable answer ({problem})") from None
-        except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
-            raise _Retry(f"no readable answer ({type(problem).__name__})") from None
+        async def pause(seconds: float) -> None:
+            import asyncio
 
-    def _refusal(self, problem: Any, request: JudgeRequest) -> Exception:
-        status = problem.status_code
-        if status in _WORTH_ANOTHER_TRY or status >= 500:
-            return _Retry(f"status {status}", _seconds(problem.response.headers.get("retry-after")))
-        return JudgeError(f"{self._name(request)} refused with status {status}: {problem.message}")
+            await asyncio.to_thread(sleep, seconds)
 
-    def _reply(self, completion: Any, request: JudgeRequest, tries: int) -> JudgeReply:
-        try:
-            text = completion.choices[0].message.content
-        except (AttributeError, IndexError, TypeError):
-            raise _Retry("the answer is not a chat completion") from None
-        if not isinstance(text, str):
-            raise _Retry("the answer holds no text")
-        usage = getattr(completion, "usage", None)
-        counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-        given, made = (count if isinstance(count, int) else 0 for count in counts)
-        cost = self.prices.cost(given, made) if self.prices else None
-        model = getattr(completion, "model", None)
-        named = model if isinstance(model, str) else request.model or self.model
-        return JudgeReply(text, named, Usage(given, made, cost), tries=tries)
-
-    def _name(self, request: JudgeRequest) -> str:
-        return f"the judge {request.model or self.model}"
-
-
-def _sendable(text: str) -> str:
-    """The text with a replacement character for each half of a surrogate pair, which UTF-8 cannot hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _seconds(header: str | None) -> float | None:
-    """A Retry-After header that gives seconds, at most a minute; None for anything else."""
-    try:
-        pause = float(header) if header else None
-    except ValueError:
-        return None
-    return min(pause, _LONGEST_PAUSE) if pause is not None and pause >= 0 else None
+        return Client(
+            self.model,
+            self.base_url,
+            self.api_key,
+            self.timeout,
+            _DEADLINE,
+            self.retries,
+            self.backoff,
+            patience=_PATIENCE,
+            first_patience=1,
+            silence_only=True,
+            words=True,
+            prices=self.prices,
+            who="the judge",
+            jitter=float,
+            sleep=pause,
+        )

@@ -26,10 +26,12 @@ class PromptFile(NamedTuple):
     Args:
         path: Where it lies in the published repository; or its bare name.
         fields: What stands in it between braces; each has to.
+        whole: Whether blanks at both ends of its text belong to it.
     """
 
     path: str
     fields: tuple[str, ...]
+    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -42,7 +44,7 @@ class Template(NamedTuple):
 
     Args:
         name: The file's bare name.
-        text: Its text, without blanks at both ends.
+        text: Its text; without blanks at both ends unless they belong to it.
         sha256: Of its bytes, in hexadecimal.
     """
 
@@ -115,7 +117,7 @@ def _read(folder: Path, file: PromptFile) -> Template:
     try:
         with place.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
-        text = data.decode("utf-8").strip()
+        text = data.decode("utf-8") if file.whole else data.decode("utf-8").strip()
     except OSError as problem:
         raise InputError(f"{place}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
@@ -125,5 +127,7 @@ def _read(folder: Path, file: PromptFile) -> Template:
     lacking = [name for name in file.fields if f"{{{name}}}" not in text]
     if lacking:
         fields = " ".join(f"{{{name}}}" for name in file.fields)
-        raise InputError(f"{place} lacks {{{lacking[0]}}}: what is judged is put in there; expected {fields}")
+        raise InputError(
+            f"{place} lacks {{{lacking[0]}}}: what is asked about is put in there; expected {fields}"
+        )
     return Template(file.name, text, sha256(data).hexdigest())

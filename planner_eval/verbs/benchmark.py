@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
@@ -32,6 +32,7 @@ def score_benchmark(
     part: int | None = None,
     progress: Callable[[int, int, int], None] | None = None,
     engine: OnRay | None = None,
+    ids: Collection[str] | None = None,
     **settings: str,
 ) -> Scored:
     """Score a file of answers as a published benchmark does: as its code computes, and as its paper means.
@@ -53,6 +54,8 @@ def score_benchmark(
         part: Then how many answers are done in one go.
         progress: Then told how many answers are done, of how many, and how many failed.
         engine: Then where it is done, when not by processes of this machine.
+        ids: The samples that were asked, where that is not all of them; the others do not count. By one
+            process.
         settings: The benchmark's own options, e.g. ``task="routing"``.
 
     Raises:
@@ -69,12 +72,14 @@ def score_benchmark(
             )
     refuse_reading(reading)
     places = (reading.cache, None if prompts is None else os.fspath(prompts))
-    source = Source(reading.id_field, reading.text_field, reading.by, *places)
+    source = Source(reading.id_field, reading.text_field, reading.by, *places, ids)
     if jobs is not None or folder is not None:
         from planner_eval.verbs.benchmark_runs import run_benchmark
 
-        if judge is not None or run is not None:
-            raise InputError("with a judge or a runner answers are scored by one process")
+        if judge is not None or run is not None or ids is not None:
+            raise InputError(
+                "with a judge, a runner or some samples only, answers are scored by one process"
+            )
         how = {"deadline": deadline} if deadline is not None else {}
         return run_benchmark(
             os.fspath(pred),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ def compare_benchmark(
     judge: Judge | None = None,
     prompts: str | os.PathLike[str] | None = None,
     run: Any = None,
+    ids: Collection[str] | None = None,
     names: Sequence[str] | None = None,
     seed: int = 0,
     **settings: str,
@@ -48,6 +49,7 @@ def compare_benchmark(
         judge: As for :func:`score_benchmark`.
         prompts: As for :func:`score_benchmark`.
         run: As for :func:`score_benchmark`.
+        ids: As for :func:`score_benchmark`.
         names: What the systems are called; A, B and so on when left out.
         seed: Where random numbers start.
         settings: The benchmark's own options.
@@ -60,7 +62,7 @@ def compare_benchmark(
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
-    how |= {"prompts": prompts, **settings}
+    how |= {"prompts": prompts, "ids": ids, **settings}
     every = [score_benchmark(one, gold, name, **how) for one in systems]
     files = ["standard input" if os.fspath(one) == "-" else os.fspath(one) for one in systems]
     found = sampled(every, files)

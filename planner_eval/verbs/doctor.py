@@ -15,7 +15,7 @@ _PACKAGES = {
     "pygraphviz": "svg, png and pdf without a dot program (extra: draw)",
     "netext": "boxes in the terminal (extra: terminal)",
     "matplotlib": "plots (extra: plot)",
-    "openai": "a model that judges (extra: judge)",
+    "openai": "models that judge or answer (extra: llm)",
     "sentence_transformers": "embeddings (extra: embed)",
     "zstandard": "files packed with zstd, before Python 3.14 (extra: zstd)",
     "pyarrow": "Parquet (extra: parquet)",

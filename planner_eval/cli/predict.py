@@ -1,0 +1,294 @@
+"""planeval predict: ask a model for the plans of samples."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
+from planner_eval.cli.targets import Target, refuse_targets
+from planner_eval.cli.terminal import counted as counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from planner_eval.prediction.setup import Setup
+
+
+@click.command("predict")
+@click.argument("samples", metavar="DATASET|TASKS")
+@click.option("--model", metavar="NAME", help="The model, as its server calls it.")
+@click.option("--url", metavar="URL", help="Its OpenAI-compatible server; OPENAI_BASE_URL when left out.")
+@click.option("--pipeline", metavar="NAME", help="How to ask; the data set's usual way when left out.")
+@click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
+@click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
+@click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
+@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
+@click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
+@dialect_option("--dialect", "dialect", help="The notation asked for, of tasks of your own.", default="json")
+@click.option("--list-form", "listing", metavar="FORM", help="How tools are listed: json, docstring, yaml …")
+@click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
+@click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
+@click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
+@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
+@click.option(
+    "--demos", metavar="FILE", help="Take them from here: data of the same benchmark, or tasks with answers."
+)
+@click.option(
+    "--demo-by",
+    type=click.Choice(["query", "structure", "random", "gold-apps"]),
+    help="Those with like questions; of these one of each structure first; any. gold-apps looks at gold.",
+)
+@click.option(
+    "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
+)
+@click.option(
+    "--closeness",
+    type=click.Choice(["random", "close", "same-signature"]),
+    help="Which others: any, those with words, or with parameters, as gold's have them.",
+)
+@click.option(
+    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer no more other tools than fit."
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), help="Where choices by chance start; 0 when left out."
+)
+@click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
+)
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample of this id.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How often each sample is asked.",
+)
+@click.option(
+    "--concurrency",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Samples under way at a time.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="The longest silence of the server.",
+)
+@click.option(
+    "--deadline",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="The longest time for one request in all.",
+)
+@click.option(
+    "--retries",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="How many more times to ask after a failure that may pass.",
+)
+@click.option("--cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every answer.")
+@click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network.")
+@click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
+@click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
+@click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    help="The folder of the run; the same command goes on with what it holds.",
+)
+def command(
+    samples: str,
+    model: str | None,
+    url: str | None,
+    pipeline: str | None,
+    benchmark: str | None,
+    catalog: str | None,
+    router: str | None,
+    tools: str | None,
+    isolation: str | None,
+    shots: int | None,
+    demos: str | None,
+    demo_by: str | None,
+    distractors: int | None,
+    closeness: str | None,
+    budget: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    ids: tuple[str, ...],
+    limit: int | None,
+    repeat: int,
+    concurrency: int,
+    timeout: float,
+    deadline: float,
+    retries: int,
+    cache: str | None,
+    replay: bool,
+    data_cache: str | None,
+    no_messages: bool,
+    dry_run: bool,
+    output: str | None,
+    **told: Any,
+) -> int:
+    """Ask a model for the plans of samples: of a published data set, or of tasks of your own.
+
+    DATASET is the name of a data set, or with --benchmark a folder or file of its data. TASKS is a file of
+    JSON lines, each with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog
+    names them. -o names the folder of the run, to which every reply is added as it comes, and which score and
+    compare read: planeval score RUN. The same command again goes on where it stopped. What a model is asked
+    never depends on gold. Exit code: 0 all were answered, 1 some were not, 2 usage, 3 none was.
+    """
+    from planner_eval.verbs import predicting
+
+    refuse_idle(
+        [
+            Applies(("replay",), cache is not None, "with --cache"),
+            Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
+            Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
+            Applies(
+                ("seed",),
+                any(one is not None for one in (shots, distractors, budget)),
+                "with --shots, --distractors or --budget",
+            ),
+            Applies(
+                ("isolation",),
+                tools is not None or benchmark == "nestful" or "nestful" in samples,
+                "with --tools",
+            ),
+            Applies(
+                ("model", "url", "cache", "concurrency", "repeat", "output"), not dry_run, "without --dry-run"
+            ),
+        ]
+    )
+    refuse_targets(click.get_current_context())
+    sampling = dict(map(_setting, settings))
+    chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
+    setup = _setup(told, makes_calls=tools is not None)
+    ready = predicting.prepare_run(
+        samples,
+        pipeline=pipeline,
+        benchmark=benchmark,
+        catalog=catalog,
+        setup=setup,
+        ids=ids,
+        limit=limit,
+        data_cache=data_cache,
+        **chosen,
+    )
+    if dry_run:
+        return _dry(predicting.first_requests(ready, sampling=sampling))
+    if model is None or output is None:
+        lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
+        raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
+    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
+    progress = counter("samples")
+    try:
+        rows = pe.predict(
+            ready,
+            model,
+            out=output,
+            endpoint=endpoint,
+            router=router,
+            sampling=sampling,
+            repeat=repeat,
+            concurrency=concurrency,
+            tools=tools,
+            isolation=isolation,
+            messages=not no_messages,
+            tell=progress,
+        )
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
+        raise
+    finally:
+        progress.clear()
+    return _told(rows, output, ready.pipeline.name)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """One ``NAME=VALUE`` of sampling; none leaves something out."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise InputError(f"--set {text!r}: expected NAME=VALUE, e.g. temperature=0.5")
+    try:
+        return name.strip(), json.loads("null" if value == "none" else value)
+    except ValueError:
+        return name.strip(), value
+
+
+def _choices(
+    shots: int | None,
+    demos: str | None,
+    by: str | None,
+    distractors: int | None,
+    closeness: str | None,
+    budget: int | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Which demonstrations are shown, and which tools are on offer."""
+    found: dict[str, Any] = {}
+    if shots is not None:
+        from planner_eval.prediction.shots import Shots
+
+        found["shots"] = Shots(shots, by or "query", demos, seed)
+    if distractors is not None or budget is not None:
+        from planner_eval.prediction.candidates import Choice
+
+        found["choice"] = Choice(distractors, closeness or "random", budget, seed)
+    return found
+
+
+def _setup(told: Mapping[str, Any], *, makes_calls: bool) -> Setup:
+    from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
+
+    given = {name: value for name, value in told.items() if name != "prompts" and value is not None}
+    prompts = read_prompts(Path(told["prompts"])) if told["prompts"] else our_prompts()
+    return Setup(prompts, **given, makes_calls=makes_calls)
+
+
+def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
+    shown = list(requests)
+    emit("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in shown), None)
+    size = sum(one.get("characters", 0) for one in shown)
+    note(f"{counted(len(shown), 'sample')}, {size:,} characters in first requests; nothing was asked")
+    return int(any("error" in one for one in shown))
+
+
+def _told(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str) -> int:
+    """Say what the run came to; the exit code."""
+    from planner_eval.prediction.folder import ROWS, sums
+    from planner_eval.prediction.journal import FAILED_REQUESTS
+
+    found = sums(rows)
+    said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
+    said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
+    given, made = found.tokens
+    tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
+    emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
+    for code, reason in found.reasons.items():
+        note(f"{code}: {reason}")
+    if "context" in found.failed:
+        note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
+    if not FAILED_REQUESTS.isdisjoint(found.failed):
+        note("the same command asks for these again")
+    return 3 if not found.answered else int(bool(found.failed))

@@ -1,0 +1,87 @@
+"""Folders in which planeval predict keeps answers, where a command takes files of answers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from planner_eval.base.errors import InputError
+from planner_eval.cli.options import note
+
+if TYPE_CHECKING:
+    from planner_eval.prediction.folder import Predicted
+    from planner_eval.records.files import PlanFile
+
+
+def is_predicted(path: str) -> bool:
+    """Whether a path is the folder of a run that asked a model."""
+    try:
+        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
+            return bool(json.load(stream)["kind"] == "predict")
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def answers_of(path: str) -> Predicted:
+    """What such a folder keeps; says how many samples could not be asked."""
+    from planner_eval.base.text import counted
+    from planner_eval.prediction.folder import predicted
+
+    found = predicted(path)
+    if found.unasked:
+        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer count as they are")
+    return found
+
+
+def benchmark_of(found: Predicted) -> str | None:
+    """The benchmark under which such answers are scored; None for tasks of one's own."""
+    return None if found.form == "own" else found.form
+
+
+def gold_of(found: Predicted, named: str | None) -> str:
+    """The gold of such answers: what the user names, else where the samples came from.
+
+    Raises:
+        InputError: the user has to name it.
+    """
+    from planner_eval.benchmarks.gold import PREFIX
+    from planner_eval.datasets.published import published
+
+    if named is not None:
+        return named
+    name = found.source.removeprefix(PREFIX)
+    known = any(name in (one.name, one.benchmark) for one in published().values())
+    if not found.source or not (known or os.path.exists(found.source)):
+        where = f"{found.source} is not here" if found.source else "its samples came from no file"
+        raise InputError(f"{found.folder}: {where}: name the gold, planeval score {found.folder} GOLD")
+    return found.source
+
+
+def same_samples(every: Sequence[Predicted]) -> None:
+    """Refuse runs that were not asked the same.
+
+    Raises:
+        InputError: says which two differ, and how.
+    """
+    first = every[0]
+    for other in every[1:]:
+        said = f"{first.folder} and {other.folder} cannot be compared"
+        if first.form != other.form:
+            raise InputError(f"{said}: they are of {first.form} and {other.form}")
+        if apart := first.ids ^ other.ids:
+            lacking = other if min(apart) in first.ids else first
+            raise InputError(
+                f"{said}: {lacking.folder} was not asked {min(apart)!r}, and {len(apart) - 1:,} more samples "
+                "are in one of them alone; ask both the same, with --id or --limit"
+            )
+
+
+def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
+    """The gold plans of the samples that were asked."""
+    if all(record.id is None or record.id in asked.ids for record in golds.records):
+        return golds
+    chosen = tuple(record for record in golds.records if record.id in asked.ids)
+    note(f"{len(chosen):,} of {len(golds.records):,} gold plans were asked for; the others do not count")
+    return golds._replace(records=chosen)

@@ -1,0 +1,285 @@
+"""A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
+
+What may pass is asked again: no connection, silence, a body that is no completion, 408, 409, 429, 5xx. What
+the server refuses is not, nor is an answer that somebody may not like.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_eval.base.errors import ModelError
+from planner_eval.llm.replies import Prices, Reply, read_completion
+from planner_eval.llm.sending import LONGEST_PAUSE, retry_after, shown, without_halves
+
+_WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
+_MEANT_FOR_ALL = frozenset({401, 403, 404})
+"""Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
+_TOO_LONG = ("context_length", "context length", "context window", "context size", "too many tokens")
+"""How servers say that a request does not fit the model's window."""
+
+
+class _Retry(Exception):
+    """The try failed in a way that may pass.
+
+    Args:
+        reason: Why, in words.
+        pause: What the server asked for, in seconds.
+        silent: Nobody was there to say anything.
+    """
+
+    def __init__(self, reason: str, pause: float | None = None, *, silent: bool = False) -> None:
+        super().__init__(reason)
+        self.pause = pause
+        self.silent = silent
+
+
+class _Body(Exception):
+    """A body that is not read: it is too long, or packed."""
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Whether a model ever answered, and how many requests in a row it then left without an answer."""
+
+    ever: bool = False
+    failed: int = 0
+    reason: str = ""
+
+    def lost(self, first: int, patience: int) -> bool:
+        return self.failed >= (patience if self.ever else first)
+
+
+def _jitter(pause: float) -> float:
+    """The pause, or up to half of it more, so that requests that failed together do not return together."""
+    return pause * (1 + random.random() / 2)  # no secret depends on it
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A model that can be asked, many times at once.
+
+    One that leaves several requests in a row without an answer, however often it is asked, is asked no other:
+    every further request would take as long.
+
+    Args:
+        model: The model's name.
+        base_url: The server, e.g. ``"http://localhost:8000/v1"``; None for the package's default
+            (``OPENAI_BASE_URL`` or OpenAI).
+        api_key: The key; None for ``OPENAI_API_KEY``.
+        timeout: The longest silence of the server, in seconds.
+        deadline: The longest time for one request in all, tries and pauses included, in seconds.
+        retries: How many more times to ask after a failure that may pass.
+        backoff: The first pause before asking again, in seconds; it doubles up to a minute. A pause
+            that the server asks for is kept instead.
+        patience: So many requests in a row that fail are the end of a model that had answered before.
+        first_patience: So many are the end of one that had not.
+        silence_only: Only requests that nobody answered count for that.
+        words: An answer whose content is no text is none.
+        max_bytes: The longest body that is read.
+        prices: For the cost of each answer; None where it is not wanted.
+        who: What the model is called in messages.
+        jitter: What becomes of a pause.
+        sleep: How to wait.
+
+    >>> Client("m", api_key="secret")
+    Client(model='m', base_url=None, timeout=60.0, deadline=600.0, retries=5)
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout: float = 60.0
+    deadline: float = 600.0
+    retries: int = 5
+    backoff: float = field(default=1.0, repr=False)
+    patience: int = field(default=8, repr=False)
+    first_patience: int = field(default=3, repr=False)
+    silence_only: bool = field(default=False, repr=False)
+    words: bool = field(default=False, repr=False)
+    max_bytes: int = field(default=8 * 2**20, repr=False)
+    prices: Prices | None = field(default=None, repr=False)
+    who: str = field(default="the model", repr=False)
+    jitter: Callable[[float], float] = field(default=_jitter, repr=False)
+    sleep: Callable[[float], Awaitable[None]] = field(default=_sleep, repr=False)
+    _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
+    _opened: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any
+    ) -> Reply:
+        """The model's answer; words, calls of tools, both, or neither.
+
+        Args:
+            messages: The conversation so far, as the protocol has it.
+            tools: The tools on offer, as the protocol has them.
+            sampling: Whatever else the request says: ``temperature``, ``max_tokens``, … ; ``model`` asks
+                another model of the server.
+
+        Raises:
+            ModelError: the package is missing, the endpoint refuses, or it failed too often.
+        """
+        import asyncio
+
+        body = {"model": self.model, "messages": list(messages)}
+        body |= {"tools": list(tools)} if tools else {}
+        body |= {key: value for key, value in sampling.items() if value is not None}
+        name = f"{self.who} {body['model']}"
+        client = self._client()
+        try:
+            async with asyncio.timeout(self.deadline):
+                return await self._tries(client, without_halves(body), name)
+        except TimeoutError:
+            self._heard.failed += 1
+            self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
+            raise ModelError(f"{name} gave {self._heard.reason}") from None
+
+    def ready(self) -> None:
+        """Open the package's client for this event loop, as asking does.
+
+        Raises:
+            ModelError: the package or the key is missing: nothing can be asked.
+        """
+        self._client()
+
+    async def close(self) -> None:
+        """Close the connections of this event loop; they open again by themselves."""
+        import asyncio
+
+        client = self._opened.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
+    # ------------------------------------------------------------ tries
+    async def _tries(self, client: Any, body: dict[str, Any], name: str) -> Reply:
+        pause = self.backoff
+        for tries in range(1, self.retries + 2):
+            if self._heard.lost(self.first_patience, self.patience):
+                raise ModelError(f"{name} is not asked any more: {self._heard.reason}")
+            try:
+                reply = await self._try(client, body, tries, name)
+            except _Retry as problem:
+                if tries > self.retries:
+                    times = "once" if tries == 1 else f"{tries} times"
+                    self._failed(problem, "nobody answered before" if problem.silent else str(problem))
+                    raise ModelError(f"{name} was asked {times}: {problem}") from None
+                await self.sleep(self.jitter(pause if problem.pause is None else problem.pause))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                self._heard.ever, self._heard.failed = True, 0
+                return reply
+        raise AssertionError("the loop above returns or raises")
+
+    def _failed(self, problem: _Retry, reason: str) -> None:
+        if problem.silent or not self.silence_only:
+            self._heard.failed += 1
+            self._heard.reason = reason
+
+    async def _try(self, client: Any, body: dict[str, Any], tries: int, name: str) -> Reply:
+        """One try: the reply, _Retry where another may help, ModelError where none will."""
+        import openai
+
+        try:
+            text = await client.post("/chat/completions", cast_to=str, body=body)
+            completion = json.loads(text)
+        except _Body as problem:
+            raise _Retry(str(problem)) from None
+        except openai.APIStatusError as problem:
+            raise self._refusal(problem, name, client) from None
+        except openai.APITimeoutError:
+            raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
+        except openai.APIConnectionError as problem:
+            if isinstance(problem.__cause__, _Body):
+                raise _Retry(str(problem.__cause__)) from None
+            raise _Retry(f"no connection ({self._hidden(problem, client)})", silent=True) from None
+        except openai.OpenAIError as problem:
+            raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
+        except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
+            raise _Retry(f"no readable answer ({type(problem).__name__})") from None
+        reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
+        if isinstance(reply, str):
+            raise _Retry(reply)
+        return reply
+
+    def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
+        status = problem.status_code
+        if status in _WORTH_ANOTHER_TRY or status >= 500:
+            return _Retry(f"status {status}", retry_after(problem.response.headers.get("retry-after")))
+        said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
+        if status in _MEANT_FOR_ALL and not self.silence_only:
+            self._heard.failed += 1
+            self._heard.reason = f"it refused with status {status}: {said}"
+        code = "context" if any(sign in said.lower() for sign in _TOO_LONG) else "refused"
+        return ModelError(f"{name} refused with status {status}: {said}", code=code)
+
+    def _hidden(self, said: object, client: Any) -> str:
+        return shown(str(said), secrets=(self.api_key, getattr(client, "api_key", None)))
+
+    # ------------------------------------------------------------ the package
+    def _client(self) -> Any:
+        """This event loop's client; connections cannot move to another."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        if loop not in self._opened:
+            self._opened[loop] = self._open()
+        return self._opened[loop]
+
+    def _open(self) -> Any:
+        try:
+            import openai
+        except ImportError:
+            raise ModelError(
+                "asking a model needs the openai package: pip install 'planner_eval[llm]'", code="missing"
+            ) from None
+        try:
+            return openai.AsyncOpenAI(
+                base_url=self.base_url,
+                api_key=self.api_key,
+                timeout=self.timeout,
+                max_retries=0,
+                default_headers={"Accept-Encoding": "identity"},
+                http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [self._bounded]}),
+            )
+        except openai.OpenAIError as problem:
+            said = shown(str(problem), secrets=(self.api_key,))
+            raise ModelError(f"{self.who}'s endpoint cannot be used: {said}", code="missing") from None
+
+    async def _bounded(self, response: Any) -> None:
+        """Have the body end where it becomes too long; a packed one could be of any length."""
+        packed = response.headers.get("content-encoding", "identity").lower()
+        if packed != "identity":
+            raise _Body(f"the answer is packed with {packed[:20]}, which was not asked for")
+        streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
+        response.stream = _bounded_stream(next(streams))(response.stream, self.max_bytes)
+
+
+def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
+    """A stream that stops; its base is a class of whichever package the client is built on."""
+
+    class Bounded(base):  # type: ignore[misc]
+        def __init__(self, stream: Any, most: int) -> None:
+            self.stream, self.most = stream, most
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = self.most
+            async for part in self.stream:
+                left -= len(part)
+                if left < 0:
+                    raise _Body(f"the answer is longer than {self.most:,} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await self.stream.aclose()
+
+    return Bounded

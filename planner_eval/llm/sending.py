@@ -1,0 +1,66 @@
+"""What leaves for a server, and what of its words may be shown."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from typing import Any
+
+LONGEST_PAUSE = 60.0
+"""Seconds; a server that asks for more is asked again then."""
+
+_MOST_SHOWN = 500
+_NAMED = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def without_halves(value: Any) -> Any:
+    r"""The data with a replacement character for each half of a surrogate pair, which UTF-8 cannot hold.
+
+    >>> without_halves({"text": ["a\ud800"]})
+    {'text': ['a�']}
+    """
+    if isinstance(value, str):
+        return (
+            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
+    if isinstance(value, dict):
+        return {key: without_halves(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_halves(item) for item in value]
+    return value
+
+
+def shown(said: str, *, secrets: Iterable[str | None] = ()) -> str:
+    """What a server or its client said: short, in one line, without keys.
+
+    >>> shown("no  key abcd here", secrets=("abcd",))
+    'no key *** here'
+    """
+    for secret in secrets:
+        said = said.replace(secret, "***") if secret and len(secret) > 3 else said
+    said = " ".join(_NAMED.sub("***@", said).split())
+    text = "".join(each if each.isprintable() else "\ufffd" for each in said)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def retry_after(header: str | None) -> float | None:
+    """A Retry-After header, in seconds or as a date, at most a minute; None for anything else.
+
+    >>> retry_after("7"), retry_after("900"), retry_after("soon")
+    (7.0, 60.0, None)
+    """
+    try:
+        pause = float(header) if header else None
+    except ValueError:
+        pause = _until(str(header))
+    return min(pause, LONGEST_PAUSE) if pause is not None and pause >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,1 @@
+"""Running models: what a sample shows of itself, the pipelines that ask, and the runner that drives them."""

@@ -1,0 +1,140 @@
+"""The protocol's own tools: ``tool_calls``, in one turn or several.
+
+``function-calling`` and ``dialog`` are one turn, or several where calls are made; ``stepwise`` is
+ComplexFuncBench's conversation, in which ComplexEval answers the calls and its errors go back to the model.
+
+Source: FunctionChat-Bench, the conversation before each turn as published; ComplexFuncBench, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from planner_eval.prediction.offer import Offer, offer_of
+from planner_eval.prediction.pipeline import (
+    Called,
+    Failure,
+    Message,
+    Outcome,
+    Pipeline,
+    Steps,
+    act,
+    ask,
+    assistant,
+    system,
+)
+from planner_eval.prediction.reading import Said, read_reply
+from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.visible import Task
+
+
+def one_turn(task: Task, setup: Setup) -> Steps:
+    """Ask for one turn of the assistant; its calls are the answer."""
+    offer = offer_of(task)
+    reply = yield from ask("call", opening(task, setup), tools=offer.tools)
+    turn = read_reply(reply, offer.names)
+    stages = {"calls_from": turn.written}
+    if task.form == "nestful":
+        return Outcome(labelled(turn.calls) if turn.calls else turn.text, stages)
+    return Outcome(message_of(turn, offer, own_names=True), stages)
+
+
+def several_turns(task: Task, setup: Setup) -> Steps:
+    """Talk until the model calls nothing any more, or nothing more can be done."""
+    offer = offer_of(task)
+    said: list[Message] = list(opening(task, setup))
+    kept: list[Message] = []
+    written: list[str] = []
+    for _ in range(setup.turns):
+        reply = yield from ask("call", said, tools=offer.tools)
+        turn = read_reply(reply, offer.names)
+        if not turn.calls:
+            final = assistant(turn.text)
+            return Outcome([*kept, final], {"calls_from": written}, "answered")
+        written.append(turn.written)
+        seen = yield from act(turn.calls)
+        kept.append(message_of(turn, offer, own_names=True))
+        if seen.over:
+            return Outcome(kept, {"calls_from": written}, "over")
+        said.append(message_of(turn, offer))
+        results = [_result(call, content, number) for number, (call, content) in _pairs(turn, seen.contents)]
+        said += results
+        kept += results
+    why = f"the model was still calling tools after {setup.turns} turns"
+    return Outcome(kept, {"calls_from": written}, "max_turns", Failure("max_turns", why))
+
+
+def either(task: Task, setup: Setup) -> Steps:
+    """One turn, or several where the calls of one's own tasks are made."""
+    several = task.form == "own" and setup.makes_calls
+    return (yield from (several_turns if several else one_turn)(task, setup))
+
+
+def opening(task: Task, setup: Setup) -> Sequence[Message]:
+    """The conversation so far, with FunctionChat's system message where the data set brings none."""
+    begun = bool(task.messages) and task.messages[0].get("role") == "system"
+    if task.form != "functionchat" or begun:
+        return task.messages
+    return (system(setup.prompts.fill("functionchat/system")), *task.messages)
+
+
+def message_of(turn: Said, offer: Offer, *, own_names: bool = False) -> dict[str, Any]:
+    """A turn as a message of the protocol; calls that stood in the text are its calls.
+
+    Args:
+        turn: The turn.
+        offer: What was on offer.
+        own_names: Write the sample's own names, not those that were sent.
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if turn.written == "text" or (turn.calls and not turn.text):
+        message["content"] = None
+    sent = {own: name for name, own in offer.names.items()}
+    calls = [
+        {
+            "id": call.id or f"call_{number}",
+            "type": "function",
+            "function": {
+                "name": call.name if own_names else sent.get(call.name, call.name),
+                "arguments": call.written or "{}",
+            },
+        }
+        for number, call in enumerate(turn.calls, 1)
+    ]
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+def labelled(calls: Sequence[Called]) -> str:
+    """Calls as NESTful writes them: an argument ``label`` is the call's, others are numbered in order.
+
+    >>> labelled([Called("f", {"a": 1}, ""), Called("g", {"label": "$x", "b": "$var_1.result$"}, "")])
+    '[{"name": "f", "label": "$var_1", "arguments": {"a": 1}}, \
+{"name": "g", "label": "$x", "arguments": {"b": "$var_1.result$"}}]'
+    """
+    made = []
+    for number, call in enumerate(calls, 1):
+        given = dict(call.arguments) if call.arguments is not None else {"": call.written}
+        label = given.pop("label", None)
+        named = label if isinstance(label, str) and label else f"$var_{number}"
+        made.append({"name": call.name, "label": named, "arguments": given})
+    return json.dumps(made, ensure_ascii=False)
+
+
+def _pairs(turn: Said, contents: Sequence[Any]) -> Any:
+    return enumerate(zip(turn.calls, contents, strict=True), 1)
+
+
+def _result(call: Called, content: Any, number: int) -> Message:
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return {"role": "tool", "tool_call_id": call.id or f"call_{number}", "content": text}
+
+
+FUNCTION_CALLING = Pipeline(
+    "function-calling", "the endpoint's own tools", either, ("nestful", "functionchat", "own"), acts=True
+)
+DIALOG = Pipeline("dialog", "the next turn of a recorded conversation", one_turn, ("functionchat",))
+STEPWISE = Pipeline(
+    "stepwise", "a conversation in which ComplexEval answers", several_turns, ("complexfuncbench",), acts=True
+)

@@ -1,0 +1,167 @@
+"""The folder of a run that asked a model: as the engine keeps runs, its parts a journal that only grows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.writing import write
+from planner_eval.engine.claiming import claim
+from planner_eval.engine.folder import Input, Run
+from planner_eval.engine.kept import kept
+from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.run import Job, Rows, write_rows
+
+KIND = "predict"
+"""What such a run is called."""
+
+JOURNAL, ROWS = "parts/journal.jsonl", "rows.jsonl"
+"""What a run has so far, and its rows in the samples' order once it is done."""
+
+
+class Asked(Run):
+    """What is asked of whom; a run with more samples, or with fewer, is the same run."""
+
+    __slots__ = ()
+
+    @classmethod
+    def about(cls, source: str, jobs: int, options: Mapping[str, Any]) -> Asked:
+        """A run over samples.
+
+        Args:
+            source: Where they come from, in the user's words; "" for nowhere.
+            jobs: How many there are.
+            options: All that decides what is asked.
+        """
+        inputs = (Input("samples", source, jobs, ""),)
+        return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
+
+    def differs(self, known: Mapping[str, Any]) -> str | None:
+        """What makes it another run than that of a ``run.json``; samples are told apart by the journal."""
+        return super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+
+
+@contextmanager
+def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
+    """The journal of a run's folder, which nobody else works on meanwhile.
+
+    Raises:
+        InputError: The folder holds something else, another run, or one that another process works on.
+    """
+    lock, _ = claim(folder, run)
+    try:
+        with Journal(Path(folder) / JOURNAL) as journal:
+            yield journal
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def finish(folder: str, run: Asked, jobs: Sequence[Job], journal: Journal) -> Rows:
+    """Write the rows of a run that is done, what they come to, and of how many samples it is by now."""
+    found = write_rows(Path(folder) / ROWS, jobs, journal)
+    write(os.path.join(folder, "report.json"), json.dumps(sums(found).data(), ensure_ascii=False, indent=1))
+    write(os.path.join(folder, "run.json"), json.dumps(run.data(), ensure_ascii=False, indent=1))
+    return found
+
+
+class Sums(NamedTuple):
+    """What a run came to.
+
+    Args:
+        samples: How many samples were asked, each as often as it was repeated.
+        failed: How many of them have no answer, or none that is whole, by the error's code.
+        reasons: The first of each code, in words.
+        requests: How many requests there were.
+        tokens: Read, and made.
+    """
+
+    samples: int
+    failed: Mapping[str, int]
+    reasons: Mapping[str, str]
+    requests: int
+    tokens: tuple[int, int]
+
+    @property
+    def answered(self) -> int:
+        """How many samples were answered."""
+        return self.samples - sum(self.failed.values())
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
+
+
+def sums(found: Iterable[Mapping[str, Any]]) -> Sums:
+    """What rows come to.
+
+    >>> sums([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
+    {'transport': 1}
+    """
+    failed: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    rows = requests = given = made = 0
+    for row in found:
+        rows += 1
+        requests += len(row["requests"])
+        given += sum(one["usage"]["input"] for one in row["requests"])
+        made += sum(one["usage"]["output"] for one in row["requests"])
+        if row["error"] is not None:
+            failed[row["error"]["code"]] += 1
+            reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
+    return Sums(rows, dict(sorted(failed.items())), dict(sorted(reasons.items())), requests, (given, made))
+
+
+class Predicted(NamedTuple):
+    """A run that is done, as it is scored.
+
+    Args:
+        folder: Its folder.
+        rows: The file of its rows, which are the answers.
+        form: The data set; ``"own"`` for tasks of one's own.
+        source: Where its samples come from, in the user's words; "" for nowhere.
+        options: All that decided what was asked.
+        ids: The samples that were asked.
+        unasked: How many of them could not be.
+    """
+
+    folder: str
+    rows: str
+    form: str
+    source: str
+    options: Mapping[str, Any]
+    ids: frozenset[str]
+    unasked: int
+
+
+def predicted(folder: str) -> Predicted:
+    """The answers that a folder keeps.
+
+    Args:
+        folder: The run's.
+
+    Raises:
+        InputError: it is no such run, or it is not done.
+    """
+    run = kept(folder, KIND)
+    ids: set[str] = set()
+    failed = 0
+    try:
+        for row in Rows(Path(run.rows)):
+            ids.add(row["id"])
+            failed += row["error"] is not None
+        source, form = run.inputs[0]["path"], run.options["dataset"]
+    except FileNotFoundError:
+        said = "the run is not done: the planeval predict that began it goes on with it"
+        raise InputError(f"{folder}: {said}") from None
+    except OSError as error:
+        raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise InputError(f"{folder}: what the run wrote there cannot be read") from None
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed)

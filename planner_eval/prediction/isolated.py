@@ -1,0 +1,124 @@
+"""An agent an app: each sees its own APIs only and writes ``?`` for what it does not know.
+
+Agents with a ``?`` are asked again with the names of all results so far, until none is left, nothing changes,
+or the rounds are used up. The plan is all agents' last lines, producers first.
+
+Source: AppBench's ``meta_agent.py``, which cannot run as published; no table uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from itertools import islice
+
+from planner_eval.prediction.hierarchical import choose
+from planner_eval.prediction.listing import api_lines
+from planner_eval.prediction.pipeline import Outcome, Pipeline, Steps, ask, system, user
+from planner_eval.prediction.reading import distinct, said
+from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.visible import Task
+
+_LINE = re.compile(r"\[?\s*+(?P<returned>[\w\s,]*+)=\s*+(?P<api>\w++)\s*+\((?P<given>.*)\)\s*+\]?\s*+$")
+_GIVEN = re.compile(r"(?<!\w)\w++\s*+=\s*+(?P<name>[^\W\d]\w*+)\s*+(?=,|$)")
+_UNKNOWN = re.compile(r"(?<!\w)(\w++)\s*+=\s*+['\"]?\?['\"]?\s*+(?=,|$)")
+_QUOTED = re.compile(r"'(?!\?')[^']*+'")
+_BEFORE = re.compile(r"^\s*+(?:[-*•]\s++|\d{1,3}[.)]\s++)?+(?:\w++\s*+:\s*+(?=\[))?+")
+
+
+MOST_LINES = 200
+"""Lines of one agent that are taken; gold has ten at most."""
+
+
+def steps(task: Task, setup: Setup) -> Steps:
+    """Ask for apps, ask each app's agent, then those again that lack a value."""
+    first = yield from choose(task, setup)
+    lines: dict[str, list[str]] = {}
+    for app in first.apps:
+        text = setup.prompts.fill(
+            "appbench/agent", app_api_list=api_lines(task.tools, app), today=setup.today
+        )
+        lines[app] = lines_of(said((yield from ask("agent", [system(text), user(task.query)]))))
+    rounds = [dict(lines)]
+    while len(rounds) <= setup.rounds and (lacking := [app for app in lines if unknown_of(lines[app])]):
+        for app in lacking:
+            text = setup.prompts.fill(
+                "appbench/agent-again",
+                app_api_list=api_lines(task.tools, app),
+                returned_arguments=", ".join(_returned(lines, app)),
+                today=setup.today,
+            )
+            reply = yield from ask("agent-again", [system(text), user(task.query)])
+            lines[app] = lines_of(said(reply)) or lines[app]
+        rounds.append(dict(lines))
+        if rounds[-1] == rounds[-2]:
+            break
+    left = {app: names for app in lines if (names := unknown_of(lines[app]))}
+    stop = "unknown_values" if left else "answered"
+    stages = {**first._asdict(), "rounds": rounds, "unknown_values": left}
+    return Outcome("\n".join(plan_lines(lines)), stages, stop)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines of an agent that are calls, each in brackets; the first :data:`MOST_LINES` of them.
+
+    >>> lines_of("Sure:\n- App: [a = f(#b=?)]\nc = g()")
+    ['[a = f(#b=?)]', '[c = g()]']
+    """
+    bare = (_BEFORE.sub("", line).strip().strip("`") for line in text.splitlines())
+    return list(islice((f"[{line.strip('[] ')}]" for line in bare if _LINE.match(line)), MOST_LINES))
+
+
+def unknown_of(lines: list[str]) -> list[str]:
+    """The arguments that stand as ``?``.
+
+    >>> unknown_of(["[a = f(#b=?, #c='what?')]"])
+    ['b']
+    """
+    return [name for line in lines for name in _UNKNOWN.findall(_part(line, "given"))]
+
+
+def plan_lines(lines: Mapping[str, list[str]]) -> list[str]:
+    """All lines with their apps, each after those whose results it uses, as far as that can be.
+
+    >>> plan_lines({"A": ["[x = f(#y=z)]"], "B": ["[z = g()]"]})
+    ['B: [z = g()]', 'A: [x = f(#y=z)]']
+    """
+    left = [
+        (f"{app}: {line}", _names(line), set(_GIVEN.findall(_part(line, "given"))))
+        for app, listed in lines.items()
+        for line in listed
+    ]
+    made = Counter(name for _, names, _ in left for name in names)
+    placed: list[str] = []
+    while left:
+        # A line waits for a name that a line not yet placed returns, unless only itself does.
+        ready = (
+            at
+            for at, (_, names, used) in enumerate(left)
+            if not any(made[name] > names.count(name) for name in used)
+        )
+        text, names, _ = left.pop(next(ready, 0))
+        made.subtract(names)
+        placed.append(text)
+    return placed
+
+
+def _names(line: str) -> list[str]:
+    return [name.strip() for name in _part(line, "returned").split(",") if name.strip()]
+
+
+def _part(line: str, name: str) -> str:
+    found = _LINE.match(line)
+    return _QUOTED.sub("''", found[name]) if found else ""
+
+
+def _returned(lines: Mapping[str, list[str]], asked: str) -> list[str]:
+    """The names that the other apps' calls return."""
+    return distinct(
+        n for app, listed in lines.items() if app != asked for line in listed for n in _names(line)
+    )
+
+
+PIPELINE = Pipeline("isolated", "an agent an app, which sees its own APIs only", steps, ("appbench",))

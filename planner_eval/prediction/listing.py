@@ -1,0 +1,195 @@
+"""Catalogs as prompts: the ways in which the benchmarks show their tools to a model, and our own.
+
+AppBench's three ways print what the published classes print, Python's texts of dicts included; CallNavi's
+``docstring`` and ``python`` are its code's, ``json`` and ``yaml`` what its paper names.
+
+Source: AppBench at 81539ee; CallNavi at 520e280, Asyn.py, APIOnly.py, YAML_prediction.py; NESTful, eval.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
+from planner_eval.catalogs.schema import schema_of
+
+APPS = (
+    "Hotels", "Rents", "Buses", "Events", "Flights", "Homes", "Media", "Movies", "Music", "Payment",
+    "Restaurants", "Services", "Trains", "Travel", "Weather",
+)  # fmt: skip
+"""AppBench's apps in the order in which its code lists them."""
+
+
+# ---------------------------------------------------------------- AppBench
+def apps_in_order(catalogue: Any) -> list[Mapping[str, Any]]:
+    """The apps on offer: the published ones in the published order, then others as they stand.
+
+    Apps of which the catalogue says that the benchmark does not list them are left out.
+
+    >>> [app["app"] for app in apps_in_order({"apps": [{"app": "B"}, {"app": "Rents"}]})]
+    ['Rents', 'B']
+    """
+    listed = catalogue.get("apps") if isinstance(catalogue, Mapping) else None
+    if not isinstance(listed, list) or not all(isinstance(a, Mapping) and "app" in a for a in listed):
+        raise InputError('expected AppBench\'s catalogue: {"apps": [{"app": …, "apis": […]}, …]}')
+    place = {name: number for number, name in enumerate(APPS)}
+    offered = [app for app in listed if app.get("listed_in_benchmark") is not False]
+    return sorted(offered, key=lambda app: place.get(str(app["app"]), len(APPS)))
+
+
+def app_lines(catalogue: Any) -> str:
+    r"""The apps with their descriptions: what the first stage chooses from.
+
+    >>> app_lines({"apps": [{"app": "Weather", "description": "the weather", "apis": []}]})
+    'Weather: the weather \n\n '
+    """
+    return "".join(f"{a['app']}: {a.get('description') or ''} \n\n " for a in apps_in_order(catalogue))
+
+
+def app_catalogue(catalogue: Any, apps: Iterable[str] | None = None) -> str:
+    """The apps with all that is said of their APIs; of all, or of some, in the catalogue's order."""
+    wanted = None if apps is None else set(apps)
+    chosen = [app for app in apps_in_order(catalogue) if wanted is None or app["app"] in wanted]
+    return "".join(f"{app['app']}: {_app(app)!r} \n\n " for app in chosen)
+
+
+def api_lines(catalogue: Any, app: str) -> str:
+    """The APIs of one app, without its name."""
+    found = next(one for one in apps_in_order(catalogue) if one["app"] == app)
+    return "".join(f"{api['name']}: {_api(api)!r} \n " for api in found.get("apis") or ())
+
+
+def _app(app: Mapping[str, Any]) -> dict[str, Any]:
+    apis = {str(api["name"]): _api(api) for api in app.get("apis") or ()}
+    return {"desc": app.get("description") or "", "base_required_arguments": {}, "APIs": apis}
+
+
+def _api(api: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "desc": api.get("description") or "",
+        "is_transactional": bool(api.get("is_transactional")),
+        "additional_required_arguments": _arguments(api.get("required_arguments")),
+        "optional_arguments": _arguments(api.get("optional_arguments")),
+        "result_arguments": _arguments(api.get("returned_arguments")),
+    }
+
+
+def _arguments(entries: Any) -> dict[str, str]:
+    named = [(f"{e['name']} ({e['type']})" if e.get("type") else str(e["name"]), e) for e in entries or ()]
+    return {name: str(entry.get("description") or "") for name, entry in named}
+
+
+# ---------------------------------------------------------------- lists of tools as released
+def as_json(tools: Any) -> str:
+    """The list as one line of JSON, keys as they stand."""
+    return json.dumps(tools, ensure_ascii=False)
+
+
+def as_yaml(tools: Any) -> str:
+    """The list as YAML, keys sorted."""
+    import yaml
+
+    return str(yaml.safe_dump(tools, allow_unicode=True))
+
+
+def as_docstrings(tools: Sequence[Mapping[str, Any]]) -> str:
+    r"""CallNavi's list as functions without bodies, parameters run together as its code prints them.
+
+    >>> as_docstrings([{"name": "f", "parameters": ["a", "b"], "returnParameter": "c"}]).splitlines()[5:7]
+    ['   Args:', '   a (str)b (str)']
+    """
+    return "".join(map(_docstring, tools))
+
+
+def _docstring(tool: Mapping[str, Any]) -> str:
+    given = tool.get("parameters", {})
+    params = str(given).replace("[", "").replace("]", "")
+    returned = str(tool.get("returnParameter")).translate({ord(mark): None for mark in "{}'"})
+    args = "".join(f"{name} (str)" for name in given)
+    described = tool.get("description") or ""
+    return (
+        f"Function:\ndef {tool['name']}({params})\n"
+        f'   """\n   {described}\n\n   Args:\n   {args}\n\n   Returns:\n   {returned}\n   """\n\n'
+    )
+
+
+CALLNAVI: Mapping[str, Callable[[Any], str]] = {
+    "json": as_json,
+    "docstring": as_docstrings,
+    "python": str,
+    "yaml": as_yaml,
+}
+"""The ways in which CallNavi's lists are shown."""
+
+
+# ---------------------------------------------------------------- catalogs of any format
+def name_lines(catalog: Catalog) -> str:
+    r"""A line a tool: its name and what it does.
+
+    >>> name_lines(Catalog((Tool("roll", description="Roll dice."),)))
+    'roll: Roll dice.\n'
+    """
+    return "".join(f"{tool.full_name}: {' '.join(tool.description.split())}\n" for tool in catalog.tools)
+
+
+def docstrings(catalog: Catalog) -> str:
+    r"""The tools as functions without bodies, a line a parameter.
+
+    >>> docstrings(Catalog((Tool("roll", parameters=(Parameter("sides"),)),))).splitlines()[4]
+    '        sides (anything)'
+    """
+    return "\n".join(map(_function, catalog.tools))
+
+
+def _function(tool: Tool) -> str:
+    needed = [each for each in tool.parameters if each.required]
+    rest = [each for each in tool.parameters if not each.required]
+    names = [*(each.name for each in needed), *(f"{each.name}={each.default!r}" for each in rest)]
+    lines = [f"def {tool.full_name}({', '.join(names)}):", f'    """{tool.description}'.rstrip()]
+    if tool.parameters:
+        lines += ["", "    Args:", *(f"        {_parameter(each)}" for each in (*needed, *rest))]
+    outputs = [f"        {_parameter(each)}" for each in tool.returns.fields]
+    lines += ["", "    Returns:", *outputs] if outputs else []
+    return "\n".join([*lines, '    """', ""])
+
+
+def _parameter(each: Parameter) -> str:
+    optional = "" if each.required else ", optional"
+    described = f": {each.description}" if each.description else ""
+    return f"{each.name} ({each.type}{optional}){described}"
+
+
+def functions_data(catalog: Catalog) -> list[dict[str, Any]]:
+    """The tools as JSON data: name, description, parameters as JSON Schema, and what they return."""
+    from planner_eval.catalogs.standard import write_tools
+
+    found = []
+    for tool, entry in zip(catalog.tools, write_tools(catalog, "openai"), strict=True):
+        returns = tool.returns_schema
+        if returns is None and tool.returns.fields:
+            returns = schema_of(tool.returns)
+        found.append(entry["function"] | ({"returns": returns} if returns else {}))
+    return found
+
+
+OWN: Mapping[str, Callable[[Catalog], str]] = {
+    "json": lambda catalog: as_json(functions_data(catalog)),
+    "docstring": docstrings,
+    "lines": name_lines,
+    "yaml": lambda catalog: as_yaml(functions_data(catalog)),
+}
+"""The ways in which one's own catalogs are shown."""
+
+
+def listed(tools: Any, form: str, ways: Mapping[str, Callable[[Any], str]]) -> str:
+    """The tools in one of the ways that a data set has.
+
+    Raises:
+        InputError: it has no such way.
+    """
+    if form not in ways:
+        raise InputError(f"tools are not listed as {form!r} here; there are {', '.join(ways)}")
+    return ways[form](tools)

@@ -1,0 +1,224 @@
+"""A run made ready: samples, pipeline, jobs, and what a later run has to share to go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.datasets.sample import Sample
+from planner_eval.prediction.acting import Acting, simulated, with_tools
+from planner_eval.prediction.candidates import MARK as CHOSEN
+from planner_eval.prediction.candidates import Choice, Chosen, choosing
+from planner_eval.prediction.offer import catalog_of
+from planner_eval.prediction.pipeline import Pipeline, Request, Steps
+from planner_eval.prediction.registry import USUAL, pipeline
+from planner_eval.prediction.run import Job
+from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
+from planner_eval.prediction.tasks import Tasks
+from planner_eval.prediction.visible import Task, visible
+
+if TYPE_CHECKING:
+    from planner_eval.execution import Sandbox
+
+
+class First(NamedTuple):
+    """What a sample is asked first; a sentence where it cannot be asked."""
+
+    sample: Sample
+    request: Request | str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin.
+
+    Args:
+        form: The data set.
+        pipeline: How it is asked.
+        setup: What the pipeline is told.
+        samples: The samples, in order.
+        tasks: What may be seen of each; a sentence where it cannot be asked at all.
+        source: Where the samples come from, in the user's words; "" for nowhere.
+        pool: The demonstrations that are chosen from; None where none are shown.
+        choice: Which tools were chosen; None for those that the samples have.
+    """
+
+    form: str
+    pipeline: Pipeline
+    setup: Setup
+    samples: tuple[Sample, ...]
+    tasks: tuple[Task | str, ...]
+    source: str = ""
+    pool: Pool | None = None
+    choice: Choice | None = None
+
+    def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
+        """A job a sample, or several; repetitions of all samples one after the other.
+
+        Args:
+            box: Where tools run, if the calls of these samples are made with tools.
+            repeat: How often each sample is asked.
+        """
+        pairs = list(zip(self.samples, self.tasks, strict=True))
+        return [
+            Job(
+                sample.id,
+                partial(self._begin, sample, task),
+                self._acting(sample, task, box),
+                _digest(task),
+                number if repeat > 1 else None,
+            )
+            for number in range(repeat)
+            for sample, task in pairs
+        ]
+
+    def first_requests(self) -> Iterator[First]:
+        """What each sample is asked first."""
+        for sample, task in zip(self.samples, self.tasks, strict=True):
+            try:
+                steps = self._begin(sample, task)
+                step = next(steps)
+                steps.close()
+                assert isinstance(step, Request), "a pipeline begins with a request"
+                yield First(sample, step)
+            except InputError as problem:
+                yield First(sample, str(problem))
+
+    def about(self, **more: Any) -> dict[str, Any]:
+        """What a run has to share with an earlier one to go on with it."""
+        texts = json.dumps(dict(self.setup.prompts.texts), sort_keys=True)
+        told = {
+            one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
+        }
+        told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
+        told["shots"] = None if self.pool is None else self.pool.about()
+        told["choice"] = None if self.choice is None else self.choice._asdict()
+        others = {name: origin for name, origin in self.setup.prompts.origins.items() if origin != "own"}
+        prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": others}
+        used = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
+        return used | {"gold": self._gold(), "planeval": __version__} | more
+
+    def _gold(self) -> list[str]:
+        """The uses of gold that the run makes, each one that its benchmark wants."""
+        marks = {
+            "nestful": ["tools: gold+distractors"],
+            "complexfuncbench": ["feedback: recorded"],
+            "functionchat": ["history: gold"],
+        }
+        found = dict.fromkeys(marks.get(self.form, []))
+        found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
+        found |= dict.fromkeys([LEAK] if self.pool is not None and self.pool.asked.by == "gold-apps" else [])
+        return list(found)
+
+    def _begin(self, sample: Sample, task: Task | str) -> Steps:
+        if isinstance(task, str):
+            raise InputError(task)
+        setup = self.setup
+        if self.pool is not None:
+            apps = apps_of(sample) if self.pool.asked.by == "gold-apps" else ()
+            setup = replace(setup, examples=self.pool.chosen(task.query, apps))
+        return self.pipeline.steps(task, setup)
+
+    def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
+        if not self.pipeline.acts or isinstance(task, str):
+            return None
+        if self.form == "complexfuncbench":
+            return partial(simulated, sample, runner="gpt" if self.setup.official else "glm")
+        return partial(_tools, task, box) if box is not None else None
+
+
+def _digest(task: Task | str) -> str:
+    """What tells two tasks apart; their tools are told by the requests."""
+    if isinstance(task, str):
+        return ""
+    shown = json.dumps([task.query, list(task.messages)], sort_keys=True, default=str)
+    return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _tools(task: Task, box: Sandbox) -> Acting:
+    return with_tools(box, {tool.full_name for tool in catalog_of(task).tools})
+
+
+def prepare(  # noqa: PLR0913
+    tasks: Tasks,
+    name: str | None,
+    setup: Setup,
+    *,
+    tools: Any = None,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    source: str = "",
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+    cache: str | None = None,
+) -> Prepared:
+    """Everything that can be wrong before anything is asked.
+
+    Args:
+        tasks: The samples.
+        name: The pipeline; the data set's usual one when left out.
+        setup: What it is told.
+        tools: The tools on offer, where the samples bring none.
+        ids: Only the samples of these ids.
+        limit: Only so many samples, the first.
+        source: Where the samples come from.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
+        cache: The cache folder of data sets.
+
+    Raises:
+        InputError: there is no such pipeline or sample, or none can be asked.
+    """
+    chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    pool = None
+    if shots is not None:
+        if (chosen.name, tasks.form) not in SHOWN:
+            raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
+        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
+    offered = None if choice is None else choosing(choice, tasks.form, tasks.samples)
+    samples = _selected(tasks.samples, ids)[:limit]
+    seen = [_seen(sample, tasks.form, tools, offered) for sample in samples]
+    if not samples or all(isinstance(task, str) for task in seen):
+        raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
+    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen), source, pool, choice)
+    requests = [request for _, request in prepared.first_requests()]
+    if all(isinstance(request, str) for request in requests):
+        raise InputError(str(requests[0]))
+    return prepared
+
+
+def _seen(sample: Sample, form: str, tools: Any, offered: Chosen | None) -> Task | str:
+    try:
+        return visible(sample, form, tools=tools if offered is None else offered(sample))
+    except InputError as problem:
+        return str(problem)
+
+
+def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
+    if not ids:
+        return list(samples)
+    known = {sample.id for sample in samples}
+    absent = [name for name in ids if name not in known]
+    if absent:
+        hint = did_you_mean(absent[0], known, f"the first is {samples[0].id!r}" if samples else "")
+        raise InputError(f"no sample has the id {absent[0]!r}: {hint}")
+    return [sample for sample in samples if sample.id in ids]
+
+
+def as_shown(sample: Sample, request: Request | str, sampling: Mapping[str, Any]) -> dict[str, Any]:
+    """A first request as a record, for people who want to see it before they pay for it."""
+    if isinstance(request, str):
+        return {"id": sample.id, "error": {"code": "failed", "message": request}}
+    shown: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
+    shown |= {"tools": list(request.tools)} if request.tools else {}
+    size = sum(len(str(message.get("content") or "")) for message in request.messages)
+    size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
+    return shown | {"sampling": {**sampling, **request.sampling}, "characters": size}

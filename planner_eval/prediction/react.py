@@ -1,0 +1,114 @@
+"""Thought, action, observation: NESTful 4.4.
+
+The calls that were made are the answer, written with the values that they were given; the final answer that
+the model states is kept apart, for models replace tools by what they know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from planner_eval.prediction.calling import labelled, message_of
+from planner_eval.prediction.listing import OWN, as_json, listed
+from planner_eval.prediction.offer import Offer, catalog_of
+from planner_eval.prediction.pipeline import (
+    Called,
+    Failure,
+    Message,
+    Outcome,
+    Pipeline,
+    Steps,
+    act,
+    ask,
+    assistant,
+    system,
+    user,
+)
+from planner_eval.prediction.reading import Said, Step, read_step
+from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.visible import Task
+
+_STOP = ("\nObservation:",)
+_UNREADABLE = (
+    "That is neither a call nor a final answer. Write an Action with its Action Input, or a Final Answer."
+)
+
+
+def steps(task: Task, setup: Setup) -> Steps:
+    """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
+    names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
+    said: list[Message] = [system(_text(task, setup)), *task.messages]
+    made: list[Called] = []
+    shown: list[dict[str, Any]] = []
+    for _ in range(setup.steps):
+        reply = yield from ask("step", said, stop=list(_STOP))
+        step = read_step(reply, names)
+        if not step.calls:
+            shown.append({"text": step.text})
+            if step.final is not None:
+                return _outcome(task, made, shown, "final_answer", step.final)
+            said += [assistant(step.text), user(_UNREADABLE)]
+            continue
+        seen = yield from act(step.calls)
+        made += step.calls
+        if seen.over:
+            return _outcome(task, made, [*shown, {"text": step.text}], "over", None)
+        shown += _shown(step, seen.contents)
+        said += _exchange(step, seen.contents, names)
+    return _outcome(task, made, shown, "max_steps", None)
+
+
+def _text(task: Task, setup: Setup) -> str:
+    if task.form == "nestful":
+        return setup.prompts.fill("nestful/react", tools=as_json(task.tools))
+    tools = listed(catalog_of(task), setup.listing or "json", OWN)
+    return setup.prompts.fill("own/react", tools=tools)
+
+
+def _shown(step: Step, contents: Sequence[Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": step.text if not number else "",
+            "name": call.name,
+            "arguments": call.written,
+            "saw": content,
+        }
+        for number, (call, content) in enumerate(zip(step.calls, contents, strict=True))
+    ]
+
+
+def _exchange(step: Step, contents: Sequence[Any], names: dict[str, str]) -> list[Message]:
+    """The step and its observations as messages, in the form in which the model wrote the step."""
+    seen = [as_json(content) for content in contents]
+    if step.written == "tool_calls":
+        turn = message_of(Said(step.calls, step.text, step.written), Offer((), names))
+        ids = [call["id"] for call in turn["tool_calls"]]
+        results = [
+            {"role": "tool", "tool_call_id": id_, "content": text}
+            for id_, text in zip(ids, seen, strict=True)
+        ]
+        return [turn, *results]
+    return [assistant(step.text), user("\n".join(f"Observation: {text}" for text in seen))]
+
+
+def _outcome(
+    task: Task, made: Sequence[Called], shown: Sequence[Any], stop: str, final: str | None
+) -> Outcome:
+    error = None
+    if stop == "max_steps":
+        error = Failure("max_steps", f"no final answer was stated in {len(shown)} steps")
+    calls = labelled(made) if task.form == "nestful" else _plain(made)
+    return Outcome(calls, {"steps": list(shown), "final_answer": final}, stop, error)
+
+
+def _plain(made: Sequence[Called]) -> str:
+    calls = [
+        {"name": call.name, "arguments": call.written if call.arguments is None else dict(call.arguments)}
+        for call in made
+    ]
+    return json.dumps(calls, ensure_ascii=False)
+
+
+PIPELINE = Pipeline("react", "thought, action, observation", steps, ("nestful", "own"), acts=True)

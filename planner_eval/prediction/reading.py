@@ -1,0 +1,253 @@
+"""What a reply says: lists of names, calls of tools wherever a model writes them, a step of ReAct."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.jsontext import check_depth
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.dialects.find import without_thoughts
+from planner_eval.dialects.read import parse
+from planner_eval.llm.replies import Reply, ToolCall
+from planner_eval.plan.model import Call, Ref, Template, Unresolved
+from planner_eval.plan.walk import holds
+from planner_eval.prediction.pipeline import Called
+
+_QUOTED = re.compile(r"""["'`“”‘’]""")
+_LIST = re.compile(r"\[([^\[\]]*+)\]")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_LABEL = re.compile(r"^\s*(?:apis?|apps?|answer|functions?)\s*:\s*", re.IGNORECASE)
+_CALLS = re.compile(
+    r"```|<tool_call|<\|python_tag\|>|\[TOOL_CALLS\]|<function|<\|tool_call|<tool▁call|functools\[|\A\s*[\[{]"
+)
+"""How a text looks that holds calls and does not only speak of them."""
+
+_STEP = re.compile(
+    r"^[ \t*]*+Action[ \t*]*+:[ \t*]*+(?P<name>[^\n]*+)\n++"
+    r"[ \t*]*+Action[ _]Input[ \t*]*+:[\s*]*+(?P<input>.*+)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_FINAL = re.compile(
+    r"^[ \t*#]*+Final[ _]Answer[ \t*]*+:[ \t*]*+(?P<answer>.*+)", re.IGNORECASE | re.DOTALL | re.MULTILINE
+)
+_OBSERVED = re.compile(r"^[ \t*]*+Observation[ \t*]*+:", re.IGNORECASE | re.MULTILINE)
+
+
+def said(reply: Reply) -> str:
+    """The words of a reply; its calls as JSON where it has only calls.
+
+    >>> said(Reply("", (ToolCall("1", "f", '{"a": 1}'),)))
+    '[{"name": "f", "arguments": {"a": 1}}]'
+    """
+    if reply.text.strip() or not reply.tool_calls:
+        return reply.text
+    calls = [{"name": call.name, "arguments": arguments_of(call)} for call in reply.tool_calls]
+    return json.dumps(calls, ensure_ascii=False)
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """A call's arguments as data; the text itself where it is no JSON object."""
+    decoded = decoded_arguments(call.arguments)
+    return call.arguments if decoded is None else decoded
+
+
+def decoded_arguments(text: str) -> dict[str, Any] | None:
+    """Arguments written as JSON; nothing and ``null`` mean none. None where the text is no object.
+
+    >>> decoded_arguments(""), decoded_arguments("null"), decoded_arguments("[1]"), decoded_arguments("{")
+    ({}, {}, None, None)
+    """
+    if not text.strip():
+        return {}
+    if len(text) > DEFAULT_LIMITS.chars:
+        return None
+    try:
+        check_depth(text, DEFAULT_LIMITS)
+        value = json.loads(text)
+    except (ValueError, RecursionError, ParseError):
+        return None
+    return {} if value is None else value if isinstance(value, dict) else None
+
+
+# ---------------------------------------------------------------- lists of names
+def names_in(text: str) -> list[str]:
+    r"""The names that a text lists, in order, repeated ones again: JSON, brackets, commas or lines.
+
+    >>> names_in("['a','b']"), names_in("API: a, b"), names_in("- a\n- b"), names_in("Sure: [a]")
+    (['a', 'b'], ['a', 'b'], ['a', 'b'], ['a'])
+    """
+    text = without_thoughts(text)
+    found = _LIST.findall(text)
+    if found:
+        return _split(found[-1])
+    lines = [_LABEL.sub("", _BULLET.sub("", line)) for line in text.replace("```", "\n").splitlines()]
+    return [name for line in lines for name in _split(line)]
+
+
+def _split(listed: str) -> list[str]:
+    names = (
+        _QUOTED.sub("", name).strip().rstrip(".").removesuffix("()") for name in re.split(r"[,;]", listed)
+    )
+    return [name for name in names if name]
+
+
+class Names(NamedTuple):
+    """The names of a reply that are known, and those that are not, in the order of the reply."""
+
+    known: list[str]
+    unknown: list[str]
+
+
+def known_names(text: str, names: Collection[str]) -> Names:
+    """The listed names that are among some, whatever their case.
+
+    >>> known_names("[trains, Boats]", ["Trains"])
+    Names(known=['Trains'], unknown=['Boats'])
+    """
+    by_lower = {name.lower(): name for name in names}
+    listed = names_in(text)
+    known = [by_lower[name.lower()] for name in listed if name.lower() in by_lower]
+    return Names(known, [name for name in listed if name.lower() not in by_lower])
+
+
+# ---------------------------------------------------------------- calls
+class Said(NamedTuple):
+    """What a reply to an offer of tools says.
+
+    Args:
+        calls: The calls, by the names that the sample gives its tools.
+        text: The words beside them.
+        written: Where the calls were: ``"tool_calls"``, ``"text"``, or ``""`` where there are none.
+    """
+
+    calls: tuple[Called, ...]
+    text: str
+    written: str
+
+
+def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
+    r"""The calls of a reply: those of its ``tool_calls``, else those that its text holds in a fence or alone.
+
+    Small models answer an offer of tools with a fenced JSON text. Its calls count where all of them are of
+    tools on offer; prose that mentions a call is no call.
+
+    Args:
+        reply: The reply.
+        names: Name in the request → the sample's own.
+
+    >>> read_reply(Reply('```json\n{"name": "f", "arguments": {"a": 1}}\n```'), {"f": "f"}).calls
+    (Called(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
+    """
+    if reply.tool_calls:
+        made = [_called(call, names) for call in reply.tool_calls]
+        return Said(tuple(made), reply.text, "tool_calls")
+    found = _in_text(reply.text, names)
+    return Said(found, reply.text, "text") if found else Said((), reply.text, "")
+
+
+def _called(call: ToolCall, names: Mapping[str, str]) -> Called:
+    return Called(names.get(call.name, call.name), decoded_arguments(call.arguments), call.arguments, call.id)
+
+
+def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
+    if len(text) > DEFAULT_LIMITS.chars:
+        return ()
+    bare = without_thoughts(text)
+    if not _CALLS.search(bare):
+        return ()
+    try:
+        calls = parse(bare).calls
+    except (ParseError, RecursionError):
+        return ()
+    if not calls or any(call.tool not in names and call.name not in names for call in calls):
+        return ()
+    return tuple(_as_called(call, calls, names) for call in calls)
+
+
+def _as_called(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> Called:
+    arguments = {name: plain(value, calls) for name, value in call.arguments}
+    name = names.get(call.tool) or names[call.name]
+    return Called(name, arguments, json.dumps(arguments, ensure_ascii=False))
+
+
+def plain(value: Any, calls: Sequence[Call]) -> Any:
+    """A value of a plan as JSON data; a reference becomes the text ``$id.path$``."""
+    if isinstance(value, Ref):
+        return "$" + ".".join(map(str, (calls[value.call].id, *value.path))) + "$"
+    if isinstance(value, Unresolved):
+        return "$" + ".".join(map(str, (value.name, *value.path))) + "$"
+    if isinstance(value, Template):
+        return "".join(part if isinstance(part, str) else str(plain(part, calls)) for part in value.parts)
+    if isinstance(value, (list, dict)) and holds(value, (Ref, Unresolved, Template)):
+        if isinstance(value, list):
+            return [plain(item, calls) for item in value]
+        return {key: plain(item, calls) for key, item in value.items()}
+    return value
+
+
+# ---------------------------------------------------------------- ReAct
+class Step(NamedTuple):
+    """What a reply does in a ReAct run.
+
+    Args:
+        text: Its words, up to an observation that the model made up.
+        calls: The calls that it makes.
+        final: The final answer that it states; None where it states none.
+        written: As in :class:`Said`.
+    """
+
+    text: str
+    calls: tuple[Called, ...]
+    final: str | None
+    written: str
+
+
+def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
+    r"""The step that a reply takes; a call comes before a final answer that is stated with it.
+
+    >>> made_up = Reply('Action: f\nAction Input: {"a": 1}\nObservation: 2\nFinal Answer: 2')
+    >>> step = read_step(made_up, {"f": "f"})
+    >>> step.calls[0].arguments, step.final
+    ({'a': 1}, None)
+    >>> read_step(Reply("Thought: done\nFinal Answer: 2"), {}).final
+    '2'
+    """
+    if reply.tool_calls:
+        return Step(reply.text, read_reply(reply, names).calls, None, "tool_calls")
+    text = reply.text
+    made_up = _OBSERVED.search(text)
+    if made_up:
+        text = text[: made_up.start()].rstrip()
+    action, final = _STEP.search(text), _FINAL.search(text)
+    if action and not (final and final.start() < action.start()):
+        return Step(text, (_action(action, names),), None, "text")
+    if final:
+        return Step(text, (), final["answer"].strip(), "text")
+    found = _in_text(text, names)
+    return Step(text, found, None, "text" if found else "")
+
+
+def _action(found: re.Match[str], names: Mapping[str, str]) -> Called:
+    name = _QUOTED.sub("", found["name"]).strip("* ").removesuffix("()")
+    written = _unfenced(found["input"])
+    return Called(names.get(name, name), decoded_arguments(written), written)
+
+
+def _unfenced(text: str) -> str:
+    """JSON out of a fence, and without what follows the object."""
+    fenced = re.search(r"```(?:json)?\s*(.*?)```", text, re.DOTALL)
+    inner = (fenced[1] if fenced else text).strip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(inner)
+    except (ValueError, RecursionError):
+        return inner
+    return inner[:end]
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Each name once, in order of its first appearance."""
+    return list(dict.fromkeys(names))

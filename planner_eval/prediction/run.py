@@ -1,0 +1,276 @@
+"""Many samples through a pipeline at once: concurrency, rows in the samples' order, going on after a stop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+from planner_eval.base.errors import ModelError, PlanevalError
+from planner_eval.llm.kept import request_text
+from planner_eval.llm.replies import Model, Reply
+from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.pipeline import Act, Failure, Observed, Outcome, Request, Steps
+
+if TYPE_CHECKING:
+    from planner_eval.prediction.acting import Acting
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One sample to be asked.
+
+    Args:
+        id: The sample's.
+        begin: Begins its steps; each time anew.
+        acting: Opens what makes its calls, where the pipeline has them made.
+        task: What tells what is asked: an interrupted run goes on only with the same.
+        repetition: Which of several runs of the sample this is, counted from 0; None where there is one.
+    """
+
+    id: str
+    begin: Callable[[], Steps]
+    acting: Callable[[], Acting] | None = None
+    task: str = ""
+    repetition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom to ask, and how.
+
+    Args:
+        model: The model, by the number of the repetition.
+        router: The model that routes; None for the same.
+        sampling: What every request asks with.
+        concurrency: How many samples are under way at a time.
+        messages: Rows hold the messages of their requests, not only a hash.
+    """
+
+    model: Callable[[int], Model]
+    router: Callable[[int], Model] | None = None
+    sampling: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    concurrency: int = 8
+    messages: bool = True
+
+
+def keys(jobs: Iterable[Job]) -> list[str]:
+    """What tells the jobs apart: their ids, with a number where an id occurs again.
+
+    >>> keys([Job("a", iter), Job("a", iter), Job("b", iter)])
+    ['a', 'a#2', 'b']
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for job in jobs:
+        seen[job.id] = seen.get(job.id, 0) + 1
+        found.append(job.id if seen[job.id] == 1 else f"{job.id}#{seen[job.id]}")
+    return found
+
+
+async def run(
+    jobs: Sequence[Job],
+    asking: Asking,
+    journal: Journal,
+    *,
+    tell: Callable[[Mapping[str, Any]], None] = lambda row: None,
+) -> None:
+    """Ask every sample that the journal has no row of; each row is kept as soon as it is there.
+
+    Args:
+        jobs: The samples.
+        asking: Whom to ask, and how.
+        journal: What there is so far, entered.
+        tell: Is given each row.
+    """
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    pairs = zip(keys(jobs), jobs, strict=True)
+    todo = iter([(key, job) for key, job in pairs if not journal.finished(key, job.task)])
+
+    # Tools run in one thread: a sandbox serves one caller at a time.
+    with ThreadPoolExecutor(1) as hands:
+
+        async def work() -> None:
+            for key, job in todo:
+                row = await _Sample(key, job, asking, journal, hands).row()
+                journal.finish(key, row)
+                tell(row)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(asking.concurrency, len(jobs))):
+                    group.create_task(work())
+        except BaseExceptionGroup as several:  # a full disk stops all of them: the first says it
+            raise several.exceptions[0] from None
+
+
+def rows(jobs: Sequence[Job], journal: Journal) -> Iterator[dict[str, Any]]:
+    """The finished rows in the samples' order, without what differs from run to run of the same replies.
+
+    Args:
+        jobs: The samples.
+        journal: The run's.
+    """
+    for row in journal.rows(keys(jobs)):
+        row.pop("timing", None)
+        yield row
+
+
+class Rows(Sequence[dict[str, Any]]):
+    """The rows of a run's file, read when they are looked at.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._places = [0]
+        with path.open("rb") as file:
+            self._places += [file.tell() for _ in iter(file.readline, b"")]
+
+    def __len__(self) -> int:
+        return len(self._places) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        with self.path.open("rb") as file:
+            file.seek(self._places[range(len(self))[at]])
+            row: dict[str, Any] = json.loads(file.readline())
+            return row
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with self.path.open("rb") as file:
+            yield from map(json.loads, file)
+
+
+def write_rows(path: Path, jobs: Sequence[Job], journal: Journal) -> Rows:
+    """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
+    beside = path.with_suffix(".part")
+    with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows(jobs, journal))
+    beside.replace(path)
+    return Rows(path)
+
+
+class _Sample:
+    """One sample under way."""
+
+    def __init__(self, key: str, job: Job, asking: Asking, journal: Journal, hands: Executor) -> None:
+        self.key, self.job, self.asking, self.journal, self.hands = key, job, asking, journal, hands
+        self.kept = list(journal.replies(key))
+        self.requests: list[dict[str, Any]] = []
+        self.tries: list[int] = []
+        self.cached = 0
+        self.before: Sequence[Any] = ()
+
+    async def row(self) -> dict[str, Any]:
+        """The sample's row; whatever goes wrong, there is one."""
+        started = time.perf_counter()
+        try:
+            outcome = await self._outcome()
+        except ModelError as problem:
+            outcome = Outcome("", stop="failed", error=Failure(problem.code, str(problem)))
+        except Exception as problem:  # a reply that trips us is this sample's failure, not the run's
+            said = (
+                str(problem) if isinstance(problem, PlanevalError) else f"{type(problem).__name__}: {problem}"
+            )
+            outcome = Outcome("", stop="failed", error=Failure("failed", said[:500]))
+        seconds = round(time.perf_counter() - started, 3)
+        return self._as_row(outcome) | {
+            "timing": {"seconds": seconds, "tries": self.tries, "cached": self.cached}
+        }
+
+    async def _outcome(self) -> Outcome:
+        import asyncio
+
+        steps = self.job.begin()
+        acting = self.job.acting() if self.job.acting is not None else None
+        sent: Any = None
+        try:
+            while True:
+                step = steps.send(sent)
+                if isinstance(step, Request):
+                    sent = await self._ask(step)
+                elif isinstance(step, Act) and acting is not None:
+                    loop = asyncio.get_running_loop()
+                    sent = await loop.run_in_executor(self.hands, acting, step.calls)
+                else:
+                    sent = Observed(over=True)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        finally:
+            steps.close()
+
+    async def _ask(self, request: Request) -> Reply:
+        sampling = {**self.asking.sampling, **request.sampling}
+        asked = request_text(request.messages, request.tools, router=request.router or None, **sampling)
+        hash = blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        number = len(self.requests)
+        if number < len(self.kept) and self.kept[number].hash == hash:
+            reply = self.kept[number].reply
+            self.cached += 1
+        else:
+            del self.kept[number:]
+            choose = (self.asking.router if request.router else None) or self.asking.model
+            model = choose(self.job.repetition or 0)
+            reply = await model.complete(request.messages, request.tools, **sampling)
+            self.tries.append(reply.tries)
+            self.cached += reply.cached
+            self.journal.reply(self.key, number, hash, reply)
+        self.requests.append(self._logged(request, sampling, hash, reply))
+        return reply
+
+    def _logged(
+        self, request: Request, sampling: Mapping[str, Any], hash: str, reply: Reply
+    ) -> dict[str, Any]:
+        """What the row says of a request; of messages those that the request before did not have."""
+        logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
+        if self.asking.messages:
+            shared = 0
+            for one, other in zip(self.before, request.messages, strict=False):
+                if one != other:
+                    break
+                shared += 1
+            logged |= {"shared": shared, "messages": list(request.messages[shared:])}
+            if request.tools and not self.requests:
+                logged["tools"] = list(request.tools)
+        self.before = request.messages
+        calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
+        return logged | {
+            "reply": {"text": reply.text, **({"tool_calls": calls} if calls else {})},
+            "finish_reason": reply.finish_reason,
+            "usage": {"input": reply.usage.input_tokens, "output": reply.usage.output_tokens}
+            | ({"cost": reply.usage.cost} if reply.usage.cost is not None else {}),
+        }
+
+    def _as_row(self, outcome: Outcome) -> dict[str, Any]:
+        again = {} if self.job.repetition is None else {"repetition": self.job.repetition}
+        error = None if outcome.error is None else outcome.error._asdict()
+        return {
+            "id": self.job.id,
+            **again,
+            "task": self.job.task,
+            "prediction": outcome.prediction,
+            **outcome.beside,
+            "stages": dict(outcome.stages),
+            "stop": outcome.stop,
+            "error": error,
+            "requests": self.requests,
+        }

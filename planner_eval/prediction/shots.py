@@ -1,0 +1,208 @@
+"""Demonstrations: questions with their answers, chosen for each sample without a look at its gold."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval import dialects
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.benchmarks.gold import PREFIX, gold_samples
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.datasets.sample import Sample
+from planner_eval.dialects import read
+from planner_eval.prediction.setup import Example
+from planner_eval.prediction.tasks import QUESTIONS
+from planner_eval.prediction.visible import OWN
+
+WAYS = ("query", "structure", "random", "gold-apps")
+"""How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
+
+LEAK = "leak: apps"
+"""The mark of a run whose demonstrations were chosen by gold's apps."""
+
+SHOWN = {("flat", "appbench"), ("hierarchical", "appbench"), ("flat", "nestful"), ("flat", OWN)}
+"""The pipelines whose prompts show demonstrations, with the data sets."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Shots(NamedTuple):
+    """Which demonstrations are shown.
+
+    Args:
+        number: How many.
+        by: One of :data:`WAYS`.
+        source: Where they come from: data of the same benchmark, or a file of one's own tasks with their
+            answers; None for the samples themselves.
+        seed: Where random choices start.
+    """
+
+    number: int
+    by: str = "query"
+    source: str | None = None
+    seed: int = 0
+
+
+class Shot(NamedTuple):
+    """A demonstration that may be shown.
+
+    Args:
+        query: Its question.
+        answer: Its answer as it should be written.
+        words: Of its question.
+        structure: What other plans may have too: how many calls there are, and which takes from which.
+        apps: The apps that its plan uses.
+    """
+
+    query: str
+    answer: str
+    words: frozenset[str]
+    structure: str
+    apps: frozenset[str]
+
+
+class Pool(NamedTuple):
+    """The demonstrations there are, and how they are chosen."""
+
+    shots: tuple[Shot, ...]
+    asked: Shots
+
+    def about(self) -> dict[str, Any]:
+        """What decides which are chosen, as JSON data."""
+        found = blake2b(digest_size=16)
+        for one in self.shots:
+            found.update(repr(one[:2]).encode("utf-8", "backslashreplace"))
+        return {**self.asked._asdict(), "source": None, "pool": found.hexdigest()}
+
+    def chosen(self, query: str, apps: Collection[str] = ()) -> tuple[Example, ...]:
+        """The demonstrations for a question, the closest last; never one with the same question.
+
+        Args:
+            query: The question.
+            apps: Gold's apps, looked at by ``gold-apps`` alone.
+        """
+        mine = words(query)
+        others = [one for one in self.shots if one.words != mine]
+        found = self._ordered(others, query, mine, frozenset(apps))[: self.asked.number]
+        return tuple(Example(one.query, one.answer) for one in reversed(found))
+
+    def _ordered(
+        self, shots: list[Shot], query: str, mine: frozenset[str], apps: frozenset[str]
+    ) -> list[Shot]:
+        draw = random.Random(f"{self.asked.seed} {query}")
+        if self.asked.by in ("random", "gold-apps"):
+            draw.shuffle(shots)
+            same = [one for one in shots if one.apps == apps] if self.asked.by == "gold-apps" else shots
+            return same
+        shots.sort(key=lambda one: -alike(one.words, mine))
+        return shots if self.asked.by == "query" else list(_of_each_structure(shots))
+
+
+def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
+    """One of each structure, then a second of each, and so on; each time the first ones first.
+
+    >>> every = [Shot(query, "", frozenset(), query[0], frozenset()) for query in ("a1", "a2", "b1")]
+    >>> [one.query for one in _of_each_structure(every)]
+    ['a1', 'b1', 'a2']
+    """
+    groups: dict[str, list[Shot]] = {}
+    for one in shots:
+        groups.setdefault(one.structure, []).append(one)
+    for at in range(max(map(len, groups.values()), default=0)):
+        yield from (group[at] for group in groups.values() if at < len(group))
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, by which texts are alike."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def alike(some: frozenset[str], others: frozenset[str]) -> float:
+    """How many words two texts have in common, of all that they have.
+
+    >>> alike(words("book a room"), words("Book a table!"))
+    0.5
+    """
+    return len(some & others) / (len(some | others) or 1)
+
+
+# ---------------------------------------------------------------- where they come from
+def read_pool(
+    asked: Shots, form: str, samples: Sequence[Sample], source: str, *, dialect: str, cache: str | None
+) -> Pool:
+    """The demonstrations there are.
+
+    Args:
+        asked: Which are shown.
+        form: The data set.
+        samples: The samples that are asked, and those left out of the run: the pool where no other is named.
+        source: Where these come from, in the user's words.
+        dialect: The notation that is asked for, of tasks of one's own.
+        cache: The cache folder of data sets.
+
+    Raises:
+        InputError: there are fewer than are wanted; or gold's apps are to choose where there are none.
+    """
+    if asked.by == "gold-apps" and form != "appbench":
+        raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
+    where = asked.source or source
+    if form == OWN:
+        if not where:
+            raise InputError("the tasks come from no file: name the demonstrations with --demos FILE")
+        shots = tuple(_of_file(where, dialect))
+    else:
+        bench = BENCHMARKS[form]
+        found = samples if asked.source is None else gold_samples(bench, where, cache=cache)
+        told = ((sample.query, bench.gold_text(sample), apps_of(sample)) for sample in found)
+        shots = tuple(_shot(query, text, apps) for query, text, apps in told if query and text)
+    if len(shots) < asked.number + (asked.source is None):
+        raise InputError(
+            f"{where.removeprefix(PREFIX)} has {len(shots)} demonstrations, and {asked.number} of others are "
+            "wanted: name more with --demos FILE"
+        )
+    return Pool(shots, asked)
+
+
+def _of_file(where: str, dialect: str) -> Iterator[Shot]:
+    from planner_eval.records.several import read_path
+
+    if not Path(where).exists():
+        raise InputError(f"there is no file {where}")
+    notation = dialects.get(dialect)
+    if notation.write is None:
+        raise InputError(f"demonstrations cannot be shown in {dialect}, which is not written")
+    for record in read_path(where, role="gold").records:
+        query = next((record.fields[key] for key in QUESTIONS if isinstance(record.fields.get(key), str)), "")
+        if record.error is not None or not query:
+            why = str(record.error).split("\n")[0] if record.error else "there is no question"
+            raise InputError(f"{record.where}: this is no demonstration: {why}")
+        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
+        try:
+            yield _shot(query, notation.write(read.parse(text)))
+        except PlanevalError as problem:
+            said = str(problem).split("\n")[0]
+            raise InputError(f"{record.where}: its answer cannot be shown in {dialect}: {said}") from None
+
+
+def _shot(query: str, answer: str, apps: frozenset[str] = frozenset()) -> Shot:
+    return Shot(query, answer, words(query), _structure(answer), apps)
+
+
+def _structure(answer: str) -> str:
+    try:
+        plan = read.parse(answer)
+    except PlanevalError:
+        return ""
+    return f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
+
+
+def apps_of(sample: Sample) -> frozenset[str]:
+    """The apps that a sample's gold uses; none where its data set has no apps."""
+    gold = sample.gold if isinstance(sample.gold, dict) else {}
+    return frozenset(map(str, gold.get("used_app") or ()))

@@ -1,0 +1,284 @@
+"""Models run on samples."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache as remembered
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.datasets.files import load_json
+from planner_eval.engine.stopping import Ending
+from planner_eval.execution.sandbox import Sandbox
+from planner_eval.llm.bridge import Bridge
+from planner_eval.llm.client import Client
+from planner_eval.llm.kept import Kept
+from planner_eval.llm.replies import Model
+from planner_eval.prediction.candidates import Choice
+from planner_eval.prediction.folder import Asked, finish, journal_of
+from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.prepare import Prepared, as_shown, prepare
+from planner_eval.prediction.run import Asking, Job, keys, run
+from planner_eval.prediction.setup import Setup, sampling_of
+from planner_eval.prediction.shots import Shots
+from planner_eval.prediction.tasks import read_tasks
+from planner_eval.verbs.catalogs import read_catalog
+from planner_eval.verbs.running import tool_source
+
+_USUAL = Setup()
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Endpoint(NamedTuple):
+    """How models are reached.
+
+    Args:
+        url: The server; None for the ``openai`` package's default.
+        timeout: The longest silence, in seconds.
+        deadline: The longest time for one request in all, in seconds.
+        retries: How many more times to ask after a failure that may pass.
+        cache: The file that keeps every answer.
+        replay: Answer from that file alone, without a network.
+    """
+
+    url: str | None = None
+    timeout: float = 60.0
+    deadline: float = 600.0
+    retries: int = 5
+    cache: str | os.PathLike[str] | None = None
+    replay: bool = False
+
+
+_HERE = Endpoint()
+
+
+def prepare_run(
+    samples: Any,
+    *,
+    pipeline: str | None = None,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    setup: Setup = _USUAL,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    data_cache: str | None = None,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+) -> Prepared:
+    """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
+    source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
+    tasks = read_tasks(source, benchmark, cache=data_cache)
+    tools = None if catalog is None else _catalog(catalog, tasks.form)
+    named = source if isinstance(source, str) else ""
+    return prepare(
+        tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named,
+        shots=shots, choice=choice, cache=data_cache,
+    )  # fmt: skip
+
+
+def first_requests(prepared: Prepared, *, sampling: Mapping[str, Any] = _NOTHING) -> Iterator[dict[str, Any]]:
+    """The first request of each sample with its length in characters; nothing is asked.
+
+    Args:
+        prepared: What :func:`prepare_run` gave.
+        sampling: What requests say beside the usual.
+
+    >>> ready = prepare_run([{"id": "a", "query": "Now?"}], catalog=[{"name": "now", "description": "Now."}])
+    >>> [request["stage"] for request in first_requests(ready)]
+    ['plan']
+    """
+    chosen = sampling_of(prepared.form, sampling)
+    for sample, request in prepared.first_requests():
+        yield as_shown(sample, request, chosen)
+
+
+def predict(
+    samples: Any,
+    model: str | Model,
+    *,
+    pipeline: str | None = None,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    endpoint: Endpoint = _HERE,
+    router: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    setup: Setup = _USUAL,
+    sampling: Mapping[str, Any] = _NOTHING,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    repeat: int = 1,
+    concurrency: int = 8,
+    tools: Any = None,
+    isolation: str | None = None,
+    messages: bool = True,
+    shots: Shots | None = None,
+    choice: Choice | None = None,
+    data_cache: str | None = None,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Sequence[dict[str, Any]]:
+    """Ask a model for the plans of samples.
+
+    Args:
+        samples: The name of a data set, a file of tasks of one's own, or such tasks in memory; what
+            :func:`prepare_run` gave is taken as it is.
+        model: The model's name at the endpoint; or anything with a ``complete`` like
+            :class:`planner_eval.llm.Model`.
+        pipeline: How to ask: ``"flat"``, ``"react"`` …; the data set's usual way when left out.
+        benchmark: Whose data `samples` is, where that is a folder or a file of published data.
+        catalog: The tools on offer, where the samples bring none.
+        endpoint: How models are reached by name.
+        router: The model that routes, where the pipeline has two stages; the same when left out.
+        out: The folder of the run: the same call again goes on where it stopped.
+        setup: What the pipeline is told: prompts, how tools are listed, examples.
+        sampling: What requests say beside the usual, by name; None leaves something out.
+        ids: Only the samples of these ids.
+        limit: Only so many samples, the first.
+        repeat: How often each sample is asked.
+        concurrency: How many samples are under way at a time.
+        tools: What calls are made with, where the pipeline makes them; as for :func:`planner_eval.execute`.
+        isolation: Where these tools run.
+        messages: Rows hold the messages of their requests, not only a hash.
+        shots: Which demonstrations are shown.
+        choice: Which tools are on offer, where not those that the samples have.
+        data_cache: The cache folder of data sets, where it is not the usual one.
+        tell: Is told how many samples are done, and of how many.
+
+    Returns:
+        A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
+        A sample that could not be asked has a row that says why. Rows of a folder are read when they are
+        looked at.
+
+    Raises:
+        InputError: something is wrong that can be known before anything is asked.
+        ModelError: the model cannot be asked at all: the package or the key is missing.
+
+    >>> from planner_eval.llm import Reply
+    >>> class Echo:
+    ...     async def complete(self, messages, tools=None, **sampling):
+    ...         return Reply("now()")
+    >>> tool = {"name": "now", "description": "The time."}
+    >>> predict([{"id": "a", "query": "What time is it?", "tools": [tool]}], Echo())[0]["prediction"]
+    'now()'
+    """
+    ready = samples
+    if not isinstance(samples, Prepared):
+        ready = prepare_run(
+            samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
+            setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
+        )  # fmt: skip
+    chosen = sampling_of(ready.form, sampling)
+    asking = Asking(
+        _model(model, endpoint), _model(router, endpoint) if router else None, chosen, concurrency, messages
+    )
+    named = model if isinstance(model, str) else type(model).__name__
+    spec = tools if isinstance(tools, str) else None
+    about = ready.about(model=named, router=router, sampling=chosen, repeat=repeat, tools=spec)
+    folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
+    with folder as place, _tools(ready, tools, isolation) as box:
+        jobs = ready.jobs(box, repeat=repeat)
+        asked = Asked.about(ready.source, len(jobs), about)
+        with journal_of(place, asked) as journal, Ending():
+            _wait(_run(jobs, asking, journal, tell))
+            found = finish(place, asked, jobs, journal)
+        return found if out is not None else list(found)
+
+
+async def _run(jobs: list[Job], asking: Asking, journal: Journal, tell: Callable[[int, int], None]) -> None:
+    done = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
+    tell(done, len(jobs))
+
+    def one_more(_row: Mapping[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        tell(done, len(jobs))
+
+    opened = [asking.model(0), *([asking.router(0)] if asking.router else [])]
+    try:
+        for each in opened:
+            if done < len(jobs):
+                _ready(each)
+        await run(jobs, asking, journal, tell=one_more)
+    finally:
+        for each in opened:
+            await _close(each)
+
+
+def _ready(model: Model) -> None:
+    """Refuse a model that cannot be asked at all."""
+    if isinstance(model, Kept):
+        model.check()
+        model = model.model or model
+    if isinstance(model, Client):
+        model.ready()
+
+
+async def _close(model: Model) -> None:
+    if isinstance(model, Kept):
+        model.close()
+        model = model.model or model
+    if isinstance(model, Client):
+        await model.close()
+
+
+def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
+    """The model by the number of the repetition, which a cache keeps apart."""
+    if endpoint.replay and endpoint.cache is None:
+        raise InputError("a replay needs the cache whose answers it replays")
+    asked: Model | None = None
+    if not endpoint.replay:
+        asked = _client(model, endpoint) if isinstance(model, str) else model
+    path = endpoint.cache
+    if path is None:
+        assert asked is not None, "only a replay asks nobody"
+        only: Model = asked
+        return lambda repetition: only
+    name = model if isinstance(model, str) else type(model).__name__
+    return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
+
+
+def _client(name: str, at: Endpoint) -> Client:
+    """The client; a server that is named may need no key, which the package wants all the same."""
+    key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
+    return Client(name, at.url, key, at.timeout, at.deadline, at.retries)
+
+
+def _catalog(catalog: Any, form: str) -> Any:
+    """The tools for samples that bring none: AppBench's as they stand, others as a catalog."""
+    if form == "appbench" and isinstance(catalog, (str, os.PathLike)):
+        return load_json(Path(catalog))
+    return catalog if form == "appbench" else read_catalog(catalog)
+
+
+def _tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:
+    if not ready.pipeline.acts or ready.form == "complexfuncbench":
+        if tools is not None:
+            raise InputError(f"--tools has no effect: {ready.pipeline.name} makes no calls of {ready.form}")
+        return nullcontext()
+    wanted = tools if tools is not None else "nestful" if ready.form == "nestful" else None
+    if ready.pipeline.name != "react" and not ready.setup.makes_calls:
+        return nullcontext()
+    if wanted is None:
+        raise InputError(
+            f"{ready.pipeline.name} makes calls: name the tools that make them with --tools SPEC"
+        )
+    return Sandbox(tool_source(wanted), level=isolation)
+
+
+def _wait(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also where a loop runs already, as in a notebook."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+
+    async def nothing() -> None:
+        pass
+
+    Bridge(nothing).run(work)

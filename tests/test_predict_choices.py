@@ -1,0 +1,208 @@
+"""planeval predict: demonstrations and the tools on offer, chosen for each sample."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.base.resources import folder
+from planner_eval.datasets.sample import Sample
+from planner_eval.llm.kept import request_text
+from planner_eval.prediction.candidates import Choice, gold_tools
+from planner_eval.prediction.prepare import Prepared, prepare
+from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.shots import SHOWN, Shots
+from planner_eval.prediction.tasks import Tasks
+from tests.prediction_samples import OWN_TOOLS, own_samples, without_gold
+from tests.test_predict import planeval
+
+SAMPLES = folder("data") / "samples"
+NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
+
+
+def asked(*argv: str) -> list[dict[str, Any]]:
+    done = planeval(*argv)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def said(request: dict[str, Any]) -> str:
+    return "\n".join(message["content"] for message in request["messages"])
+
+
+# ---------------------------------------------------------------- demonstrations
+def test_demonstrations_are_of_other_samples(tmp_path: Path) -> None:
+    samples = {sample.id: sample for sample in own_samples("nestful")}
+    found = asked(*NESTFUL, "--shots", "2")
+    assert len(found) == len(samples) == 3
+    for request in found:
+        text = said(request)
+        assert text.count("#Example-") == 2
+        for name, sample in samples.items():
+            shown = f"Input: {sample.query}\nOutput: {json.dumps(sample.gold, ensure_ascii=False)}"
+            assert (shown in text) == (name != request["id"])
+
+
+def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(tmp_path: Path) -> None:
+    demos = [
+        ("Roll the dice once", '[{"name": "roll.dice", "arguments": {}}]'),
+        ("Roll the dice", '[{"name": "roll.dice", "arguments": {"n": 1}}]'),
+        ("What is the rate", '[{"name": "get_rate", "arguments": {}}, {"name": "f", "arguments": {}}]'),
+    ]
+    file = tmp_path / "demos.jsonl"
+    file.write_text(
+        "".join(json.dumps({"id": n, "query": q, "gold": a}) + "\n" for n, (q, a) in enumerate(demos))
+    )
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text(json.dumps({"id": "t", "query": "Roll the dice twice", "tools": OWN_TOOLS}) + "\n")
+    base = ["predict", str(tasks), "--dry-run", "--demos", str(file), "--shots"]
+    (text,) = map(said, asked(*base, "2"))
+    assert text.index("Roll the dice once") < text.index("Roll the dice\n")
+    assert "What is the rate" not in text
+    (text,) = map(said, asked(*base, "2", "--demo-by", "structure"))
+    assert ("What is the rate" in text, "Roll the dice once" in text) == (True, False)
+    (text,) = map(said, asked(*base, "1", "--dialect", "appbench"))
+    assert "Output: roll.dice(#n=1)" in text
+    drawn = {
+        tuple(q for q, _ in demos if q + "\n" in said(one))
+        for seed in range(9)
+        for one in asked(*base, "1", "--demo-by", "random", "--seed", str(seed))
+    }
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "what"),
+    [
+        (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
+        (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
+        (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
+        (["--shots", "1", "--pipeline", "react"], "the prompts of react show no demonstrations"),
+        (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
+        (["--closeness", "close"], "--closeness applies only with --distractors N"),
+        (["--seed", "1"], "--seed applies only with"),
+        (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
+    ],
+)
+def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
+    done = planeval(*NESTFUL, *argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert what in done.stderr
+
+
+def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
+    samples = own_samples("appbench")
+    twin = replace(samples[0], id="twin", query="Another question of the same apps?")
+    tasks = Tasks("appbench", [*samples, twin])
+    ready = prepare(tasks, "flat", Setup(), shots=Shots(1, "gold-apps"))
+    assert ready.about()["gold"] == ["leak: apps"]
+    first = next(iter(ready.first_requests())).request
+    assert not isinstance(first, str)
+    assert first.messages[1]["content"] == twin.query
+
+
+# ---------------------------------------------------------------- the law
+def requests_of(ready: Prepared) -> list[str]:
+    found = []
+    for _, request in ready.first_requests():
+        assert not isinstance(request, str), request
+        found.append(request_text(request.messages, request.tools, **request.sampling))
+    return found
+
+
+@pytest.mark.parametrize("by", ["query", "structure", "random"])
+@pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
+def test_gold_never_reaches_a_prompt_with_demonstrations(
+    name: str, form: str, by: str, tmp_path: Path
+) -> None:
+    samples = own_samples(form)
+    demos = tmp_path / "demos.jsonl"
+    demos.write_text(
+        "".join(json.dumps({"query": f"{s.query} {n}", "gold": "f()"}) + "\n" for n, s in enumerate(samples))
+    )
+    where = {"source": str(demos) if form == "own" else str(SAMPLES / form)}
+    for at, sample in enumerate(samples):
+        other = replace(without_gold(sample, form), gold=samples[at - 1].gold)
+        bare = [*samples[:at], other, *samples[at + 1 :]]
+        for source in (where["source"], None if form != "own" else where["source"]):
+            found = [
+                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)))[at]
+                for each in (samples, bare)
+            ]
+            assert found[0] == found[1]
+
+
+# ---------------------------------------------------------------- the tools on offer
+def tool_names(request: dict[str, Any]) -> list[str]:
+    text = said(request)
+    line = next(one for one in text.splitlines() if one.startswith("[{"))
+    return [tool["name"] for tool in json.loads(line)]
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_gold_s_tools_are_on_offer_with_as_many_others(closeness: str) -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    orders = set()
+    for seed in "012345":
+        argv = [*NESTFUL, "--distractors", "1", "--closeness", closeness, "--seed", seed]
+        found = asked(*argv)
+        assert found == asked(*argv)
+        for request in found:
+            names = tool_names(request)
+            assert gold[request["id"]] < set(names)
+            assert len(names) == len(set(names)) == len(gold[request["id"]]) + 1
+        orders.add(tuple(tool_names(found[0])))
+    assert len(orders) > 1
+
+
+def tool(name: str, described: str, *parameters: str) -> dict[str, Any]:
+    return {"name": name, "description": described, "parameters": dict.fromkeys(parameters, "string")}
+
+
+def test_close_tools_come_first() -> None:
+    tools = [
+        tool("getShift", "The shift of a person", "person", "day"),
+        tool("swapShift", "Swap the shift of a person", "one", "other"),
+        tool("payBill", "Pay money", "person", "day"),
+        tool("openDoor", "Open a door", "door"),
+    ]
+    gold = {"API": ["getShift"], "parameters": [{}]}
+    sample = Sample("a", "Who works?", tools, gold, extra={"difficulty": "easy"})
+
+    def first(closeness: str) -> set[str]:
+        ready = prepare(Tasks("callnavi", [sample]), "flat", Setup(), choice=Choice(1, closeness))
+        (found,) = ready.tasks
+        assert not isinstance(found, str)
+        return {each["name"] for each in found.tools}
+
+    assert first("close") == {"getShift", "swapShift"}
+    assert first("same-signature") == {"getShift", "payBill"}
+
+
+def test_a_budget_leaves_others_out_and_never_gold() -> None:
+    gold = {sample.id: gold_tools(sample, "nestful") for sample in own_samples("nestful")}
+    sizes = []
+    for budget in ("200", "400", "100000"):
+        found = asked(*NESTFUL, "--budget", budget, "--id", next(iter(gold)))
+        assert gold[found[0]["id"]] <= set(tool_names(found[0]))
+        sizes.append(len(tool_names(found[0])))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
+
+
+def test_the_order_of_tools_tells_nothing_of_gold() -> None:
+    """Over many seeds a gold tool stands anywhere."""
+    sample = own_samples("nestful")[0]
+    name = min(gold_tools(sample, "nestful"))
+    places = set()
+    for seed in random.Random(0).sample(range(1000), 40):
+        ready = prepare(Tasks("nestful", [sample]), "flat", Setup(), choice=Choice(None, seed=seed))
+        (found,) = ready.tasks
+        assert not isinstance(found, str)
+        places.add([each["name"] for each in found.tools].index(name))
+    assert places == set(range(len(sample.tools)))

@@ -1,0 +1,587 @@
+"""Pipelines: what they ask, never from gold; what they make of replies, good and bad."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_eval.base.errors import InputError
+from planner_eval.datasets.sample import Sample
+from planner_eval.llm import Reply, ToolCall
+from planner_eval.llm.kept import request_text
+from planner_eval.prediction.pipeline import Act, Observed, Request
+from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
+from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts, sampling_of
+from planner_eval.prediction.visible import OWN, visible
+from tests.conftest import ROOT
+from tests.prediction_samples import (
+    FORMS,
+    OWN_TOOLS,
+    appbench_catalogue,
+    listed,
+    own_samples,
+    published_samples,
+    task_of,
+    through,
+    tool_names,
+    without_gold,
+)
+
+SETUP = Setup()
+
+
+def called(name: str, arguments: Any, text: str = "") -> Reply:
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return Reply(text, (ToolCall("c1", name, written),), finish_reason="tool_calls")
+
+
+def run(name: str, sample: Sample, form: str, *replies: str | Reply, setup: Setup = SETUP) -> Any:
+    return through(PIPELINES[name].steps(task_of(sample, form), setup), listed(*replies))
+
+
+def first(form: str) -> Sample:
+    return own_samples(form)[0]
+
+
+# ---------------------------------------------------------------- what is asked
+def as_text(request: Request) -> str:
+    head = [f"stage {request.stage}", *(["router"] if request.router else [])]
+    head += [f"{name} {value!r}" for name, value in request.sampling.items()]
+    parts = [f"=== {', '.join(head)}"]
+    for message in request.messages:
+        content = message.get("content")
+        beside = {key: value for key, value in message.items() if key not in ("role", "content")}
+        parts += [f"--- {message['role']}{' ' + json.dumps(beside) if beside else ''}", str(content)]
+    if request.tools:
+        parts += ["--- tools", *(json.dumps(tool, ensure_ascii=False) for tool in request.tools)]
+    return "\n".join(parts)
+
+
+def scripted(form: str, task: Any) -> Callable[[Request, int], Reply]:
+    """Replies that lead through every stage: names, lines, calls, and an end."""
+    name = next(iter(tool_names(task)))
+
+    def reply(request: Request, number: int) -> Reply:
+        if request.stage in ("apps", "route"):
+            return Reply("[Trams, Library]" if form == "appbench" else f'["{name}"]')
+        if request.stage == "agent":
+            return Reply("[ticket = ride(#to=?)]")
+        if request.stage == "agent-again":
+            return Reply("[ticket = ride(#to=branch)]")
+        if request.stage == "backward":
+            return Reply('{"API": [], "parameters": []}' + (" <!stop>" if number == 2 else ""))
+        if request.stage == "step":
+            return Reply(
+                f"Thought: a\nAction: {name}\nAction Input: {{}}\nObservation: 7"
+                if not number
+                else "Final Answer: 7"
+            )
+        if request.stage == "call" and not number:
+            return called(request.tools[0]["function"]["name"] if request.tools else "f", {"a": 1})
+        return Reply("Done.")
+
+    return reply
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+def test_prompts_are_golden(name: str, form: str, request: pytest.FixtureRequest) -> None:
+    shown = []
+    for sample in own_samples(form)[:3]:
+        task = task_of(sample, form)
+        requests, _, _ = through(PIPELINES[name].steps(task, SETUP), scripted(form, task))
+        shown.append("\n".join([f"##### {sample.id}", *map(as_text, requests)]))
+    found = "\n".join(shown) + "\n"
+    path = ROOT / "tests" / "cases" / "prompts" / f"{name}-{form}.txt"
+    if request.config.getoption("--update-cases"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------- gold never reaches a prompt
+WORDS = [
+    "[Trams, Library]",
+    "",
+    "[x = ride(#to=?)]",
+    '{"API": ["a"], "parameters": [{}]} <!stop>',
+    "Final Answer: 1",
+]
+
+
+def wild(seed: str, task: Any) -> Callable[[Request, int], Reply]:
+    """Replies drawn at random, the same for the same seed: texts, names of tools, calls."""
+    draw = random.Random(seed)
+    names = list(tool_names(task))
+
+    def reply(request: Request, number: int) -> Reply:
+        kind = draw.randrange(5) if number < 6 else 4
+        name = draw.choice(names)
+        if kind == 0:
+            return called(name, {"a": draw.randrange(9)}, draw.choice(WORDS))
+        if kind == 1:
+            return Reply(f'["{name}"]')
+        if kind == 2:
+            return Reply(f"Action: {name}\nAction Input: {{}}")
+        return Reply(draw.choice(WORDS))
+
+    return reply
+
+
+def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -> list[str]:
+    task = task_of(sample, form)
+    requests, _, _ = through(PIPELINES[name].steps(task, setup), wild(seed, task))
+    return [request_text(each.messages, each.tools, **each.sampling, stage=each.stage) for each in requests]
+
+
+def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
+    """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
+    for sample in samples:
+        for setup in (SETUP, Setup(official=True, examples=(Example("q", "a"),))):
+            for seed in ("1", "2"):
+                real = requests_of(name, sample, form, seed, setup)
+                assert real == requests_of(name, without_gold(sample, form), form, seed, setup)
+                assert real
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+def test_gold_never_reaches_a_prompt(name: str, form: str) -> None:
+    hold_the_law(name, form, own_samples(form))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+def test_gold_of_published_samples_never_reaches_a_prompt(name: str, form: str, reference: Path) -> None:
+    if form in (OWN, "complexfuncbench"):
+        pytest.skip("none is at hand")
+    samples = published_samples(form, reference)
+    hold_the_law(name, form, samples[:: max(1, len(samples) // 40)])
+
+
+def test_the_law_would_notice_gold() -> None:
+    sample = first("callnavi")
+    assert without_gold(sample, "callnavi").gold != sample.gold
+    leaking = visible(Sample(sample.id, f"{sample.query} {sample.gold}", sample.tools), "callnavi")
+    (asked,), _, _ = through(PIPELINES["flat"].steps(leaking, SETUP), listed(""))
+    assert str(sample.gold) in asked.messages[0]["content"]
+
+
+def test_a_task_holds_no_more_than_may_be_seen() -> None:
+    canary = "canary-7c1"
+    for form in USUAL:
+        sample = first(form)
+        kept = {key: sample.extra[key] for key in ("messages",) if key in sample.extra}
+        marked = Sample(
+            canary, sample.query, sample.tools, {canary: canary}, canary, canary, {canary: canary, **kept}
+        )
+        assert canary not in repr(visible(marked, form))
+
+
+# ---------------------------------------------------------------- flat
+def test_what_a_model_writes_is_the_answer_unchanged() -> None:
+    text = "  Sure!\n```\nTrams: [x = ride(#to='a')]\n```  "
+    (asked,), _, outcome = run("flat", first("appbench"), "appbench", text)
+    assert outcome.prediction == text
+    assert [message["role"] for message in asked.messages] == ["system", "user"]
+    assert (
+        "Library: {'desc': 'books to borrow', 'base_required_arguments': {}" in asked.messages[0]["content"]
+    )
+
+
+def test_calls_without_words_are_no_empty_answer() -> None:
+    _, _, outcome = run("flat", first("nestful"), "nestful", called("add", {"arg_0": 1}))
+    assert json.loads(outcome.prediction) == [{"name": "add", "arguments": {"arg_0": 1}}]
+
+
+def test_demonstrations_stand_where_each_benchmark_has_them() -> None:
+    setup = Setup(examples=(Example("Which?", "A: [b = c()]"), Example("{query}", "{tools}")))
+    (asked,), _, _ = run("flat", first("appbench"), "appbench", "", setup=setup)
+    assert [m["role"] for m in asked.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    (asked,), _, _ = run("flat", first("nestful"), "nestful", "", setup=setup)
+    assert "#Example-2\nInput: {query}\nOutput: {tools}" in asked.messages[0]["content"]
+
+
+def test_references_are_explained_only_on_demand() -> None:
+    (plain,), _, _ = run("flat", first("nestful"), "nestful", "")
+    (more,), _, _ = run("flat", first("nestful"), "nestful", "", setup=Setup(explain_references=True))
+    assert ".result$" not in plain.messages[0]["content"]
+    assert "$var_1.result$" in more.messages[0]["content"]
+
+
+def test_official_nestful_shows_the_tools_as_the_published_code_does() -> None:
+    sample = first("nestful")
+    (asked,), _, _ = run("flat", sample, "nestful", "", setup=Setup(official=True))
+    assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
+
+
+@pytest.mark.parametrize("way", ["json", "docstring", "lines", "yaml"])
+def test_own_tools_are_listed_in_any_way(way: str) -> None:
+    (asked,), _, _ = run("flat", first(OWN), OWN, "", setup=Setup(listing=way, dialect="hermes"))
+    assert "get_rate" in asked.messages[0]["content"]
+    assert "<tool_call>" in asked.messages[0]["content"]
+
+
+def test_a_way_of_listing_that_is_none_is_said() -> None:
+    with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
+        run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
+
+
+# ---------------------------------------------------------------- hierarchical
+@pytest.mark.parametrize(
+    ("text", "apps", "unknown"),
+    [
+        ("[Trams, Library]", ["Trams", "Library"], []),
+        ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
+        ('```json\n["Shops"]\n```', ["Shops"], []),
+        ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
+        ("- Library\n- Cinema", ["Library"], ["Cinema"]),
+        ("Apps: Library, Trams.", ["Trams", "Library"], []),
+    ],
+)
+def test_the_apps_that_a_model_names_are_those_it_is_shown(
+    text: str, apps: list[str], unknown: list[str]
+) -> None:
+    requests, _, outcome = run("hierarchical", first("appbench"), "appbench", text, "lines")
+    assert (outcome.stages["apps"], outcome.stages["unknown"], outcome.prediction) == (apps, unknown, "lines")
+    shown = requests[1].messages[0]["content"]
+    assert [app for app in ("Trams", "Library", "Shops", "Garden") if f"{app}: {{'desc'" in shown] == apps
+    assert outcome.beside == {"first_step_apps": apps}
+
+
+def test_a_first_stage_without_an_app_is_asked_otherwise_and_then_given_up() -> None:
+    requests, _, outcome = run("hierarchical", first("appbench"), "appbench", *["none"] * 5, "lines")
+    assert [request.sampling.get("seed") for request in requests] == [None, 1, 2, 3, 4, None]
+    assert [request.sampling.get("temperature") for request in requests] == [None, *[0.5] * 4, None]
+    assert outcome.stages["fallback"] == "all_apps"
+    assert outcome.stages["apps"] == ["Trams", "Library", "Shops", "Garden"]
+
+
+def test_the_official_first_stage_finds_apps_by_substring_and_character() -> None:
+    setup = Setup(official=True)
+    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "no Trams here", "", setup=setup)
+    assert outcome.stages["apps"] == ["Trams"]
+    _, _, outcome = run("hierarchical", first("appbench"), "appbench", '["zz"]', "", setup=setup)
+    assert outcome.stages["fallback"] == "all_apps"
+    _, _, outcome = run("hierarchical", first("appbench"), "appbench", "gg b", "", setup=setup)
+    assert outcome.stages["apps"] == ["Library"]
+
+
+def test_apps_stand_in_the_published_order() -> None:
+    from planner_eval.prediction.listing import app_lines
+
+    apps = [
+        {"app": name, "description": name.lower(), "apis": []} for name in ("Buses", "Hotels", "Rents", "Own")
+    ]
+    other = {"app": "WeChat", "listed_in_benchmark": False}
+    assert app_lines({"apps": [*apps, other]}).split(" \n\n ") == [
+        "Hotels: hotels", "Rents: rents", "Buses: buses", "Own: own", "",
+    ]  # fmt: skip
+
+
+def test_the_published_catalogue_is_shown_as_published(reference: Path) -> None:
+    from planner_eval.prediction.listing import app_catalogue, app_lines
+
+    data = json.loads((reference / "datasets" / "appbench" / "catalogue.json").read_text(encoding="utf-8"))
+    assert (len(app_lines(data)), len(app_catalogue(data))) == (1_237, 34_271)
+    assert app_catalogue(data, ["Weather"]).startswith(
+        "Weather: {'desc': 'check the weather for any place and any date', 'base_required_arguments': {}, "
+        "'APIs': {'getweather': {'desc': 'get the weather of a certain location on a date', "
+        "'is_transactional': False, "
+        "'additional_required_arguments': {'city (str)': 'name of the city'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("domain", "size"), [("bank", 22_207), ("telecommunications", 20_676), ("hr", 5_539), ("hospital", 5_136)]
+)
+def test_callnavi_s_lists_are_shown_as_published(domain: str, size: int, reference: Path) -> None:
+    from planner_eval.prediction.listing import as_docstrings
+
+    tools = next(s.tools for s in published_samples("callnavi", reference) if s.category == domain)
+    assert len(as_docstrings(tools)) == size
+
+
+# ---------------------------------------------------------------- routing
+def test_the_router_s_names_are_all_that_the_second_request_shows() -> None:
+    requests, _, outcome = run(
+        "route-then-fill",
+        first("callnavi"),
+        "callnavi",
+        "['swapShift', 'fly', 'getShift', 'swapShift']",
+        "{}",
+    )
+    assert [request.router for request in requests] == [True, False]
+    shown = requests[1].messages[0]["content"]
+    assert shown.index('"swapShift"') < shown.index('"getShift"')
+    assert shown.count('"swapShift"') == 1
+    assert "countHours" not in shown
+    assert outcome.stages["unknown"] == ["fly"]
+    assert outcome.stages["route"] == ["swapShift", "getShift", "swapShift"]
+
+
+@pytest.mark.parametrize("text", ["", "I cannot.", "[]", '["fly"]'])
+def test_no_route_is_an_answer_that_says_so(text: str) -> None:
+    requests, _, outcome = run("route-then-fill", first("callnavi"), "callnavi", text)
+    assert len(requests) == 1
+    assert (outcome.prediction, outcome.error.code) == ("", "no_route")
+
+
+def test_backward_is_one_chat_that_ends_at_the_stop_word() -> None:
+    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "C <!stop> ", "D")
+    assert [len(request.messages) for request in requests] == [1, 3, 5]
+    assert (outcome.prediction, outcome.stop) == ("C", "stop_word")
+    assert [m["content"] for m in requests[2].messages if m["role"] == "assistant"] == ["A", "B"]
+
+
+def test_backward_without_a_stop_word_keeps_the_last_answer() -> None:
+    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "")
+    assert (len(requests), outcome.prediction, outcome.stop) == (6, "B", "max_rounds")
+    setup = Setup(official=True)
+    assert run("backward", first("callnavi"), "callnavi", "A", setup=setup)[2].prediction == ""
+
+
+# ---------------------------------------------------------------- tools of the protocol
+def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
+    sample = own_samples("functionchat")[0]
+    fenced = 'Gern.\n```json\n{"name": "order_seeds", "arguments": {"plant": "dill", "grams": 5}}\n```'
+    _, _, outcome = run("dialog", sample, "functionchat", fenced)
+    (call,) = outcome.prediction["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"plant": "dill", "grams": 5}
+    assert outcome.stages["calls_from"] == "text"
+    for prose in ("I could call order_seeds(plant='dill', grams=5) for you. Shall I?", "Which plant?", ""):
+        _, _, outcome = run("dialog", sample, "functionchat", prose)
+        assert outcome.prediction == {"role": "assistant", "content": prose}
+        assert outcome.stages["calls_from"] == ""
+
+
+def test_calls_of_other_tools_in_a_text_are_words() -> None:
+    text = '{"name": "launch", "arguments": {}}'
+    _, _, outcome = run("dialog", first("functionchat"), "functionchat", text)
+    assert outcome.prediction == {"role": "assistant", "content": text}
+
+
+def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
+    reply = called("order_seeds", '{"plant": "dill', "I order.")
+    _, _, outcome = run("dialog", first("functionchat"), "functionchat", reply)
+    assert outcome.prediction["content"] == "I order."
+    assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
+
+
+def test_functionchat_gets_our_system_message_only_where_the_data_has_none() -> None:
+    sample = first("functionchat")
+    (asked,), _, _ = run("dialog", sample, "functionchat", "x")
+    assert asked.messages[0]["content"] == our_prompts().texts["functionchat/system"]
+    begun = [{"role": "system", "content": "S"}, {"role": "user", "content": "?"}]
+    own = Sample("x", "?", sample.tools, extra={"messages": begun})
+    (asked,), _, _ = run("dialog", own, "functionchat", "x")
+    assert list(asked.messages) == begun
+    assert asked.tools == tuple(sample.tools)
+
+
+def test_nestful_calls_are_labelled_in_order() -> None:
+    two = (
+        ToolCall("a", "add", '{"arg_0": 1}'),
+        ToolCall("b", "divide", '{"label": "$x", "arg_0": "$var_1.result$"}'),
+    )
+    (asked,), _, outcome = run("function-calling", first("nestful"), "nestful", Reply("", two))
+    assert json.loads(outcome.prediction) == [
+        {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1}},
+        {"name": "divide", "label": "$x", "arguments": {"arg_0": "$var_1.result$"}},
+    ]
+    assert "Returns: result." in asked.tools[0]["function"]["description"]
+
+
+def test_names_that_endpoints_refuse_are_sent_otherwise_and_mapped_back() -> None:
+    (asked,), _, outcome = run("function-calling", first(OWN), OWN, called("roll-dice", {}))
+    assert [tool["function"]["name"] for tool in asked.tools] == ["get_rate", "roll-dice"]
+    assert outcome.prediction["tool_calls"][0]["function"]["name"] == "roll.dice"
+
+
+def test_a_conversation_goes_on_until_nothing_is_called() -> None:
+    setup = Setup(makes_calls=True)
+    requests, acts, outcome = run(
+        "function-calling",
+        first(OWN),
+        OWN,
+        called("get_rate", {"cur": "EUR"}),
+        called("get_rate", "{"),
+        "1.1",
+        setup=setup,
+    )
+    assert [len(each.messages) for each in requests] == [1, 3, 5]
+    assert acts[1].calls[0].arguments is None
+    assert [m["role"] for m in outcome.prediction] == ["assistant", "tool", "assistant", "tool", "assistant"]
+    assert requests[1].messages[2] == {"role": "tool", "tool_call_id": "c1", "content": '{"seen": "0.0"}'}
+    assert outcome.stop == "answered"
+
+
+def test_a_conversation_without_an_end_ends() -> None:
+    setup = Setup(turns=3)
+    requests, _, outcome = run(
+        "stepwise", first("complexfuncbench"), "complexfuncbench", called("f", {}), setup=setup
+    )
+    assert (len(requests), outcome.stop, outcome.error.code) == (3, "max_turns", "max_turns")
+
+
+def test_what_cannot_go_on_is_over() -> None:
+    steps = PIPELINES["stepwise"].steps(task_of(first("complexfuncbench"), "complexfuncbench"), SETUP)
+    requests, _, outcome = through(steps, listed(called("f", {})), lambda act, number: Observed(over=True))
+    assert (len(requests), outcome.stop) == (1, "over")
+    assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
+
+
+# ---------------------------------------------------------------- ReAct
+def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> None:
+    replies = (
+        'Thought: add\nAction: add\nAction Input: {"arg_0": 3, "arg_1": 5}\nObservation: 99\nFinal Answer: 9',
+        called("divide", {"arg_0": 8, "arg_1": 2}, "Halve it."),
+        "Thought: done\n**Final Answer:** 4",
+    )
+    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
+    assert [call.name for act in acts for call in act.calls] == ["add", "divide"]
+    assert "99" not in str(requests[1].messages)
+    assert requests[1].messages[-1] == {"role": "user", "content": 'Observation: {"seen": "0.0"}'}
+    assert [m["role"] for m in requests[2].messages[-2:]] == ["assistant", "tool"]
+    assert [call["label"] for call in json.loads(outcome.prediction)] == ["$var_1", "$var_2"]
+    assert (outcome.stages["final_answer"], outcome.stop) == ("4", "final_answer")
+    assert [step.get("saw") for step in outcome.stages["steps"]] == [{"seen": "0.0"}, {"seen": "1.0"}, None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
+        '**Action:** add\n**Action Input:** {"arg_0": 1} and so on',
+        'action: "add"\naction input: {"arg_0": 1}',
+        '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
+        '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>',
+    ],
+)
+def test_steps_are_read_as_models_write_them(text: str) -> None:
+    _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
+    assert acts[0].calls[0].arguments == {"arg_0": 1}
+
+
+def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:
+    requests, acts, outcome = run("react", first("nestful"), "nestful", "I wonder.")
+    assert (len(requests), acts, outcome.stop, outcome.prediction) == (10, [], "max_steps", "[]")
+    assert "neither a call nor a final answer" in requests[1].messages[-1]["content"]
+
+
+# ---------------------------------------------------------------- isolated
+def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> None:
+    def script(request: Request, number: int) -> Reply:
+        text = request.messages[0]["content"]
+        if request.stage == "apps":
+            return Reply("[Trams, Library]")
+        if request.stage == "agent":
+            assert ("ride" in text) != ("borrow" in text)
+            return Reply(
+                "[ticket = ride(#to=?)]" if "ride" in text else "Here:\n[branch = findbook(#title='?')]"
+            )
+        assert "branch" in text
+        return Reply("Trams: [ticket = ride(#to=branch)]" if "ride" in text else "no idea")
+
+    task = task_of(first("appbench"), "appbench")
+    requests, _, outcome = through(PIPELINES["isolated"].steps(task, SETUP), script)
+    stages = [request.stage for request in requests]
+    assert stages[:3] == ["apps", "agent", "agent"]
+    assert stages[3:5] == ["agent-again", "agent-again"]
+    assert (
+        outcome.prediction == "Library: [branch = findbook(#title='?')]\nTrams: [ticket = ride(#to=branch)]"
+    )
+    assert outcome.stages["unknown_values"] == {"Library": ["title"]}
+    assert len(stages) == 6  # the second round changes nothing
+
+
+@pytest.mark.parametrize(
+    "text", ["", "?" * 9999, "[" * 9999, "x = f(" + "a=?," * 500 + ")", " \t" * 50_000 + "= "]
+)
+def test_agents_that_ramble_end(text: str) -> None:
+    requests, _, _ = run("isolated", first("appbench"), "appbench", "[Trams]", text)
+    assert len(requests) <= 8
+
+
+# ---------------------------------------------------------------- prompts, sampling, names
+def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "code" / "prompts" / "appbench").mkdir(parents=True)
+    (tmp_path / "code" / "prompts" / "appbench" / "api_for_all_agent.txt").write_text(
+        " Theirs {app_api_list} \n"
+    )
+    (tmp_path / "callnavi").mkdir()
+    (tmp_path / "callnavi" / "route.txt").write_text("Mine {tools} {query} {unknown}")
+    prompts = read_prompts(tmp_path)
+    (asked,), _, _ = run("flat", first("appbench"), "appbench", "", setup=Setup(prompts))
+    assert asked.messages[0]["content"].startswith(" Theirs Trams: {")
+    assert asked.messages[0]["content"].endswith(" \n")
+    (asked,), _, _ = run("route", first("callnavi"), "callnavi", "", setup=Setup(prompts))
+    assert asked.messages[0]["content"].endswith("{unknown}")
+    assert prompts.origins["appbench/plan"].startswith("api_for_all_agent.txt ")
+    assert prompts.origins["callnavi/plan"] == "own"
+
+
+def test_a_folder_without_prompts_or_with_a_broken_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no prompt"):
+        read_prompts(tmp_path)
+    with pytest.raises(InputError, match="is no folder"):
+        read_prompts(tmp_path / "none")
+    (tmp_path / "api_for_all_agent.txt").write_text("no field")
+    with pytest.raises(InputError, match=r"lacks \{app_api_list\}"):
+        read_prompts(tmp_path)
+
+
+def test_published_prompts_are_read(reference: Path) -> None:
+    found = read_prompts(reference / "prompts" / "appbench")
+    assert sum(origin != "own" for origin in found.origins.values()) == 3
+    assert read_prompts(reference / "prompts" / "functionchat").origins["functionchat/system"] != "own"
+
+
+def test_our_words_are_not_theirs(reference: Path) -> None:
+    """No sentence of ours stands in a published prompt."""
+    theirs = " ".join(
+        " ".join(path.read_text(encoding="utf-8").split()).lower()
+        for path in (reference / "prompts").rglob("*")
+        if path.suffix in (".txt", ".json")
+    )
+    for name, text in our_prompts().texts.items():
+        for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
+            if len(sentence) > 40:
+                assert sentence.lower() not in theirs, (name, sentence)
+
+
+def test_sampling_is_that_of_the_published_code() -> None:
+    assert sampling_of("appbench") == {"temperature": 0.0, "max_tokens": 1024}
+    assert sampling_of("callnavi") == {"temperature": 0.0, "max_tokens": 2048}
+    assert sampling_of("functionchat", {"top_p": 0.5})["top_p"] == 0.5
+
+
+def test_a_pipeline_that_is_none_or_does_not_serve_is_said() -> None:
+    with pytest.raises(
+        InputError, match=r"there is no pipeline 'hierarchial': did you mean 'hierarchical'\?"
+    ):
+        pipeline("hierarchial", "appbench")
+    with pytest.raises(InputError, match="does not serve nestful; flat, function-calling, react do"):
+        pipeline("route", "nestful")
+    assert all(pipeline(name, form) for form, name in USUAL.items())
+
+
+def test_a_sample_without_tools_or_question_is_said() -> None:
+    with pytest.raises(InputError, match=r"'ss-0' says nothing of the tools .* catalogue\.json"):
+        visible(Sample("ss-0", "Where?"), "appbench")
+    with pytest.raises(InputError, match="'x' has no question"):
+        visible(Sample("x", "", OWN_TOOLS), OWN)
+    with pytest.raises(InputError, match="AppBench's catalogue"):
+        run("flat", Sample("ss-0", "Where?", [1]), "appbench", "")
+    assert appbench_catalogue()["apps"]
+
+
+def test_replies_that_are_no_replies_are_not_taken() -> None:
+    steps = PIPELINES["flat"].steps(task_of(first("callnavi"), "callnavi"), SETUP)
+    next(steps)
+    with pytest.raises(TypeError, match="expected a Reply"):
+        steps.send(Observed())
+    assert Act(()).calls == ()
