@@ -77,9 +77,7 @@ def score_benchmark(
         from planner_eval.verbs.benchmark_runs import run_benchmark
 
         if judge is not None or run is not None or ids is not None:
-            raise InputError(
-                "with a judge, a runner or some samples only, answers are scored by one process"
-            )
+            raise InputError("with a judge, a runner or some samples only, answers are scored by one process")
         how = {"deadline": deadline} if deadline is not None else {}
         return run_benchmark(
             os.fspath(pred),
