@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,15 +51,39 @@ def test_a_run_says_what_the_plain_command_says(file: str, other: str, tmp_path:
             plain = seen("score", pred, GOLD, "--format", form, *more, *option)
             out, notes, code = seen("score", run, "--format", form, *option)
             assert (out, code) == plain[::2], (form, option)
-            if file == "demo":
-                assert notes == plain[1]
-            else:
-                assert notes.startswith(
-                    f"1 record is left out for an id given twice; the first: {pred}, line 12 ("
-                )
-                assert notes.partition("\n")[2] == plain[1].partition("\n")[2]
+            assert notes == plain[1], (form, option)
     text = planeval("score", pred, GOLD, "--all").stdout.partition("\n\n")[0]
     assert planeval("score", run.rstrip("/"), "--all").stdout.partition("\n\n")[0] == text
+
+
+def test_a_run_with_a_function_that_has_changed_is_another_run(tmp_path: Path) -> None:
+    module, run = tmp_path / "own_rule.py", f"{tmp_path}/run/"
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[rule]]\nargument = "*"\nfunction = "own_rule:alike"\n', encoding="utf-8")
+    command = [sys.executable, "-m", "planner_eval", "score", PRED, GOLD, "--policy", str(policy), "-o", run]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def scored(text: str) -> subprocess.CompletedProcess[str]:
+        module.write_text(text, encoding="utf-8")
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    first = scored("def alike(ours, theirs):\n    return ours == theirs\n")
+    assert first.returncode == 0, first.stderr
+    again = scored("def alike(ours, theirs):\n    return True\n")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "holds another run: compared[1].rules[0][1].function was" in again.stderr
+    assert scored("def alike(ours, theirs):\n    return ours == theirs\n").stdout == first.stdout
+
+
+def test_a_run_tells_again_what_is_to_be_known_of_gold(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    records = [{"id": "a", "gold": "f(#x='1')", "alternative": []}, {"id": "b", "gold": "none of these"}]
+    gold.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    pred = tmp_path / "pred.jsonl"
+    pred.write_text('{"id": "a", "output": "f(#x=\'1\')"}\n{"id": "b", "output": "g()"}\n', encoding="utf-8")
+    first = seen("score", str(pred), str(gold), "-o", f"{tmp_path}/run/")
+    assert "did you mean 'alternatives'" in first[1]
+    assert seen("score", f"{tmp_path}/run") == first
 
 
 def test_any_processes_and_parts_give_the_same_bytes(other: str, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ from planner_eval.cli.sources import read_sides, refuse_stdin_twice
 
 if TYPE_CHECKING:
     from planner_eval.scoring.junit import Case
-    from planner_eval.scoring.report import About, LeftOut, Report
+    from planner_eval.scoring.report import About, Report
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
@@ -172,7 +172,8 @@ def command(
         from pathlib import Path
 
         made = pe.score(Path(pred), seed=seed)
-        _say_repeated(made.about.repeated)
+        for said in made.about.notes:
+            note(said)
     else:
         answers, golds = read_sides([pred], gold, how)
         golds = golds if asked is None else those_asked(golds, asked)
@@ -213,16 +214,6 @@ def _tell(
         note("nothing could be scored: no gold plan could be read")
         return 3
     return int(bool(below) or bool(about.repeated) or made.totals.pairs > made.judged)
-
-
-def _say_repeated(repeated: Sequence[LeftOut]) -> None:
-    """Say which records a run left out: the files that tell of it are not read again."""
-    if repeated:
-        one = repeated[0]
-        line = "" if one.line is None else f", line {one.line}"
-        many = "records are" if len(repeated) > 1 else "record is"
-        first = f"{one.file}{line} (id {one.id})"
-        note(f"{len(repeated):,} {many} left out for an id given twice; the first: {first}")
 
 
 def _left_out(about: About) -> list[Case]:

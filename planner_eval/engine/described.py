@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
+from hashlib import blake2b
 from typing import Any
 
 
 def described(value: Any) -> Any:
-    """All that a value is made of as JSON data; of a function where it is from.
+    """All that a value is made of as JSON data; of a function where it is from, and a digest of that file.
+
+    What a user's function imports is not looked at.
 
     >>> described({"b": (1, None), "a": frozenset("yx"), "f": described})
     [['a', ['x', 'y']], ['b', [1, None]], ['f', 'planner_eval.engine.described.described']]
@@ -23,5 +27,17 @@ def described(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [described(each) for each in value]
     if callable(value):
-        return f"{value.__module__}.{value.__qualname__}"
+        return _function(value)
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def _function(value: Any) -> str:
+    """A function's name; of one that is not ours, whose text may change, with a digest of its module's."""
+    name = f"{value.__module__}.{value.__qualname__}"
+    if value.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return name
+    try:
+        with open(sys.modules[value.__module__].__file__ or "", "rb") as file:
+            return f"{name} {blake2b(file.read(), digest_size=16).hexdigest()}"
+    except (OSError, KeyError, AttributeError, TypeError):  # of no file: a built-in one, or typed in
+        return name

@@ -125,8 +125,19 @@ def _other_option(known: Any, ours: Mapping[str, Any]) -> str | None:
     known = known or {}
     for name in [*known, *ours]:
         if (was := known.get(name)) != (now := ours.get(name)):
-            return f"{name} was {_short(was)} and is {_short(now)}"
+            return _difference(name, was, now)
     return None
+
+
+def _difference(name: str, was: Any, now: Any) -> str:
+    """Where two values differ first, and how."""
+    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
+        at = next(key for key in was if was[key] != now[key])
+        return _difference(f"{name}.{at}", was[at], now[at])
+    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        place = next(n for n, one in enumerate(was) if one != now[n])
+        return _difference(f"{name}[{place}]", was[place], now[place])
+    return f"{name} was {_short(was)} and is {_short(now)}"
 
 
 def _short(value: Any) -> str:

@@ -64,6 +64,7 @@ class About(NamedTuple):
         read: Which field was read as the answers, which as gold, in words.
         file: The file of the predictions.
         repeated: The records that were left out.
+        notes: What the user should know of the files, where a run tells it again.
     """
 
     answers: str = "records"
@@ -72,15 +73,22 @@ class About(NamedTuple):
     read: Mapping[str, str] = {}
     file: str = ""
     repeated: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
-        return {**self._asdict(), "read": dict(self.read), "repeated": [list(one) for one in self.repeated]}
+        return {
+            **self._asdict(),
+            "read": dict(self.read),
+            "repeated": [list(one) for one in self.repeated],
+            "notes": [*self.notes],
+        }
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> About:
         """The same from JSON data."""
-        return cls(**data)._replace(repeated=tuple(LeftOut(*one) for one in data["repeated"]))
+        repeated = tuple(LeftOut(*one) for one in data["repeated"])
+        return cls(**data)._replace(repeated=repeated, notes=tuple(data["notes"]))
 
 
 UNSAID = About()

@@ -147,7 +147,7 @@ def score(
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
-    job = scoring_job(paired, choose(metrics), chosen, by)
+    job = scoring_job(paired, choose(metrics), chosen, by, kept=folder is not None)
 
     def made(totals: Totals, rows: Sequence[Scored]) -> Report:
         totals.names.check(chosen)
@@ -164,8 +164,10 @@ def score(
     return run_score(job, paired, made, deadline=deadline, **how)
 
 
-def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str]) -> ScoreJob:
-    """How the pairs of two files are scored."""
+def scoring_job(
+    paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str], *, kept: bool = False
+) -> ScoreJob:
+    """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files."""
     about = About(
         paired.pred.content or "records",
         paired.by,
@@ -173,6 +175,7 @@ def scoring_job(paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Se
         {"answers": paired.pred.said, "gold": paired.gold.said},
         paired.pred.name,
         tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
+        paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
     return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about)
