@@ -166,7 +166,7 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     found = _right(names, size, matching.alike) if size is not None else {}
     if len(found) == len(names):
         return found
-    facts = Facts(matching)
+    facts = Facts(matching, None if size is None else size.largest)
     return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
 
 

@@ -58,9 +58,12 @@ class Facts:
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.
+        largest: The calls of the largest component, where the prediction has gold's graph, call by call, each
+            written after what it needs; None where it may have another.
     """
 
-    def __init__(self, matching: Matching) -> None:
+    def __init__(self, matching: Matching, largest: int | None = None) -> None:
+        self.largest = largest
         self.matching = matching
         self.pred: Plan = matching.pred
         self.gold: Plan = matching.gold

@@ -97,5 +97,7 @@ def common_subplan(facts: Facts) -> Counts:
     sizes: dict[int, int] = {}
     for call in whole:
         sizes[find(call)] = sizes.get(find(call), 0) + 1
+    if facts.largest is not None:
+        return Counts(max(sizes.values(), default=0), facts.largest, facts.largest)
     largest = [max(parts.values(), default=0) for parts in (facts.components.pred, facts.components.gold)]
     return Counts(max(sizes.values(), default=0), *largest)

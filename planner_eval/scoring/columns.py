@@ -55,7 +55,7 @@ class Column:
         self.counts[code] += 1
         codes = self._codes
         if codes is not None:
-            if codes.__class__ is str:
+            if isinstance(codes, str):
                 codes = self._ordered()
             codes.append(code)
             if len(codes) > LARGE:

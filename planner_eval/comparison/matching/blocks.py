@@ -114,7 +114,7 @@ def _solve_small(pairing: Pairing, blocks: list[Block]) -> None:
 def _settle(pairing: Pairing, blocks: list[Block], touched: list[int], *, from_here: bool = False) -> float:
     """Solve block after block, the others held fixed, until the whole gets no cheaper; its cost."""
     best = pairing.total(touched) if from_here else float("inf")
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if len(blocks) > 1 else 1):  # a lone block would be solved as before
         before = _pairs(pairing, blocks)
         for block in blocks:
             _assign(pairing, block)
