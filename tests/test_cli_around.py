@@ -401,6 +401,7 @@ PLACES = [
     "dialects --wrappers {}",
     "diff {} gold.jsonl", "diff pred.jsonl {}", "diff pred.jsonl gold.jsonl --policy {}",
     "diff sub.json plan.json --format dot --theme {}", "diff sub.json plan.json --execute recorded:{}",
+    "predict {} --catalog tools.json --dry-run", "predict tasks.jsonl --catalog {} --dry-run",
     "execute {} --tools nestful --isolation inline", "execute plan.json --tools {}",
     "execute plan.json --tools recorded:{}", "execute weather.txt --tools world:appbench --facts {}",
     "execute plan.json --tools nestful --isolation inline --record {}",
