@@ -17,7 +17,7 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.appbench.evaluation import FIGURES
 from planner_eval.benchmarks.appbench.text import read_analysed_call, read_scored_call, split_answer
 from planner_eval.benchmarks.callnavi.official import READERS
-from planner_eval.benchmarks.functionchat.official import judge_record, match_item, part_scores
+from planner_eval.benchmarks.functionchat.official import judge_record, kept, match_item, part_scores
 from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.nestful.win import official_run
@@ -250,7 +250,7 @@ def run_of(cases: Cases, record: Record) -> Record:
     for sample, output, said in zip(items, prediction["outputs"], prediction["judge"], strict=True):
         judge = ScriptedJudge(partial(reply, said)) if settings["mode"] == "judged" else None
         judged.append(judge_record(sample, json.dumps(cases.shared["output"][output]), judge=judge))
-    scores = part_scores(settings["part"], judged)
+    scores = part_scores(settings["part"], [(one.sample.id, kept(one)) for one in judged])
     printed = scores.printed and f"{scores.printed}\n"
     found: Record = {"printed": printed, "judge_calls": len(asked)}
     if scores.error:

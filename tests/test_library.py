@@ -139,6 +139,10 @@ ALLOWED = {
     "which schemas there are": {"verbs.schemas"},
     "which files are read, so that none is written onto": {"records.several"},
     "whose patch it is": {"records.patches"},
+    "whom models are asked for, and what they were asked": {
+        "benchmarks.gold", "prediction.candidates", "prediction.folder", "prediction.journal",
+        "prediction.shots",
+    },
     "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},
     "rules for what no plan has, once all pairs were compared": {"verbs.evaluating"},
 }  # fmt: skip

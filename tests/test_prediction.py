@@ -96,7 +96,7 @@ def test_prompts_are_golden(name: str, form: str, request: pytest.FixtureRequest
         requests, _, _ = through(PIPELINES[name].steps(task, SETUP), scripted(form, task))
         shown.append("\n".join([f"##### {sample.id}", *map(as_text, requests)]))
     found = "\n".join(shown) + "\n"
-    path = ROOT / "tests" / "cases" / "prompts" / f"{name}-{form}.txt"
+    path = ROOT / "tests" / "prompts" / f"{name}-{form}.txt"
     if request.config.getoption("--update-cases"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(found, encoding="utf-8")

@@ -37,7 +37,7 @@ from planner_eval.benchmarks.complexfuncbench.recorded import read_turns
 from planner_eval.benchmarks.complexfuncbench.responses import Scores
 from planner_eval.benchmarks.complexfuncbench.runners import RUNNERS
 from planner_eval.benchmarks.functionchat.matching import match_call
-from planner_eval.benchmarks.functionchat.official import judge_record, part_scores
+from planner_eval.benchmarks.functionchat.official import judge_record, kept, part_scores
 from planner_eval.benchmarks.functionchat.payload import acceptable_text
 from planner_eval.benchmarks.functionchat.verdicts import read_verdict
 from planner_eval.benchmarks.nestful.formats import read_answer
@@ -270,7 +270,7 @@ def _functionchat(reference: Path) -> Equal:
                 judge = ScriptedJudge(lambda _, said=case["judge"]: str(said)) if mode == "judged" else None
                 sample = items[part, case["serial_num"], case["tools_type"]]
                 judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
-        scores = part_scores(part, judged)
+        scores = part_scores(part, [(one.sample.id, kept(one)) for one in judged])
         yield "printed runs", scores.printed.strip() == expected["printed"].strip()
         yield (
             "scores of runs",

@@ -172,7 +172,7 @@ def command(
             ),
             Applies(
                 ("isolation",),
-                tools is not None or benchmark == "nestful" or "nestful" in samples,
+                isolation is None or tools is not None or _runs_answers(benchmark or samples),
                 "with --tools",
             ),
             Applies(
@@ -223,6 +223,13 @@ def command(
     finally:
         progress.clear()
     return _told(rows, output, ready.pipeline.name)
+
+
+def _runs_answers(name: str) -> bool:
+    """Whether what is asked may be of a benchmark that runs answers, with tools of its own."""
+    from planner_eval.benchmarks.registry import BENCHMARKS
+
+    return any(each in name for each, one in BENCHMARKS.items() if one.executed)
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -158,7 +158,14 @@ def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, m
         raise nameless(len(nameable), count, nameable[0].where)
 
 
-def kept_benchmark(path: str) -> tuple[Scored, str]:
+class KeptScores(NamedTuple):
+    """What a benchmark said of answers, and their file."""
+
+    scored: Scored
+    pred: str
+
+
+def kept_benchmark(path: str) -> KeptScores:
     """What a benchmark said of answers, of a run that was kept, and the file of answers.
 
     Args:
@@ -180,7 +187,8 @@ def kept_benchmark(path: str) -> tuple[Scored, str]:
             True,
         )
         sums = found.sums(job.fold)
-        return _scored(job, sums, Ids(found.rows, job.about["samples"])), job.about["file"]
+        scored = _scored(job, sums, Ids(found.rows, job.about["samples"]))
+        return KeptScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
 
