@@ -277,6 +277,30 @@ def plain(folder: Path, name: str, count: int, field: str = "output", step: int 
     return path
 
 
+@pytest.mark.parametrize("store", [IN_MEMORY, STORED])
+def test_a_field_that_gives_way_after_the_head_is_told(tmp_path: Path, store: Store) -> None:
+    """The first 1,000 records decide; what stands in others in its place is no plan, and the user is told."""
+    first = [{"id": at, "answer": "f(a=1)"} for at in range(1_200)]
+    later = [{"uuid": at, "output": "f(a=1)"} for at in range(800)]
+    path = tmp_path / "p.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in first + later))
+
+    def notes(**named: Any) -> tuple[str, ...]:
+        return read_file(str(path), store=store, **named).notes
+
+    content = (
+        f"{path}: 'answer', which is taken, stands in 1,200 of 2,000 records; "
+        "'output', which is not, in 800 (--text-field names the field)"
+    )
+    id = content.replace("answer", "id").replace("output", "uuid").replace("--text", "--id")
+    assert notes(role="answer") == (content, id)
+    assert notes(role="gold") == tuple(one.replace("--", "--gold-") for one in (content, id))
+    assert notes(role="answer", text_field="answer", id_field="id") == ()
+    listed = first + [{"id": at, "calls": []} for at in range(800)]  # calls are looked at beside any field
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in listed))
+    assert notes(role="answer") == ()
+
+
 def test_slices_and_steps(tmp_path: Path) -> None:
     path = str(plain(tmp_path, "p.jsonl", 700))
     whole, kept = read_file(path).records, read_file(path, store=Store(limit=0)).records

@@ -13,6 +13,9 @@ from planner_eval.records import accepting
 from planner_eval.records.fields import (
     GOLD_FIELDS,
     HEAD,
+    ID_FIELDS,
+    ID_OPTION,
+    LISTS,
     OPTION,
     WANTED,
     Role,
@@ -20,6 +23,7 @@ from planner_eval.records.fields import (
     choose_id,
     has,
     id_text,
+    may_hold,
     value_at,
 )
 from planner_eval.records.record import Record
@@ -37,10 +41,14 @@ class Decided(NamedTuple):
     Args:
         chosen: The fields of the id and of the plan.
         lists: The plan of a record lists the values that are right.
+        role: What the file is read as; None where a benchmark's code says which field is what.
+        id_by_user: The user named the field of the id.
     """
 
     chosen: Chosen
     lists: bool = False
+    role: Role | None = None
+    id_by_user: bool = False
 
     def record(self, name: str, position: int, item: Item) -> Record:
         """The record of an item.
@@ -53,9 +61,43 @@ class Decided(NamedTuple):
         made = _record(name, position, item, self.chosen)
         return _accepting(made, str(self.chosen.content)) if self.lists else made
 
-    def notes(self, name: str) -> tuple[str, ...]:
-        """What the user is told of it."""
-        return (f"{name}: {accepting.SAID.format(self.chosen.content)}",) if self.lists else ()
+    def notes(self, name: str, records: int, names: Mapping[str, int]) -> tuple[str, ...]:
+        """What the user is told of it.
+
+        Args:
+            name: The file's name.
+            records: How many records it has.
+            names: How many of them have a field of each name.
+        """
+        lists = [f"{name}: {accepting.SAID.format(self.chosen.content)}"] if self.lists else []
+        return (*lists, *self._moved(name, records, names))
+
+    def _moved(self, name: str, records: int, names: Mapping[str, int]) -> Iterator[str]:
+        """That a field gives way to another after the head, which decided: such records are read as without.
+
+        Another field is told of where it stands in no more records than lack the one that was chosen.
+        """
+        if self.role is None:
+            return
+        chosen = self.chosen
+        guessed = (
+            (chosen.content, chosen.by_user, may_hold(self.role), OPTION, LISTS),
+            (chosen.id, self.id_by_user, ID_FIELDS, ID_OPTION, ()),
+        )
+        for field, by_user, others, option, lists in guessed:
+            if field is None or by_user or field not in names:
+                continue
+            beside = [other for other in others if other != field]
+            lacking = records - names[field] - sum(names.get(other, 0) for other in lists if other != field)
+            held = [(names.get(other, 0), other) for other in beside]
+            found = [
+                f"{other!r}, which is not, in {count:,}" for count, other in held if 0 < count <= lacking
+            ]
+            if found:
+                yield (
+                    f"{name}: {field!r}, which is taken, stands in {names[field]:,} of {records:,} records; "
+                    f"{'; '.join(found)} ({option[self.role]} names the field)"
+                )
 
 
 def decide(
@@ -97,7 +139,8 @@ def decide(
     answers = role != "gold" and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
     lists = role != "answer" and never is None and content in accepting.FIELDS
-    return Decided(chosen, lists and accepting.lists_values(_holding(items), str(content)))
+    lists = lists and accepting.lists_values(_holding(items), str(content))
+    return Decided(chosen, lists, role if never is None else None, id_field is not None)
 
 
 def _are_pieces(items: Iterable[Item]) -> bool:

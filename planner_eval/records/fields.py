@@ -60,6 +60,11 @@ OPTION: Mapping[Role, str] = {
 }  # fmt: skip
 """The option that names the field."""
 
+ID_OPTION: Mapping[Role, str] = {
+    "answer": "--id-field", "gold": "--gold-id-field", "plan": "--id-field",
+}  # fmt: skip
+"""The option that names the field of the id."""
+
 HEAD = 1_000
 """How many records decide."""
 
@@ -69,6 +74,11 @@ _RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
     "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS, LATE_GOLD),
 }
 """What may hold the plan of a record: the first rank of which a field stands in the file decides."""
+
+
+def may_hold(role: Role) -> tuple[str, ...]:
+    """The fields that may hold the plan of a record that is read as `role`, but for those that list calls."""
+    return tuple(dict.fromkeys(key for rank in _RANKS[role] for key in rank if key not in LISTS))
 
 
 def choose_content(

@@ -9,6 +9,7 @@ error; it takes no other with it. What the records' fields mean is decided in
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,7 +165,8 @@ def _large(path: str, store: Store, how: How) -> PlanFile | None:
     if found is None:
         return None
     records, decided = found
-    return PlanFile(path, records, True, decided.chosen.content, decided.chosen.id, notes=decided.notes(path))
+    notes = decided.notes(path, len(records), records.names())
+    return PlanFile(path, records, True, decided.chosen.content, decided.chosen.id, notes=notes)
 
 
 def read_data(
@@ -202,7 +204,9 @@ def read_data(
 def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
     made = tuple(decided.record(name, at, item) for at, item in enumerate(items))
-    return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=decided.notes(name))
+    fields = Counter(key for record in made for key in record.fields)
+    notes = decided.notes(name, len(made), fields)
+    return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
 
 
 # ---------------------------------------------------------------- from items to records
