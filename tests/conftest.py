@@ -70,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.long)
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a test that fails at once: a run that does not come to its end keeps the names."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.write(2, f"\nFAILED {report.nodeid} ({report.when})\n".encode())
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """End with one line on the reference material and the tests skipped for want of it."""
     skipped = terminalreporter.stats.get("skipped", [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -332,22 +331,47 @@ def test_pairs_of_some_ids_and_slices(tmp_path: Path, reading: pe.Reading, few: 
 
 
 # ---------------------------------------------------------------- other processes
+def in_a_process(folder: Path, code: str) -> None:
+    """Run code that forks in a process of its own: this one has threads, and a line to the test run."""
+    plain(folder, "p.jsonl", 600, step=-1)
+    plain(folder, "g.jsonl", 620, "gold")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
 def test_other_processes_read_the_same(tmp_path: Path) -> None:
-    pred, gold = plain(tmp_path, "p.jsonl", 600, step=-1), plain(tmp_path, "g.jsonl", 620, "gold")
-    found = pair(pred, gold, reading=pe.Reading(infer=True, turn="last"), store=STORED)
-    first = list(found.pairs[250:350])  # read before the fork as well
-    for way in ("fork", "spawn"):
-        with multiprocessing.get_context(way).Pool(2) as pool:
-            assert pool.map(list, [found.pairs[250:350], found.pairs[250:350]]) == [first, first]
-            assert pool.map(len, [found.pred.records[1:], found.pairs]) == [599, 620]
-    assert list(found.pairs[250:350]) == first
+    code = """
+import multiprocessing
+from pathlib import Path
+import planner_eval as pe
+from planner_eval.records.storing import Store
+from planner_eval.verbs.evaluating import pair
+reading = pe.Reading(infer=True, turn="last")
+found = pair(Path("p.jsonl"), Path("g.jsonl"), reading=reading, store=Store(limit=0))
+first = list(found.pairs[250:350])  # read before the fork as well
+for way in ("fork", "spawn"):
+    with multiprocessing.get_context(way).Pool(2) as pool:
+        assert pool.map(list, [found.pairs[250:350], found.pairs[250:350]]) == [first, first]
+        assert pool.map(len, [found.pred.records[1:], found.pairs]) == [599, 620]
+assert list(found.pairs[250:350]) == first
+print("done")
+"""
+    in_a_process(tmp_path, code)
 
 
 def test_pieces_may_be_looked_through_by_other_processes(tmp_path: Path) -> None:
-    path = str(plain(tmp_path, "p.jsonl", 600))
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        kept = read_file(path, store=Store(limit=0, piece=500, spread=pool.imap))
-    assert told(kept) == told(read_file(path))
+    code = """
+import multiprocessing
+from planner_eval.records.files import read_file
+from planner_eval.records.storing import Store
+from tests.test_stored import told
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    kept = read_file("p.jsonl", store=Store(limit=0, piece=500, spread=pool.imap))
+assert told(kept) == told(read_file("p.jsonl"))
+print("done")
+"""
+    in_a_process(tmp_path, code)
 
 
 ENDS = {
