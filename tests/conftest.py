@@ -56,9 +56,12 @@ def reference() -> Path:
     return folder
 
 
-def interruptible() -> None:
-    """Let a child take SIGINT as usual: a test run in the background inherits that it is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def pytest_configure() -> None:
+    """Let what tests start take signals as usual: a run in the background inherits that they are ignored."""
+    for name in ("SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, interruptible
+from tests.conftest import ROOT
 from tests.dataserver import serving
 
 SAMPLES = ROOT / "data" / "samples"
@@ -84,7 +84,6 @@ def test_interrupted_fetch_keeps_what_it_has(cache: Path, tmp_path: Path) -> Non
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=interruptible,
         ) as child:
             deadline = time.monotonic() + 20
             while time.monotonic() < deadline and not (part.exists() and part.stat().st_size >= 400_000):

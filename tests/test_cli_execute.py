@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import interruptible
 from tests.test_cli import planeval
 
 PLAN = json.dumps(
@@ -180,7 +179,6 @@ def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=interruptible,
     ) as process:
         time.sleep(2)
         process.send_signal(signal.SIGINT)

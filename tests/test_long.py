@@ -22,7 +22,6 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges
-from tests.conftest import interruptible
 from tests.performance.timing import growth, seconds
 from tests.plant import KINDS
 from tests.real_plans import real_plans
@@ -97,9 +96,7 @@ def test_interrupted_at_any_moment(command: tuple[str, ...], tmp_path: Path) -> 
     for moment in range(1, MOMENTS + 1):
         output = tmp_path / "output"
         output.unlink(missing_ok=True)
-        with subprocess.Popen(
-            [*argv, str(output)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible
-        ) as child:
+        with subprocess.Popen([*argv, str(output)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
             time.sleep(lasts * moment / MOMENTS)
             child.send_signal(signal.SIGINT)
             _, said = child.communicate(timeout=30)

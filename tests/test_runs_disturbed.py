@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT, interruptible
+from tests.conftest import ROOT
 from tests.test_engine import until, workers
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers in /proc")
@@ -46,7 +46,6 @@ class Files(NamedTuple):
 
     def start(self, kind: str, run: Path, *more: str, limit: int | None = None) -> subprocess.Popen[str]:
         def prepare() -> None:
-            interruptible()
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
