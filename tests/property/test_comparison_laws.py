@@ -15,6 +15,8 @@ from planner_eval.base.errors import WriteError
 from planner_eval.comparison.diff import diff
 from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.table import table
+from planner_eval.metrics import METRICS, score
+from planner_eval.metrics.counts import Share
 from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.model import Call, Plan, Ref
@@ -151,6 +153,20 @@ def exchanged(original: Plan, at: int, first: str, second: str) -> Plan:
 
 
 @settings(deadline=None)
+@given(plans(4), plans(4))
+def test_counts_are_whole_numbers(one: Plan, other: Plan) -> None:
+    """Sums keep what is counted once for all samples that have it: 2 and 2.0 would depend on their order.
+
+    A part alone may be either, which its kind tells apart there.
+    """
+    for pred in (one, other):
+        tallies = [tally for tally in score(pred, one, metrics=METRICS).values() if tally is not None]
+        assert len(tallies) > 10
+        for tally in tallies:
+            numbers = (tally.whole,) if isinstance(tally, Share) else (tally.hit, tally.pred, tally.gold)
+            assert {type(number) for number in numbers} == {int}
+
+
 @given(plans())
 def test_exchanged_references_are_seen(one: Plan) -> None:
     """Unless the two are one reference, or their producers are twins."""
