@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -551,6 +552,24 @@ def test_our_words_are_not_theirs(reference: Path) -> None:
         for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
             if len(sentence) > 40:
                 assert sentence.lower() not in theirs, (name, sentence)
+
+
+def test_what_is_to_be_replaced_is_marked() -> None:
+    """Small models copy what looks like a name or a value."""
+    meant = {
+        "API",
+        "parameters",
+        "name",
+        "label",
+        "arguments",
+        "$var_1",
+        "$$$",
+        "Observation:",
+        "next Friday",
+    }
+    for name, text in our_prompts().texts.items():
+        quoted = set(re.findall(r"""(?<!\w)["']([^"'\n]+)["']""", text)) - meant
+        assert all(re.fullmatch("<[^<>]+>", one) for one in quoted), (name, quoted)
 
 
 def test_sampling_is_that_of_the_published_code() -> None:
