@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted
+from planner_eval.cli.asked import counting, told_run
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
 from planner_eval.cli.terminal import counted as counter
@@ -108,6 +108,7 @@ if TYPE_CHECKING:
 )
 @click.option("--cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every answer.")
 @click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network.")
+@click.option("--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON.")
 @click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
 @click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
 @click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
@@ -144,6 +145,7 @@ def command(
     retries: int,
     cache: str | None,
     replay: bool,
+    prices: str | None,
     data_cache: str | None,
     no_messages: bool,
     dry_run: bool,
@@ -176,7 +178,9 @@ def command(
                 "with --tools",
             ),
             Applies(
-                ("model", "url", "cache", "concurrency", "repeat", "output"), not dry_run, "without --dry-run"
+                ("model", "url", "cache", "prices", "concurrency", "repeat", "output"),
+                not dry_run,
+                "without --dry-run",
             ),
         ]
     )
@@ -200,7 +204,8 @@ def command(
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
+    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay, prices)
+    rates = endpoint.rates(model, router)
     progress = counter("samples")
     try:
         rows = pe.predict(
@@ -216,13 +221,14 @@ def command(
             isolation=isolation,
             messages=not no_messages,
             tell=progress,
+            seen=counting(progress, rates),
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
         raise
     finally:
         progress.clear()
-    return _told(rows, output, ready.pipeline.name)
+    return told_run(rows, output, ready.pipeline.name, rates)
 
 
 def _runs_answers(name: str) -> bool:
@@ -279,23 +285,3 @@ def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
     size = sum(one.get("characters", 0) for one in shown)
     note(f"{counted(len(shown), 'sample')}, {size:,} characters in first requests; nothing was asked")
     return int(any("error" in one for one in shown))
-
-
-def _told(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str) -> int:
-    """Say what the run came to; the exit code."""
-    from planner_eval.prediction.folder import ROWS, sums
-    from planner_eval.prediction.journal import FAILED_REQUESTS
-
-    found = sums(rows)
-    said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
-    said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
-    given, made = found.tokens
-    tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
-    emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
-    for code, reason in found.reasons.items():
-        note(f"{code}: {reason}")
-    if "context" in found.failed:
-        note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
-    if not FAILED_REQUESTS.isdisjoint(found.failed):
-        note("the same command asks for these again")
-    return 3 if not found.answered else int(bool(found.failed))
