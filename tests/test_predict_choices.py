@@ -106,6 +106,64 @@ def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
     assert first.messages[1]["content"] == twin.query
 
 
+def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp_path: Path) -> None:
+    """Texts of our own in the layout of a clone: tokens of turns, braces doubled or not."""
+    (tmp_path / "src").mkdir()
+    texts = {
+        "Own-3.1": '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nForm [{{"name"}}]:\n'
+        "{FUNCTION_STR}\n{ICL_EXAMPLES}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{QUERY}<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n'",
+        "single": '[INST] Form {x: [{"name"}]} {FUNCTION_STR} {ICL_EXAMPLES} {QUERY} [/INST]',
+        "Hermes-2-Pro-Mistral-7B": "<|im_start|>system\n{FUNCTION_STR} {ICL_EXAMPLES}<|im_end|>\n"
+        "<|im_start|>user\n{QUERY}<|im_end|>",
+        "xLAM-1b-fc-r": "{FUNCTION_STR} {ICL_EXAMPLES} {QUERY}",
+        "no prompt": "{QUERY}",
+    }
+    (tmp_path / "src" / "PROMPTS.json").write_text(json.dumps(texts))
+    base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
+    first, *others = own_samples("nestful")
+    tools = json.dumps(first.tools)
+
+    def messages(name: str) -> list[dict[str, str]]:
+        return asked(*base, "--prompts-for", name)[0]["messages"]
+
+    system, user = messages("hub/own-3.1")
+    assert system["role"], user == ("system", {"role": "user", "content": first.query})
+    assert system["content"].startswith(f'Form [{{"name"}}]:\n{tools}\n')
+    places = [
+        system["content"].index(f"Input: {one.query}\nOutput: {json.dumps(one.gold)}") for one in others
+    ]
+    assert places == sorted(places)
+    (user,) = messages("single")
+    assert user["content"].startswith(f'Form {{x: [{{"name"}}]}} {tools}')
+    assert user["content"].endswith(first.query)
+    assert "<tool_call> {" in messages("Hermes-2-Pro-Mistral-7B")[0]["content"]
+    assert 'Output: {"tool_calls": [{' in messages("xLAM-1b-fc-r")[0]["content"]
+    for name in ("no prompt", "bloom"):
+        done = planeval(*base, "--prompts-for", name)
+        assert done.returncode == 2
+        assert f"has no prompt for {name!r}" in done.stderr
+    assert "name one with --prompts-for" in planeval(*base).stderr
+    (tmp_path / "src" / "PROMPTS.json").write_text("[1]")
+    assert "expected an object of texts with {FUNCTION_STR}" in planeval(*base).stderr
+
+
+def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
+    from planner_eval.prediction.published import messages_of
+    from planner_eval.prediction.setup import read_prompts
+
+    place = reference / "prompts" / "nestful"
+    for name in json.loads((place / "PROMPTS.json").read_text(encoding="utf-8")):
+        prompts = read_prompts(place, name)
+        assert (prompts.published_for, prompts.origins["nestful/plan"].split()[0]) == (name, name)
+        found = messages_of(prompts.texts["nestful/plan"], tools="T7S", examples="S7N", query="Q7D")
+        text = "\n".join(message["content"] for message in found)
+        assert text.count("T7S") == text.count("S7N") == text.count("Q7D") == 1
+        assert found[-1]["role"] == "user"
+        assert "|>" not in text.replace("<|function_call_library|>", "")
+        assert "{{" not in text
+
+
 # ---------------------------------------------------------------- the law
 def requests_of(ready: Prepared) -> list[str]:
     found = []

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--demo-by",
-    type=click.Choice(["query", "structure", "random", "gold-apps"]),
-    help="Those with like questions; of these one of each structure first; any. gold-apps looks at gold.",
+    type=click.Choice(["query", "structure", "random", "first", "gold-apps"]),
+    help="With like questions; of these one of each structure; any; the first. gold-apps looks at gold.",
 )
 @click.option(
     "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
@@ -61,6 +61,11 @@ if TYPE_CHECKING:
     "--seed", metavar="N", type=click.IntRange(min=0), help="Where choices by chance start; 0 when left out."
 )
 @click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
+@click.option(
+    "--prompts-for",
+    metavar="NAME",
+    help="Which model NESTful's published prompt is for; --model if left out.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
 )
@@ -166,6 +171,7 @@ def command(
         [
             Applies(("replay",), cache is not None, "with --cache"),
             Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
+            Applies(("prompts_for",), told["prompts"] is not None, "with --prompts DIR"),
             Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
             Applies(
                 ("seed",),
@@ -187,7 +193,7 @@ def command(
     refuse_targets(click.get_current_context())
     sampling = dict(map(_setting, settings))
     chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
-    setup = _setup(told, makes_calls=tools is not None)
+    setup = _setup(told, model, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,
         pipeline=pipeline,
@@ -271,11 +277,12 @@ def _choices(
     return found
 
 
-def _setup(told: Mapping[str, Any], *, makes_calls: bool) -> Setup:
+def _setup(told: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
     from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
 
-    given = {name: value for name, value in told.items() if name != "prompts" and value is not None}
-    prompts = read_prompts(Path(told["prompts"])) if told["prompts"] else our_prompts()
+    given = {name: value for name, value in told.items() if "prompts" not in name and value is not None}
+    place, whose = told["prompts"], told["prompts_for"] or model
+    prompts = read_prompts(Path(place), whose) if place else our_prompts()
     return Setup(prompts, **given, makes_calls=makes_calls)
 
 

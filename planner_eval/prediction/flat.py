@@ -5,10 +5,13 @@ The answer is what the model wrote, unchanged; nothing is asked twice.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner_eval.dialects import get
 from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_json, listed
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
+from planner_eval.prediction.published import as_asked, messages_of
 from planner_eval.prediction.reading import said
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.visible import Task
@@ -31,7 +34,7 @@ def messages(task: Task, setup: Setup) -> list[Message]:
         return appbench(task, setup, app_catalogue(task.tools))
     if task.form == "nestful":
         tools = as_json(as_json(task.tools)) if setup.official else as_json(task.tools)
-        return [system(_nestful(tools, setup)), user(task.query)]
+        return _nestful(tools, task.query, setup)
     if task.form == "callnavi":
         return [user(callnavi("callnavi/plan", task.tools, task, setup))]
     tools = listed(catalog_of(task), setup.listing or "json", OWN)
@@ -70,10 +73,16 @@ def demonstrations(examples: tuple[Example, ...]) -> str:
     )
 
 
-def _nestful(tools: str, setup: Setup) -> str:
+def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     explained = _REFERENCES if setup.explain_references else ""
-    examples = explained + demonstrations(setup.examples)
-    return setup.prompts.fill("nestful/plan", tools=tools, examples=examples).rstrip()
+    name = setup.prompts.published_for
+    shown = tuple(replace(one, answer=as_asked(one.answer, name)) for one in setup.examples)
+    examples = explained + demonstrations(shown)
+    if name:
+        text = setup.prompts.texts["nestful/plan"]
+        return messages_of(text, tools=tools, examples=examples, query=query)
+    text = setup.prompts.fill("nestful/plan", tools=tools, examples=examples)
+    return [system(text.rstrip()), user(query)]
 
 
 PIPELINE = Pipeline("flat", "one prompt with all tools", steps, ("appbench", "nestful", "callnavi", "own"))

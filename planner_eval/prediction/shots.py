@@ -20,7 +20,7 @@ from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
 
-WAYS = ("query", "structure", "random", "gold-apps")
+WAYS = ("query", "structure", "random", "first", "gold-apps")
 """How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
 
 LEAK = "leak: apps"
@@ -90,7 +90,8 @@ class Pool(NamedTuple):
         mine = words(query)
         others = [one for one in self.shots if one.words != mine]
         found = self._ordered(others, query, mine, frozenset(apps))[: self.asked.number]
-        return tuple(Example(one.query, one.answer) for one in reversed(found))
+        shown = found if self.asked.by == "first" else found[::-1]
+        return tuple(Example(one.query, one.answer) for one in shown)
 
     def _ordered(
         self, shots: list[Shot], query: str, mine: frozenset[str], apps: frozenset[str]
@@ -100,6 +101,8 @@ class Pool(NamedTuple):
             draw.shuffle(shots)
             same = [one for one in shots if one.apps == apps] if self.asked.by == "gold-apps" else shots
             return same
+        if self.asked.by == "first":
+            return shots
         shots.sort(key=lambda one: -alike(one.words, mine))
         return shots if self.asked.by == "query" else list(_of_each_structure(shots))
 
