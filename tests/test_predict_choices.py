@@ -15,11 +15,13 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.prepare import Prepared, prepare
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.registry import PIPELINES
+from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import SHOWN, Shots
 from planner_eval.prediction.tasks import Tasks
-from tests.prediction_samples import OWN_TOOLS, own_samples, without_gold
+from tests.prediction_samples import OWN_TOOLS, listed, own_samples, task_of, through, without_gold
 from tests.test_predict import planeval
+from tests.test_prediction import scripted
 
 SAMPLES = folder("data") / "samples"
 NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
@@ -164,16 +166,88 @@ def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
         assert "{{" not in text
 
 
+def stages(form: str, name: str, shots: Shots, *replies: str) -> list[Any]:
+    """The requests of the first sample's stages."""
+    samples = own_samples(form)
+    ready = prepare(Tasks(form, samples), name, Setup(), shots=shots)
+    requests, _, _ = through(ready.jobs()[0].begin(), listed(*replies))
+    return requests
+
+
+def test_callnavi_s_demonstrations_have_the_form_that_each_stage_asks_for() -> None:
+    others = own_samples("callnavi")[1:]
+    golds = [(one.query, one.gold["API"], one.gold["parameters"]) for one in others]
+    route, fill = stages("callnavi", "route-then-fill", Shots(2), '["getShift"]', "{}")
+    (first, *_) = stages("callnavi", "backward", Shots(2), "{}")
+    (flat,) = stages("callnavi", "flat", Shots(2), "{}")
+    for query, names, given in golds:
+        whole = {"API": names, "parameters": given}
+        last = {"API": names[-1:], "parameters": given[-1:]}
+        for request, answer in ((route, names), (fill, whole), (flat, whole), (first, last)):
+            text = request.messages[0]["content"]
+            assert f"Input: {query}\nOutput: {json.dumps(answer, ensure_ascii=False)}\n" in text
+            assert own_samples("callnavi")[0].query in text.partition("start of the question")[2]
+            assert text.count("Input: ") == 2
+
+
+def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
+    (tmp_path / "callnavi").mkdir()
+    (tmp_path / "callnavi" / "plan.txt").write_text("{tools} {query}")
+    argv = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+    assert asked(*argv, "--prompts", str(tmp_path))
+    done = planeval(*argv, "--prompts", str(tmp_path), "--shots", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "callnavi/plan.txt of --prompts has no {examples}" in done.stderr
+
+
+def test_demonstrations_with_tools_on_offer_come_first() -> None:
+    samples = [
+        Sample(
+            f"s{n}", query, [tool(name, "d")], {"API": [name], "parameters": [{}]}, extra={"difficulty": "e"}
+        )
+        for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")])
+    ]
+    for by, shown in (("query", "x y"), ("structure", "x y"), ("random", "x y"), ("first", "a b c d")):
+        ready = prepare(Tasks("callnavi", samples), "flat", Setup(), shots=Shots(1, by))
+        request = next(iter(ready.first_requests())).request
+        assert not isinstance(request, str)
+        assert f"Input: {shown}\n" in request.messages[0]["content"]
+
+
+def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
+    pool = [
+        ("one", "Trams: [t = ride(#to='a')]"),
+        (
+            "two",
+            "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]",
+        ),
+    ]
+    setup = Setup(examples=tuple(Example(*each) for each in pool), shots=1)
+    task = task_of(own_samples("appbench")[0], "appbench")
+    replies = listed(
+        "[Trams, Library]", "[x = ride(#to=?)]", "[y = findbook(#title='z')]", "[x = ride(#to=y)]"
+    )
+    requests, _, _ = through(PIPELINES["isolated"].steps(task, setup), replies)
+    assert [r.stage for r in requests[:4]] == ["apps", "agent", "agent", "agent-again"]
+    shown = [[message["content"] for message in request.messages[1:-1]] for request in requests[:4]]
+    assert shown == [
+        [],
+        ["two", "[l = stops(#place=?, #line=l), m = ride(#to=l)]"],
+        ["two", "[b = findbook(#title='x')]"],
+        ["two", "[l = stops(#place=b, #line=l), m = ride(#to=l)]"],
+    ]
+
+
 # ---------------------------------------------------------------- the law
-def requests_of(ready: Prepared) -> list[str]:
-    found = []
-    for _, request in ready.first_requests():
-        assert not isinstance(request, str), request
-        found.append(request_text(request.messages, request.tools, **request.sampling))
-    return found
+def requests_of(ready: Prepared, at: int) -> list[str]:
+    """All requests of a sample, under a model that goes through every stage."""
+    task = ready.tasks[at]
+    assert not isinstance(task, str)
+    requests, _, _ = through(ready.jobs()[at].begin(), scripted(ready.form, task))
+    return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
 
 
-@pytest.mark.parametrize("by", ["query", "structure", "random"])
+@pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
 @pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
 def test_gold_never_reaches_a_prompt_with_demonstrations(
     name: str, form: str, by: str, tmp_path: Path
@@ -189,7 +263,7 @@ def test_gold_never_reaches_a_prompt_with_demonstrations(
         bare = [*samples[:at], other, *samples[at + 1 :]]
         for source in (where["source"], None if form != "own" else where["source"]):
             found = [
-                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)))[at]
+                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)), at)
                 for each in (samples, bare)
             ]
             assert found[0] == found[1]

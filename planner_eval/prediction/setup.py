@@ -150,7 +150,8 @@ class Setup:
         steps: The most replies of a ``react`` run.
         turns: The most turns of a conversation with tools.
         rounds: The most rounds of ``backward`` and ``isolated``.
-        examples: Demonstrations, in order.
+        examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
+        shots: How many of them an agent of one app is shown.
         makes_calls: The calls of one's own tasks are made.
     """
 
@@ -164,6 +165,7 @@ class Setup:
     turns: int = 200
     rounds: int = 5
     examples: tuple[Example, ...] = ()
+    shots: int = 0
     makes_calls: bool = False
 
 
