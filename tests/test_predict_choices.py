@@ -19,7 +19,16 @@ from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import SHOWN, Shots
 from planner_eval.prediction.tasks import Tasks
-from tests.prediction_samples import OWN_TOOLS, listed, own_samples, task_of, through, without_gold
+from tests.prediction_samples import (
+    CATALOG,
+    OWN_TOOLS,
+    appbench_catalogue,
+    listed,
+    own_samples,
+    task_of,
+    through,
+    without_gold,
+)
 from tests.test_predict import planeval
 from tests.test_prediction import scripted
 
@@ -274,6 +283,77 @@ def tool_names(request: dict[str, Any]) -> list[str]:
     text = said(request)
     line = next(one for one in text.splitlines() if one.startswith("[{"))
     return [tool["name"] for tool in json.loads(line)]
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
+    catalogue = tmp_path / "catalogue.json"
+    catalogue.write_text(json.dumps(appbench_catalogue()))
+    argv = [
+        "predict",
+        str(SAMPLES / "appbench"),
+        "--benchmark",
+        "appbench",
+        "--dry-run",
+        "--pipeline",
+        "flat",
+    ]
+    found = asked(*argv, "--catalog", str(catalogue), "--distractors", "1", "--closeness", closeness)
+    golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
+    for request in found:
+        names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
+        assert golds[request["id"]] < set(names), request["id"]
+        assert len(names) == len(golds[request["id"]]) + 1
+    done = planeval(*argv, "--catalog", str(catalogue), "--budget", "60")
+    assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
+
+
+def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
+    object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [{"name": f"tool{n}", "description": f"does {n}", "parameters": object_} for n in range(9)]
+    catalog, file = tmp_path / "tools.json", tmp_path / "tasks.jsonl"
+    catalog.write_text(json.dumps(tools))
+    tasks = [
+        {"id": "x", "query": "One?", "gold": '[{"name": "tool3", "arguments": {}}]'},
+        {"id": "y", "query": "Two?", "gold": "[]"},
+        {"id": "z", "query": "Three?", "gold": None},
+    ]
+    file.write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    base = ["predict", str(file), "--catalog", str(catalog), "--dry-run", "--distractors"]
+    done = planeval(*base, "2")
+    x, y, z = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 1
+    assert (len(tool_names(x)), "tool3" in tool_names(x), len(tool_names(y))) == (3, True, 2)
+    assert "'z' has no gold plan" in z["error"]["message"]
+    assert tool_names(json.loads(planeval(*base, "0").stdout.splitlines()[0])) == ["tool3"]
+    file.write_text(json.dumps(tasks[2]) + "\n")
+    done = planeval(*base, "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "gold" in done.stderr
+
+
+def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
+    """Other values, other order of calls, other ids: the same requests."""
+    for form, name in (("appbench", "flat"), ("nestful", "flat"), ("callnavi", "flat")):
+        samples = own_samples(form)
+        others = [replace(without_gold(one, form), gold=_same_tools(one, form)) for one in samples]
+        for closeness in ("random", "close", "same-signature"):
+            asking = [
+                prepare(Tasks(form, list(each)), name, Setup(), choice=Choice(1, closeness))
+                for each in (samples, others)
+            ]
+            for at in range(len(samples)):
+                assert requests_of(asking[0], at) == requests_of(asking[1], at)
+
+
+def _same_tools(sample: Sample, form: str) -> Any:
+    """Gold of the same tools and of nothing else that it was."""
+    names = sorted(gold_tools(sample, form), reverse=True)
+    return {
+        "appbench": {"used_app": names},
+        "nestful": [{"name": name} for name in names],
+        "callnavi": {"API": names},
+    }[form]
 
 
 @pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])

@@ -197,7 +197,9 @@ def prepare(  # noqa: PLR0913
         if lacking:
             raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
         pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
-    offered = None if choice is None else choosing(choice, tasks.form, tasks.samples)
+    offered = (
+        None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
+    )
     samples = _selected(tasks.samples, ids)[:limit]
     seen = [_seen(sample, tasks.form, tools, offered) for sample in samples]
     if not samples or all(isinstance(task, str) for task in seen):
