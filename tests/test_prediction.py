@@ -368,6 +368,13 @@ def test_calls_of_other_tools_in_a_text_are_words() -> None:
     assert outcome.prediction == {"role": "assistant", "content": text}
 
 
+def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> None:
+    text = '{"name": "Order_Seeds", "arguments": {"plant": "dill"}}'
+    _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
+    assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
+    assert outcome.prediction["content"] is None
+
+
 def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
     reply = called("order_seeds", '{"plant": "dill', "I order.")
     _, _, outcome = run("dialog", first("functionchat"), "functionchat", reply)
@@ -468,6 +475,18 @@ def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> N
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
+
+
+def test_an_observation_that_a_reply_begins_with_hides_nothing() -> None:
+    replies = (
+        'Observation: so far nothing.\nAction: add\nAction Input: {"arg_0": 1}\n\nThought: more',
+        "Observation: the sum is 4.",
+        "Final Answer: 4",
+    )
+    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
+    assert [call.arguments for act in acts for call in act.calls] == [{"arg_0": 1}]
+    assert requests[2].messages[-2]["content"] == "Observation: the sum is 4."
+    assert outcome.stop == "final_answer"
 
 
 def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:

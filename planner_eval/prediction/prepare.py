@@ -153,7 +153,7 @@ def _names(task: Task) -> frozenset[str]:
 
 
 def _tools(task: Task, box: Sandbox) -> Acting:
-    return with_tools(box, _names(task))
+    return with_tools(box, [tool.full_name for tool in catalog_of(task).tools])
 
 
 def prepare(  # noqa: PLR0913
