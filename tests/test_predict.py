@@ -687,6 +687,31 @@ def test_a_run_over_tasks_of_one_s_own_is_scored_against_their_gold(tmp_path: Pa
     assert planeval("score", run, str(file), "--format", "json").stdout == done.stdout
 
 
+def test_of_repeated_answers_the_first_counts_and_that_is_said(tmp_path: Path) -> None:
+    gold = '[{"name": "get_rate", "arguments": {"cur": "EUR"}}]'
+    file = tmp_path / "tasks.jsonl"
+    file.write_text("".join(json.dumps(task | {"gold": gold}) + "\n" for task in tasks(3)), encoding="utf-8")
+    asked: Counter[str] = Counter()
+
+    def answer(messages: list[Any], tools: Any) -> Reply:
+        asked[messages[-1]["content"]] += 1
+        return Reply(gold if asked[messages[-1]["content"]] == 1 else "[]")
+
+    run, nestful = str(tmp_path / "run"), str(tmp_path / "nestful")
+    pe.predict(str(file), Scripted(answer), out=run, repeat=4, concurrency=1)
+    done = planeval("score", run, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["figures"]
+    assert (figures["exact"]["value"], figures["exact"]["n"]) == (1.0, 3)
+    assert "3 samples asked 4 times; the first answer to each counts, 9 further ones not" in done.stderr
+    compared = planeval("compare", run, run)
+    assert compared.returncode == 0
+    assert compared.stderr.count("9 further ones not") == 2
+    pe.predict(SAMPLES / "nestful", Scripted(answer), benchmark="nestful", out=nestful, repeat=2)
+    done = planeval("score", nestful)
+    assert "3 samples asked 2 times; the first answer to each counts, 3 further ones not" in done.stderr
+
+
 def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:
     model = Scripted(lambda messages, tools: Reply("x"))
     run = tmp_path / "run"

@@ -170,6 +170,7 @@ class Predicted(NamedTuple):
         options: All that decided what was asked.
         ids: The samples that were asked.
         unasked: How many of them could not be.
+        repeat: How often each was asked.
     """
 
     folder: str
@@ -179,6 +180,7 @@ class Predicted(NamedTuple):
     options: Mapping[str, Any]
     ids: frozenset[str]
     unasked: int
+    repeat: int = 1
 
 
 def predicted(folder: str) -> Predicted:
@@ -198,6 +200,7 @@ def predicted(folder: str) -> Predicted:
             ids.add(row["id"])
             failed += row["error"] is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
+        repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
         said = "the run is not done: the planeval predict that began it goes on with it"
         raise InputError(f"{folder}: {said}") from None
@@ -205,4 +208,4 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed)
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat)
