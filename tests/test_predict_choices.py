@@ -216,7 +216,7 @@ def test_demonstrations_with_tools_on_offer_come_first() -> None:
         )
         for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")])
     ]
-    for by, shown in (("query", "x y"), ("structure", "x y"), ("random", "x y"), ("first", "a b c d")):
+    for by, shown in (("query", "x y"), ("structure", "x y"), ("first", "a b c d")):
         ready = prepare(Tasks("callnavi", samples), "flat", Setup(), shots=Shots(1, by))
         request = next(iter(ready.first_requests())).request
         assert not isinstance(request, str)

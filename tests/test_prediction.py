@@ -145,7 +145,8 @@ SHOWN = '{"API": ["a"], "parameters": [{}]}'
 def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
     """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
     for sample in samples:
-        for setup in (SETUP, Setup(official=True, examples=(Example("q", SHOWN),), shots=1)):
+        others = [Setup(history="own")] if name == "dialog" else []
+        for setup in (*others, SETUP, Setup(official=True, examples=(Example("q", SHOWN),), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
                 assert real == requests_of(name, without_gold(sample, form), form, seed, setup)
@@ -443,6 +444,52 @@ def test_what_cannot_go_on_is_over() -> None:
     requests, _, outcome = through(steps, listed(called("f", {})), lambda act, number: Observed(over=True))
     assert (len(requests), outcome.stop) == (1, "over")
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
+
+
+TALK = [
+    {"role": "user", "content": "Order dill."},
+    {"role": "assistant", "content": "How many grams? GOLD"},
+    {"role": "user", "content": "Five."},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "random_id", "type": "function", "function": {"name": "order_seeds", "arguments": "GOLD"}}
+    ]},
+    {"role": "tool", "tool_call_id": "random_id", "name": "order_seeds", "content": "done"},
+]  # fmt: skip
+
+
+def own_talk(*replies: str | Reply) -> Any:
+    sample = Sample("x", "Five.", own_samples("functionchat")[0].tools, extra={"messages": TALK})
+    return run("dialog", sample, "functionchat", *replies, setup=Setup(history="own"))
+
+
+def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
+    replies = ("How much?", called("order_seeds", {"plant": "dill"}), "Ordered.")
+    requests, _, outcome = own_talk(*replies)
+    assert [each.stage for each in requests] == ["history", "history", "call"]
+    assert [len(each.messages) for each in requests] == [2, 4, 6]
+    assert "GOLD" not in str(requests)
+    assert requests[2].messages[2]["content"] == "How much?"
+    assert requests[2].messages[-2]["tool_calls"][0]["id"] == requests[2].messages[-1]["tool_call_id"] == "c1"
+    assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
+
+
+@pytest.mark.parametrize(
+    ("replies", "turns", "why"),
+    [
+        (
+            (called("order_seeds", {}),),
+            0,
+            "the user's words, which do not follow: the model called order_seeds",
+        ),
+        (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
+        (("How much?", called("water", {})), 1, "the model called water"),
+    ],
+)
+def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, why: str) -> None:
+    _, _, outcome = own_talk(*replies)
+    assert (outcome.prediction, outcome.stop, outcome.error.code) == ("", "left_record", "left_record")
+    assert why in outcome.error.message
+    assert outcome.stages == {"own_turns": turns}
 
 
 # ---------------------------------------------------------------- ReAct

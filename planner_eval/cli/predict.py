@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 @click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
 @click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
 @click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
+@click.option(
+    "--history", type=click.Choice(["gold", "own"]), help="With dialog: whose the earlier turns are; gold's."
+)
 @click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
 @click.option(
     "--demos", metavar="FILE", help="Take them from here: data of the same benchmark, or tasks with answers."

@@ -122,7 +122,11 @@ def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]
     if not source:
         raise InputError("the tasks come from no file that says which tools their gold plans call")
     found: dict[str, frozenset[str]] = {}
-    for record, sample in zip(read_path(source, role="gold").records, samples, strict=False):
+    try:
+        records = read_path(source, role="gold").records
+    except InputError:  # no field of it is known to hold gold
+        records = ()
+    for record, sample in zip(records, samples, strict=False):
         if record.error is not None:
             continue
         text = record.source if isinstance(record.source, str) else json.dumps(record.source)

@@ -111,7 +111,7 @@ class Prepared:
         marks = {
             "nestful": ["tools: gold+distractors"],
             "complexfuncbench": ["feedback: recorded"],
-            "functionchat": ["history: gold"],
+            "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
         }
         found = dict.fromkeys(marks.get(self.form, []))
         found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
@@ -187,6 +187,8 @@ def prepare(  # noqa: PLR0913
         InputError: there is no such pipeline or sample, or none can be asked.
     """
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    if setup.history != "gold" and chosen.name != "dialog":
+        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
     pool = None
     if shots is not None:
         if (chosen.name, tasks.form) not in SHOWN:

@@ -152,6 +152,7 @@ class Setup:
         rounds: The most rounds of ``backward`` and ``isolated``.
         examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
         shots: How many of them an agent of one app is shown.
+        history: Whose the earlier turns of a recorded conversation are: gold's, or the model's ``"own"``.
         makes_calls: The calls of one's own tasks are made.
     """
 
@@ -166,6 +167,7 @@ class Setup:
     rounds: int = 5
     examples: tuple[Example, ...] = ()
     shots: int = 0
+    history: str = "gold"
     makes_calls: bool = False
 
 

@@ -100,7 +100,8 @@ class Pool(NamedTuple):
 
         Args:
             query: The question.
-            offered: The tools on offer: demonstrations that call no other come before those that do.
+            offered: The tools on offer: by question and structure demonstrations that call no other come
+                before those that do.
             apps: Gold's apps, looked at by ``gold-apps`` alone.
             number: How many; None for all, 0 for as many as are asked for.
         """
@@ -124,11 +125,12 @@ class Pool(NamedTuple):
             return shots
         if by in ("random", "gold-apps"):
             random.Random(f"{self.asked.seed} {query}").shuffle(shots)
-        else:
-            shots.sort(key=lambda one: -alike(one.words, mine))
-        if by == "gold-apps":
-            return [one for one in shots if one.apps == apps]
-        shots.sort(key=lambda one: bool(offered) and not one.tools <= offered)
+            return [one for one in shots if one.apps == apps] if by == "gold-apps" else shots
+
+        def apart(one: Shot) -> tuple[bool, float]:
+            return bool(offered) and not one.tools <= offered, -alike(one.words, mine)
+
+        shots.sort(key=apart)
         return list(_of_each_structure(shots)) if by == "structure" else shots
 
 
