@@ -402,6 +402,7 @@ PLACES = [
     "diff {} gold.jsonl", "diff pred.jsonl {}", "diff pred.jsonl gold.jsonl --policy {}",
     "diff sub.json plan.json --format dot --theme {}", "diff sub.json plan.json --execute recorded:{}",
     "predict {} --catalog tools.json --dry-run", "predict tasks.jsonl --catalog {} --dry-run",
+    "predict tasks.jsonl --model m --url http://127.0.0.1:9/v1 --retries 0 -o run --prices {}",
     "execute {} --tools nestful --isolation inline", "execute plan.json --tools {}",
     "execute plan.json --tools recorded:{}", "execute weather.txt --tools world:appbench --facts {}",
     "execute plan.json --tools nestful --isolation inline --record {}",

@@ -130,7 +130,11 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "demos.jsonl": _lines(
         {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
     ),
+    "prices.toml": "[models.m]\ninput = 1\noutput = 2\n",
     "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
+    "nestful/src/PROMPTS.json": json.dumps(
+        {"big": "SYSTEM: You plan with {FUNCTION_STR}{ICL_EXAMPLES}\nUSER: {QUERY}"}
+    ),
     "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
     "judge.jsonl": _lines(
         {"id": "a", "key": "b", "verdict": "pass", "mark": "good"},

@@ -106,6 +106,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "comparison.schema",
         "dialects.row_schema",
         "drawing.schema",
+        "llm.schema",
         "policy.schema",
         "records.schema",
         "worlds.schema",

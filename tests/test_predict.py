@@ -187,6 +187,45 @@ def test_nothing_answered_is_three_and_is_said_once_a_reason(tmp_path: Path) -> 
     )
 
 
+def test_money_is_counted_with_the_user_s_prices(server: ModelServer, tmp_path: Path) -> None:
+    server.script = echo
+    file, run = task_file(tmp_path / "tasks.jsonl", 3), tmp_path / "run"
+    prices = tmp_path / "prices.toml"
+    prices.write_text("[models.m]\ninput = 2.5\noutput = 10\n")
+    argv = ["predict", file, "--model", "m", "--url", server.url, "-o", str(run)]
+    assert "cost" not in planeval(*argv).stdout
+    done = planeval(*argv, "--prices", str(prices))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 requests, 30 tokens in and 6 out, cost 0.000135" in done.stdout
+    assert json.loads((run / "report.json").read_text())["cost"] == pytest.approx(0.000135)
+    assert len(server.bodies) == 3
+    done = planeval(*argv[:-1], str(tmp_path / "other"), "--prices", str(prices), "--router-model", "n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "prices.toml has no price of the model 'n'; it has m" in done.stderr
+    assert len(server.bodies) == 3
+
+
+def test_the_router_s_tokens_have_its_own_price_and_tokens_nobody_counted_are_said(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    def script(body: dict[str, Any], number: int) -> Answer:
+        if body["model"] == "small":
+            return message('["getShift"]')
+        return Answer({"choices": [{"message": {"content": "{}"}}]})
+
+    server.script = script
+    prices = tmp_path / "prices.json"
+    costs = {"small": {"input": 1, "output": 0}, "large": {"input": 1e6, "output": 0}}
+    prices.write_text(json.dumps({"models": costs}))
+    done = planeval(
+        "predict", "data/samples/callnavi", "--benchmark", "callnavi", "--pipeline", "route-then-fill",
+        "--model", "large", "--router-model", "small", "--url", server.url, "-o", str(tmp_path / "run"),
+        "--id", "hr01", "--prices", str(prices),
+    )  # fmt: skip
+    assert "2 requests, 10 tokens in and 2 out, cost at least 0.00001" in done.stdout, done.stderr
+    assert "the server said nothing of the tokens of 1 request, which cost more" in done.stderr
+
+
 # ---------------------------------------------------------------- stops and goes on
 def journal_replies(run: Path) -> int:
     try:
@@ -646,6 +685,31 @@ def test_a_run_over_tasks_of_one_s_own_is_scored_against_their_gold(tmp_path: Pa
     assert (figures["exact"]["value"], figures["exact"]["n"]) == (0.5, 2), figures["exact"]
     assert "2 of 3 gold plans were asked for" in done.stderr
     assert planeval("score", run, str(file), "--format", "json").stdout == done.stdout
+
+
+def test_of_repeated_answers_the_first_counts_and_that_is_said(tmp_path: Path) -> None:
+    gold = '[{"name": "get_rate", "arguments": {"cur": "EUR"}}]'
+    file = tmp_path / "tasks.jsonl"
+    file.write_text("".join(json.dumps(task | {"gold": gold}) + "\n" for task in tasks(3)), encoding="utf-8")
+    asked: Counter[str] = Counter()
+
+    def answer(messages: list[Any], tools: Any) -> Reply:
+        asked[messages[-1]["content"]] += 1
+        return Reply(gold if asked[messages[-1]["content"]] == 1 else "[]")
+
+    run, nestful = str(tmp_path / "run"), str(tmp_path / "nestful")
+    pe.predict(str(file), Scripted(answer), out=run, repeat=4, concurrency=1)
+    done = planeval("score", run, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)["figures"]
+    assert (figures["exact"]["value"], figures["exact"]["n"]) == (1.0, 3)
+    assert "3 samples asked 4 times; the first answer to each counts, 9 further ones not" in done.stderr
+    compared = planeval("compare", run, run)
+    assert compared.returncode == 0
+    assert compared.stderr.count("9 further ones not") == 2
+    pe.predict(SAMPLES / "nestful", Scripted(answer), benchmark="nestful", out=nestful, repeat=2)
+    done = planeval("score", nestful)
+    assert "3 samples asked 2 times; the first answer to each counts, 3 further ones not" in done.stderr
 
 
 def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:

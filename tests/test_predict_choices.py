@@ -15,11 +15,22 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.prepare import Prepared, prepare
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.registry import PIPELINES
+from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import SHOWN, Shots
 from planner_eval.prediction.tasks import Tasks
-from tests.prediction_samples import OWN_TOOLS, own_samples, without_gold
+from tests.prediction_samples import (
+    CATALOG,
+    OWN_TOOLS,
+    appbench_catalogue,
+    listed,
+    own_samples,
+    task_of,
+    through,
+    without_gold,
+)
 from tests.test_predict import planeval
+from tests.test_prediction import scripted
 
 SAMPLES = folder("data") / "samples"
 NESTFUL = ["predict", str(SAMPLES / "nestful"), "--benchmark", "nestful", "--dry-run"]
@@ -106,16 +117,146 @@ def test_demonstrations_by_gold_s_apps_are_marked(tmp_path: Path) -> None:
     assert first.messages[1]["content"] == twin.query
 
 
+def test_nestful_s_published_prompts_become_the_messages_that_they_stand_for(tmp_path: Path) -> None:
+    """Texts of our own in the layout of a clone: tokens of turns, braces doubled or not."""
+    (tmp_path / "src").mkdir()
+    texts = {
+        "Own-3.1": '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nForm [{{"name"}}]:\n'
+        "{FUNCTION_STR}\n{ICL_EXAMPLES}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{QUERY}<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n'",
+        "single": '[INST] Form {x: [{"name"}]} {FUNCTION_STR} {ICL_EXAMPLES} {QUERY} [/INST]',
+        "Hermes-2-Pro-Mistral-7B": "<|im_start|>system\n{FUNCTION_STR} {ICL_EXAMPLES}<|im_end|>\n"
+        "<|im_start|>user\n{QUERY}<|im_end|>",
+        "xLAM-1b-fc-r": "{FUNCTION_STR} {ICL_EXAMPLES} {QUERY}",
+        "no prompt": "{QUERY}",
+    }
+    (tmp_path / "src" / "PROMPTS.json").write_text(json.dumps(texts))
+    base = [*NESTFUL, "--limit", "1", "--prompts", str(tmp_path), "--shots", "2", "--demo-by", "first"]
+    first, *others = own_samples("nestful")
+    tools = json.dumps(first.tools)
+
+    def messages(name: str) -> list[dict[str, str]]:
+        return asked(*base, "--prompts-for", name)[0]["messages"]
+
+    system, user = messages("hub/own-3.1")
+    assert system["role"], user == ("system", {"role": "user", "content": first.query})
+    assert system["content"].startswith(f'Form [{{"name"}}]:\n{tools}\n')
+    places = [
+        system["content"].index(f"Input: {one.query}\nOutput: {json.dumps(one.gold)}") for one in others
+    ]
+    assert places == sorted(places)
+    (user,) = messages("single")
+    assert user["content"].startswith(f'Form {{x: [{{"name"}}]}} {tools}')
+    assert user["content"].endswith(first.query)
+    assert "<tool_call> {" in messages("Hermes-2-Pro-Mistral-7B")[0]["content"]
+    assert 'Output: {"tool_calls": [{' in messages("xLAM-1b-fc-r")[0]["content"]
+    for name in ("no prompt", "bloom"):
+        done = planeval(*base, "--prompts-for", name)
+        assert done.returncode == 2
+        assert f"has no prompt for {name!r}" in done.stderr
+    assert "name one with --prompts-for" in planeval(*base).stderr
+    (tmp_path / "src" / "PROMPTS.json").write_text("[1]")
+    assert "expected an object of texts with {FUNCTION_STR}" in planeval(*base).stderr
+
+
+def test_all_of_nestful_s_published_prompts_are_read(reference: Path) -> None:
+    from planner_eval.prediction.published import messages_of
+    from planner_eval.prediction.setup import read_prompts
+
+    place = reference / "prompts" / "nestful"
+    for name in json.loads((place / "PROMPTS.json").read_text(encoding="utf-8")):
+        prompts = read_prompts(place, name)
+        assert (prompts.published_for, prompts.origins["nestful/plan"].split()[0]) == (name, name)
+        found = messages_of(prompts.texts["nestful/plan"], tools="T7S", examples="S7N", query="Q7D")
+        text = "\n".join(message["content"] for message in found)
+        assert text.count("T7S") == text.count("S7N") == text.count("Q7D") == 1
+        assert found[-1]["role"] == "user"
+        assert "|>" not in text.replace("<|function_call_library|>", "")
+        assert "{{" not in text
+
+
+def stages(form: str, name: str, shots: Shots, *replies: str) -> list[Any]:
+    """The requests of the first sample's stages."""
+    samples = own_samples(form)
+    ready = prepare(Tasks(form, samples), name, Setup(), shots=shots)
+    requests, _, _ = through(ready.jobs()[0].begin(), listed(*replies))
+    return requests
+
+
+def test_callnavi_s_demonstrations_have_the_form_that_each_stage_asks_for() -> None:
+    others = own_samples("callnavi")[1:]
+    golds = [(one.query, one.gold["API"], one.gold["parameters"]) for one in others]
+    route, fill = stages("callnavi", "route-then-fill", Shots(2), '["getShift"]', "{}")
+    (first, *_) = stages("callnavi", "backward", Shots(2), "{}")
+    (flat,) = stages("callnavi", "flat", Shots(2), "{}")
+    for query, names, given in golds:
+        whole = {"API": names, "parameters": given}
+        last = {"API": names[-1:], "parameters": given[-1:]}
+        for request, answer in ((route, names), (fill, whole), (flat, whole), (first, last)):
+            text = request.messages[0]["content"]
+            assert f"Input: {query}\nOutput: {json.dumps(answer, ensure_ascii=False)}\n" in text
+            assert own_samples("callnavi")[0].query in text.partition("start of the question")[2]
+            assert text.count("Input: ") == 2
+
+
+def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> None:
+    (tmp_path / "callnavi").mkdir()
+    (tmp_path / "callnavi" / "plan.txt").write_text("{tools} {query}")
+    argv = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+    assert asked(*argv, "--prompts", str(tmp_path))
+    done = planeval(*argv, "--prompts", str(tmp_path), "--shots", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "callnavi/plan.txt of --prompts has no {examples}" in done.stderr
+
+
+def test_demonstrations_with_tools_on_offer_come_first() -> None:
+    samples = [
+        Sample(
+            f"s{n}", query, [tool(name, "d")], {"API": [name], "parameters": [{}]}, extra={"difficulty": "e"}
+        )
+        for n, (query, name) in enumerate([("a b c", "f"), ("a b c d", "g"), ("x y", "f"), ("a b", "g")])
+    ]
+    for by, shown in (("query", "x y"), ("structure", "x y"), ("first", "a b c d")):
+        ready = prepare(Tasks("callnavi", samples), "flat", Setup(), shots=Shots(1, by))
+        request = next(iter(ready.first_requests())).request
+        assert not isinstance(request, str)
+        assert f"Input: {shown}\n" in request.messages[0]["content"]
+
+
+def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
+    pool = [
+        ("one", "Trams: [t = ride(#to='a')]"),
+        (
+            "two",
+            "Library: [b = findbook(#title='x')]\nTrams: [l = stops(#place=b, #line=l), m = ride(#to=l)]",
+        ),
+    ]
+    setup = Setup(examples=tuple(Example(*each) for each in pool), shots=1)
+    task = task_of(own_samples("appbench")[0], "appbench")
+    replies = listed(
+        "[Trams, Library]", "[x = ride(#to=?)]", "[y = findbook(#title='z')]", "[x = ride(#to=y)]"
+    )
+    requests, _, _ = through(PIPELINES["isolated"].steps(task, setup), replies)
+    assert [r.stage for r in requests[:4]] == ["apps", "agent", "agent", "agent-again"]
+    shown = [[message["content"] for message in request.messages[1:-1]] for request in requests[:4]]
+    assert shown == [
+        [],
+        ["two", "[l = stops(#place=?, #line=l), m = ride(#to=l)]"],
+        ["two", "[b = findbook(#title='x')]"],
+        ["two", "[l = stops(#place=b, #line=l), m = ride(#to=l)]"],
+    ]
+
+
 # ---------------------------------------------------------------- the law
-def requests_of(ready: Prepared) -> list[str]:
-    found = []
-    for _, request in ready.first_requests():
-        assert not isinstance(request, str), request
-        found.append(request_text(request.messages, request.tools, **request.sampling))
-    return found
+def requests_of(ready: Prepared, at: int) -> list[str]:
+    """All requests of a sample, under a model that goes through every stage."""
+    task = ready.tasks[at]
+    assert not isinstance(task, str)
+    requests, _, _ = through(ready.jobs()[at].begin(), scripted(ready.form, task))
+    return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
 
 
-@pytest.mark.parametrize("by", ["query", "structure", "random"])
+@pytest.mark.parametrize("by", ["query", "structure", "random", "first"])
 @pytest.mark.parametrize(("name", "form"), sorted(SHOWN))
 def test_gold_never_reaches_a_prompt_with_demonstrations(
     name: str, form: str, by: str, tmp_path: Path
@@ -131,7 +272,7 @@ def test_gold_never_reaches_a_prompt_with_demonstrations(
         bare = [*samples[:at], other, *samples[at + 1 :]]
         for source in (where["source"], None if form != "own" else where["source"]):
             found = [
-                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)))[at]
+                requests_of(prepare(Tasks(form, list(each)), name, Setup(), shots=Shots(1, by, source)), at)
                 for each in (samples, bare)
             ]
             assert found[0] == found[1]
@@ -142,6 +283,77 @@ def tool_names(request: dict[str, Any]) -> list[str]:
     text = said(request)
     line = next(one for one in text.splitlines() if one.startswith("[{"))
     return [tool["name"] for tool in json.loads(line)]
+
+
+@pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])
+def test_appbench_s_tools_are_its_apps(closeness: str, tmp_path: Path) -> None:
+    catalogue = tmp_path / "catalogue.json"
+    catalogue.write_text(json.dumps(appbench_catalogue()))
+    argv = [
+        "predict",
+        str(SAMPLES / "appbench"),
+        "--benchmark",
+        "appbench",
+        "--dry-run",
+        "--pipeline",
+        "flat",
+    ]
+    found = asked(*argv, "--catalog", str(catalogue), "--distractors", "1", "--closeness", closeness)
+    golds = {sample.id: set(sample.gold["used_app"]) for sample in own_samples("appbench")}
+    for request in found:
+        names = [app for app in CATALOG if f"\n{app}: {{'desc'" in said(request).replace(" \n\n ", "\n")]
+        assert golds[request["id"]] < set(names), request["id"]
+        assert len(names) == len(golds[request["id"]]) + 1
+    done = planeval(*argv, "--catalog", str(catalogue), "--budget", "60")
+    assert "tokens with gold's tools alone, and --budget is 60" in done.stdout + done.stderr
+
+
+def test_tools_of_one_s_own_are_chosen_by_the_gold_of_their_file(tmp_path: Path) -> None:
+    object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
+    tools = [{"name": f"tool{n}", "description": f"does {n}", "parameters": object_} for n in range(9)]
+    catalog, file = tmp_path / "tools.json", tmp_path / "tasks.jsonl"
+    catalog.write_text(json.dumps(tools))
+    tasks = [
+        {"id": "x", "query": "One?", "gold": '[{"name": "tool3", "arguments": {}}]'},
+        {"id": "y", "query": "Two?", "gold": "[]"},
+        {"id": "z", "query": "Three?", "gold": None},
+    ]
+    file.write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    base = ["predict", str(file), "--catalog", str(catalog), "--dry-run", "--distractors"]
+    done = planeval(*base, "2")
+    x, y, z = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 1
+    assert (len(tool_names(x)), "tool3" in tool_names(x), len(tool_names(y))) == (3, True, 2)
+    assert "'z' has no gold plan" in z["error"]["message"]
+    assert tool_names(json.loads(planeval(*base, "0").stdout.splitlines()[0])) == ["tool3"]
+    file.write_text(json.dumps(tasks[2]) + "\n")
+    done = planeval(*base, "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "gold" in done.stderr
+
+
+def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
+    """Other values, other order of calls, other ids: the same requests."""
+    for form, name in (("appbench", "flat"), ("nestful", "flat"), ("callnavi", "flat")):
+        samples = own_samples(form)
+        others = [replace(without_gold(one, form), gold=_same_tools(one, form)) for one in samples]
+        for closeness in ("random", "close", "same-signature"):
+            asking = [
+                prepare(Tasks(form, list(each)), name, Setup(), choice=Choice(1, closeness))
+                for each in (samples, others)
+            ]
+            for at in range(len(samples)):
+                assert requests_of(asking[0], at) == requests_of(asking[1], at)
+
+
+def _same_tools(sample: Sample, form: str) -> Any:
+    """Gold of the same tools and of nothing else that it was."""
+    names = sorted(gold_tools(sample, form), reverse=True)
+    return {
+        "appbench": {"used_app": names},
+        "nestful": [{"name": name} for name in names],
+        "callnavi": {"API": names},
+    }[form]
 
 
 @pytest.mark.parametrize("closeness", ["random", "close", "same-signature"])

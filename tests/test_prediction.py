@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,10 +139,14 @@ def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -
     return [request_text(each.messages, each.tools, **each.sampling, stage=each.stage) for each in requests]
 
 
+SHOWN = '{"API": ["a"], "parameters": [{}]}'
+
+
 def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
     """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
     for sample in samples:
-        for setup in (SETUP, Setup(official=True, examples=(Example("q", "a"),))):
+        others = [Setup(history="own")] if name == "dialog" else []
+        for setup in (*others, SETUP, Setup(official=True, examples=(Example("q", SHOWN),), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
                 assert real == requests_of(name, without_gold(sample, form), form, seed, setup)
@@ -364,6 +369,13 @@ def test_calls_of_other_tools_in_a_text_are_words() -> None:
     assert outcome.prediction == {"role": "assistant", "content": text}
 
 
+def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> None:
+    text = '{"name": "Order_Seeds", "arguments": {"plant": "dill"}}'
+    _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
+    assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
+    assert outcome.prediction["content"] is None
+
+
 def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
     reply = called("order_seeds", '{"plant": "dill', "I order.")
     _, _, outcome = run("dialog", first("functionchat"), "functionchat", reply)
@@ -434,6 +446,52 @@ def test_what_cannot_go_on_is_over() -> None:
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
 
+TALK = [
+    {"role": "user", "content": "Order dill."},
+    {"role": "assistant", "content": "How many grams? GOLD"},
+    {"role": "user", "content": "Five."},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "random_id", "type": "function", "function": {"name": "order_seeds", "arguments": "GOLD"}}
+    ]},
+    {"role": "tool", "tool_call_id": "random_id", "name": "order_seeds", "content": "done"},
+]  # fmt: skip
+
+
+def own_talk(*replies: str | Reply) -> Any:
+    sample = Sample("x", "Five.", own_samples("functionchat")[0].tools, extra={"messages": TALK})
+    return run("dialog", sample, "functionchat", *replies, setup=Setup(history="own"))
+
+
+def test_own_earlier_turns_stand_in_place_of_the_recorded_ones() -> None:
+    replies = ("How much?", called("order_seeds", {"plant": "dill"}), "Ordered.")
+    requests, _, outcome = own_talk(*replies)
+    assert [each.stage for each in requests] == ["history", "history", "call"]
+    assert [len(each.messages) for each in requests] == [2, 4, 6]
+    assert "GOLD" not in str(requests)
+    assert requests[2].messages[2]["content"] == "How much?"
+    assert requests[2].messages[-2]["tool_calls"][0]["id"] == requests[2].messages[-1]["tool_call_id"] == "c1"
+    assert outcome.prediction == {"role": "assistant", "content": "Ordered."}
+
+
+@pytest.mark.parametrize(
+    ("replies", "turns", "why"),
+    [
+        (
+            (called("order_seeds", {}),),
+            0,
+            "the user's words, which do not follow: the model called order_seeds",
+        ),
+        (("How much?", "No."), 1, "a tool's results, which do not follow: the model called nothing"),
+        (("How much?", called("water", {})), 1, "the model called water"),
+    ],
+)
+def test_a_conversation_that_leaves_the_record_ends(replies: Any, turns: int, why: str) -> None:
+    _, _, outcome = own_talk(*replies)
+    assert (outcome.prediction, outcome.stop, outcome.error.code) == ("", "left_record", "left_record")
+    assert why in outcome.error.message
+    assert outcome.stages == {"own_turns": turns}
+
+
 # ---------------------------------------------------------------- ReAct
 def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> None:
     replies = (
@@ -464,6 +522,18 @@ def test_react_shows_what_calls_came_to_and_keeps_the_stated_answer_apart() -> N
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
+
+
+def test_an_observation_that_a_reply_begins_with_hides_nothing() -> None:
+    replies = (
+        'Observation: so far nothing.\nAction: add\nAction Input: {"arg_0": 1}\n\nThought: more',
+        "Observation: the sum is 4.",
+        "Final Answer: 4",
+    )
+    requests, acts, outcome = run("react", first("nestful"), "nestful", *replies)
+    assert [call.arguments for act in acts for call in act.calls] == [{"arg_0": 1}]
+    assert requests[2].messages[-2]["content"] == "Observation: the sum is 4."
+    assert outcome.stop == "final_answer"
 
 
 def test_a_step_that_is_none_is_said_so_and_costs_a_step() -> None:
@@ -551,6 +621,25 @@ def test_our_words_are_not_theirs(reference: Path) -> None:
         for sentence in " ".join(text.split()).replace("- ", ". ").split(". "):
             if len(sentence) > 40:
                 assert sentence.lower() not in theirs, (name, sentence)
+
+
+def test_what_is_to_be_replaced_is_marked() -> None:
+    """Small models copy what looks like a name or a value."""
+    meant = {
+        "API",
+        "parameters",
+        "name",
+        "label",
+        "arguments",
+        "$var_1",
+        "$$$",
+        "Observation:",
+        "next Friday",
+        *("rice", "soup", "2"),  # of examples with apps that there are not
+    }
+    for name, text in our_prompts().texts.items():
+        quoted = set(re.findall(r"""(?<!\w)["']([^"'\n]+)["']""", text)) - meant
+        assert all(re.fullmatch("<[^<>]+>", one) for one in quoted), (name, quoted)
 
 
 def test_sampling_is_that_of_the_published_code() -> None:

@@ -28,6 +28,7 @@ from planner_eval.dialects.read import parse
 from planner_eval.dialects.row_schema import Row
 from planner_eval.drawing.schema import RoleEntry, ThemeFile
 from planner_eval.drawing.themes import Role, Theme, theme
+from planner_eval.llm.prices import read_prices
 from planner_eval.policy.file import load_policy, read_settings
 from planner_eval.policy.rule import Rule
 from planner_eval.policy.schema import RuleEntry
@@ -193,6 +194,8 @@ SETTINGS = {
     "thresholds": {"exact": 0.5, "calls": {"recall": 1}},
 }
 
+PRICES = {"models": {"m": {"input": 2.5, "output": 10}}}
+
 GOOD: dict[str, list[Any]] = {
     "settings": [SETTINGS, {}, {"metrics": "exact", "dialects": {"wrappers": "own.toml"}}, SETTINGS],
     "policy": [
@@ -210,6 +213,7 @@ GOOD: dict[str, list[Any]] = {
     "wrappers": [toml("data/wrappers.toml"), {"dialect": [OWN_ROW]}],
     "theme": [*map(toml, files("viz/themes/*.toml"))],
     "patch": [PATCH, {**PATCH, "id": "r7"}],
+    "prices": [PRICES],
     "datasets": [read_json("data/datasets.json")],
     "report": [SCORE],
     "contrast": [COMPARE],
@@ -357,6 +361,16 @@ BAD: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         (("dialect", 0, "typed"), 1),
         (("dialect", 0, "call"), 1),
         (("dialect", 0, "title"), 1),
+    ],
+    "prices": [
+        (("model",), {}),
+        (("models",), DELETE),
+        (("models",), []),
+        (("models", "m"), 3),
+        (("models", "m", "input"), DELETE),
+        (("models", "m", "input"), "3"),
+        (("models", "m", "output"), -1),
+        (("models", "m", "cached"), 1),
     ],
     "theme": [
         (("boxes",), {}),
@@ -516,6 +530,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "wrappers": lambda data, folder: table.parse(whole(data), "own.toml"),
     "theme": lambda data, folder: theme(file(folder, data)),
     "patch": read_patch,
+    "prices": lambda data, folder: read_prices(Path(file(folder, data))),
     "datasets": by_model(DatasetsFile),
     "report": by_model(ReportData),
     "contrast": by_model(ContrastData),

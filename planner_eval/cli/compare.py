@@ -26,6 +26,7 @@ from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
     benchmark_of,
+    first_answers,
     gold_of,
     is_predicted,
     same_samples,
@@ -154,7 +155,9 @@ def command(
         found, judge = _under_benchmark(systems, gold, how, published, seed, names, ids)
     else:
         sides, golds = read_sides(systems, gold, how)
-        golds = those_asked(golds, asked[0]) if asked else golds
+        if asked:
+            golds = those_asked(golds, asked[0])
+            sides = [first_answers(*each) for each in zip(sides, asked, strict=True)]
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
         found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)

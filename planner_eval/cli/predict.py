@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted
+from planner_eval.cli.asked import counting, told_run
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
 from planner_eval.cli.terminal import counted as counter
@@ -37,14 +37,17 @@ if TYPE_CHECKING:
 @click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
 @click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
 @click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
+@click.option(
+    "--history", type=click.Choice(["gold", "own"]), help="With dialog: whose the earlier turns are; gold's."
+)
 @click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
 @click.option(
     "--demos", metavar="FILE", help="Take them from here: data of the same benchmark, or tasks with answers."
 )
 @click.option(
     "--demo-by",
-    type=click.Choice(["query", "structure", "random", "gold-apps"]),
-    help="Those with like questions; of these one of each structure first; any. gold-apps looks at gold.",
+    type=click.Choice(["query", "structure", "random", "first", "gold-apps"]),
+    help="With like questions; of these one of each structure; any; the first. gold-apps looks at gold.",
 )
 @click.option(
     "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
@@ -61,6 +64,11 @@ if TYPE_CHECKING:
     "--seed", metavar="N", type=click.IntRange(min=0), help="Where choices by chance start; 0 when left out."
 )
 @click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
+@click.option(
+    "--prompts-for",
+    metavar="NAME",
+    help="Which model NESTful's published prompt is for; --model if left out.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
 )
@@ -108,6 +116,7 @@ if TYPE_CHECKING:
 )
 @click.option("--cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every answer.")
 @click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network.")
+@click.option("--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON.")
 @click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
 @click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
 @click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
@@ -144,6 +153,7 @@ def command(
     retries: int,
     cache: str | None,
     replay: bool,
+    prices: str | None,
     data_cache: str | None,
     no_messages: bool,
     dry_run: bool,
@@ -164,6 +174,7 @@ def command(
         [
             Applies(("replay",), cache is not None, "with --cache"),
             Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
+            Applies(("prompts_for",), told["prompts"] is not None, "with --prompts DIR"),
             Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
             Applies(
                 ("seed",),
@@ -176,14 +187,16 @@ def command(
                 "with --tools",
             ),
             Applies(
-                ("model", "url", "cache", "concurrency", "repeat", "output"), not dry_run, "without --dry-run"
+                ("model", "url", "cache", "prices", "concurrency", "repeat", "output"),
+                not dry_run,
+                "without --dry-run",
             ),
         ]
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(_setting, settings))
     chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
-    setup = _setup(told, makes_calls=tools is not None)
+    setup = _setup(told, model, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,
         pipeline=pipeline,
@@ -200,7 +213,8 @@ def command(
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay)
+    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay, prices)
+    rates = endpoint.rates(model, router)
     progress = counter("samples")
     try:
         rows = pe.predict(
@@ -216,13 +230,14 @@ def command(
             isolation=isolation,
             messages=not no_messages,
             tell=progress,
+            seen=counting(progress, rates),
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
         raise
     finally:
         progress.clear()
-    return _told(rows, output, ready.pipeline.name)
+    return told_run(rows, output, ready.pipeline.name, rates)
 
 
 def _runs_answers(name: str) -> bool:
@@ -265,11 +280,12 @@ def _choices(
     return found
 
 
-def _setup(told: Mapping[str, Any], *, makes_calls: bool) -> Setup:
+def _setup(told: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
     from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
 
-    given = {name: value for name, value in told.items() if name != "prompts" and value is not None}
-    prompts = read_prompts(Path(told["prompts"])) if told["prompts"] else our_prompts()
+    given = {name: value for name, value in told.items() if "prompts" not in name and value is not None}
+    place, whose = told["prompts"], told["prompts_for"] or model
+    prompts = read_prompts(Path(place), whose) if place else our_prompts()
     return Setup(prompts, **given, makes_calls=makes_calls)
 
 
@@ -279,23 +295,3 @@ def _dry(requests: Iterable[Mapping[str, Any]]) -> int:
     size = sum(one.get("characters", 0) for one in shown)
     note(f"{counted(len(shown), 'sample')}, {size:,} characters in first requests; nothing was asked")
     return int(any("error" in one for one in shown))
-
-
-def _told(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str) -> int:
-    """Say what the run came to; the exit code."""
-    from planner_eval.prediction.folder import ROWS, sums
-    from planner_eval.prediction.journal import FAILED_REQUESTS
-
-    found = sums(rows)
-    said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
-    said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
-    given, made = found.tokens
-    tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
-    emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
-    for code, reason in found.reasons.items():
-        note(f"{code}: {reason}")
-    if "context" in found.failed:
-        note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
-    if not FAILED_REQUESTS.isdisjoint(found.failed):
-        note("the same command asks for these again")
-    return 3 if not found.answered else int(bool(found.failed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
@@ -24,14 +25,23 @@ def is_predicted(path: str) -> bool:
         return False
 
 
-def answers_of(path: str) -> Predicted:
-    """What such a folder keeps; says how many samples could not be asked."""
+def answers_of(path: str, *, repeated: bool = False) -> Predicted:
+    """What such a folder keeps; says how many samples could not be asked, and how many answers do not count.
+
+    Args:
+        path: The folder.
+        repeated: All answers to a sample count, as for CallNavi's stability.
+    """
     from planner_eval.base.text import counted
     from planner_eval.prediction.folder import predicted
 
     found = predicted(path)
     if found.unasked:
         note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer count as they are")
+    if found.repeat > 1 and not repeated:
+        times = f"{path}: {counted(len(found.ids), 'sample')} asked {found.repeat} times"
+        further = len(found.ids) * (found.repeat - 1)
+        note(f"{times}; the first answer to each counts, {counted(further, 'further one')} not")
     return found
 
 
@@ -76,6 +86,13 @@ def same_samples(every: Sequence[Predicted]) -> None:
                 f"{said}: {lacking.folder} was not asked {min(apart)!r}, and {len(apart) - 1:,} more samples "
                 "are in one of them alone; ask both the same, with --id or --limit"
             )
+
+
+def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
+    """The first answer to each sample; the others come after all of these."""
+    if asked.repeat == 1:
+        return answers
+    return answers._replace(records=tuple(islice(answers.records, len(answers.records) // asked.repeat)))
 
 
 def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:

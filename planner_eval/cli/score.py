@@ -32,7 +32,14 @@ from planner_eval.cli.pairs import (
     scored_pairs,
 )
 from planner_eval.cli.policy import chosen_policy
-from planner_eval.cli.predicted import answers_of, benchmark_of, gold_of, is_predicted, those_asked
+from planner_eval.cli.predicted import (
+    answers_of,
+    benchmark_of,
+    first_answers,
+    gold_of,
+    is_predicted,
+    those_asked,
+)
 from planner_eval.cli.running import Running, running, store_option
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -122,7 +129,8 @@ def command(
     on where it was, and planeval score DIR tells it again. Exit code: 0 scored, 1 below a threshold of
     --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
-    asked = answers_of(pred) if is_predicted(pred) else None
+    stability = "task=stability" in published.settings
+    asked = answers_of(pred, repeated=stability) if is_predicted(pred) else None
     if asked is not None:
         pred, gold = asked.rows, gold_of(asked, gold)
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
@@ -176,7 +184,8 @@ def command(
             note(said)
     else:
         answers, golds = read_sides([pred], gold, how)
-        golds = golds if asked is None else those_asked(golds, asked)
+        if asked is not None:
+            answers, golds = [first_answers(answers[0], asked)], those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}

@@ -105,6 +105,15 @@ def has_templates(folder: Path, wanted: Mapping[str, PromptFile]) -> bool:
     return all(_place(folder, file) is not None for file in wanted.values())
 
 
+def find_template(folder: Path, file: PromptFile) -> Template | None:
+    """A file of a folder; None where it is not there.
+
+    Raises:
+        InputError: it is no text, or lacks a field.
+    """
+    return _read(folder, file) if has_templates(folder, {"": file}) else None
+
+
 def _place(folder: Path, file: PromptFile) -> Path | None:
     return next((place for place in (folder / file.path, folder / file.name) if place.is_file()), None)
 

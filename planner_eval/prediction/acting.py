@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Acting: TypeAlias = Callable[[Sequence[Called]], Observed]
 """Makes the calls of one sample, turn after turn."""
 
+_MOST_NAMES = 50
+"""Tools that a model is told of which named another."""
+
 _LONGEST = 20_000
 """Characters of a text that an observation shows; what is longer is cut, and says so."""
 
@@ -37,7 +40,7 @@ def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
     >>> with Sandbox(tool_source("nestful"), level="inline") as box:
     ...     make = with_tools(box, ["add"])
     ...     make([Called("add", {"arg_0": 1, "arg_1": 2}, ""), Called("sqrt", {}, "")]).contents
-    (3, {'error': "there is no tool 'sqrt'"})
+    (3, {'error': "there is no tool 'sqrt'; the tools are add"})
     """
     before: list[Called] = []
 
@@ -56,7 +59,9 @@ def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
 def _refusal(called: Called, offered: Collection[str] | None) -> str | None:
     """Why a call is not made; None where it is."""
     if offered is not None and called.name not in offered:
-        return f"there is no tool {called.name[:80]!r}"
+        known = list(offered)
+        named = ", ".join(known[:_MOST_NAMES]) + (", …" if len(known) > _MOST_NAMES else "")
+        return f"there is no tool {called.name[:80]!r}; the tools are {named}"
     return "the arguments are no JSON object" if called.arguments is None else None
 
 

@@ -32,13 +32,53 @@ from planner_eval.prediction.visible import Task
 
 def one_turn(task: Task, setup: Setup) -> Steps:
     """Ask for one turn of the assistant; its calls are the answer."""
-    offer = offer_of(task)
-    reply = yield from ask("call", opening(task, setup), tools=offer.tools)
+    return (yield from _next_turn(task, opening(task, setup), offer_of(task)))
+
+
+def _next_turn(task: Task, said: Sequence[Message], offer: Offer) -> Steps:
+    reply = yield from ask("call", said, tools=offer.tools)
     turn = read_reply(reply, offer.names)
     stages = {"calls_from": turn.written}
     if task.form == "nestful":
         return Outcome(labelled(turn.calls) if turn.calls else turn.text, stages)
     return Outcome(message_of(turn, offer, own_names=True), stages)
+
+
+def next_of_dialog(task: Task, setup: Setup) -> Steps:
+    """Ask for the next turn of a recorded conversation; on demand for all of its earlier turns first.
+
+    What was recorded after an earlier turn is said only where it can follow on the model's own: a tool's
+    results where the model called the same tools, the user's words where it called none. Else it is over.
+    """
+    if setup.history == "gold":
+        return (yield from one_turn(task, setup))
+    offer = offer_of(task)
+    said: list[Message] = []
+    ids: list[str] = []
+    for message in opening(task, setup):
+        if message.get("role") == "assistant":
+            turn = read_reply((yield from ask("history", said, tools=offer.tools)), offer.names)
+            if why := _leaves(turn, message):
+                stages = {"own_turns": sum(one["role"] == "assistant" for one in said)}
+                return Outcome("", stages, "left_record", Failure("left_record", why))
+            said.append(message_of(turn, offer))
+            ids = [call["id"] for call in said[-1].get("tool_calls") or ()]
+        elif message.get("role") == "tool" and ids:
+            said.append({**message, "tool_call_id": ids.pop(0)})
+        else:
+            said.append(message)
+    return (yield from _next_turn(task, said, offer))
+
+
+def _leaves(turn: Said, recorded: Message) -> str:
+    """Why what was recorded after a turn cannot follow on the model's; nothing where it can."""
+    wanted = [str(call["function"]["name"]) for call in recorded.get("tool_calls") or ()]
+    made = [call.name for call in turn.calls]
+    if sorted(made) == sorted(wanted):
+        return ""
+    follows = "a tool's results" if wanted else "the user's words"
+    called = f"the model called {', '.join(made)[:80]}" if made else "the model called nothing"
+    return f"the record goes on with {follows}, which do not follow: {called}"
 
 
 def several_turns(task: Task, setup: Setup) -> Steps:
@@ -134,7 +174,7 @@ def _result(call: Called, content: Any, number: int) -> Message:
 FUNCTION_CALLING = Pipeline(
     "function-calling", "the endpoint's own tools", either, ("nestful", "functionchat", "own"), acts=True
 )
-DIALOG = Pipeline("dialog", "the next turn of a recorded conversation", one_turn, ("functionchat",))
+DIALOG = Pipeline("dialog", "the next turn of a recorded conversation", next_of_dialog, ("functionchat",))
 STEPWISE = Pipeline(
     "stepwise", "a conversation in which ComplexEval answers", several_turns, ("complexfuncbench",), acts=True
 )

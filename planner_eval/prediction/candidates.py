@@ -1,6 +1,7 @@
 """The tools on offer: gold's always, and others beside them; the same for every model.
 
 Here gold is looked at, for which tools have to be there; the order says nothing of which these are.
+Of AppBench an app is one tool: its APIs are offered together, and all apps in the published order.
 """
 
 from __future__ import annotations
@@ -8,20 +9,21 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects import read
+from planner_eval.prediction.listing import app_catalogue, apps_in_order, functions_data
 from planner_eval.prediction.shots import alike, words
+from planner_eval.prediction.visible import OWN, as_catalog
 
 CLOSENESS = ("random", "close", "same-signature")
 """Which other tools come first."""
 
 MARK = "tools: gold+distractors"
 """The mark of a run whose tools were chosen so."""
-
-FORMS = ("nestful", "callnavi", "complexfuncbench", "functionchat")
-"""The data sets whose samples have lists of tools."""
 
 _PER_TOKEN = 3
 """Bytes that are counted as a token: JSON has more for each, so that what is counted to fit does."""
@@ -46,48 +48,95 @@ class Choice(NamedTuple):
 class Listed(NamedTuple):
     """A tool as it is compared with others."""
 
-    tool: Mapping[str, Any]
+    tool: Any
     name: str
     words: frozenset[str]
     signature: frozenset[str]
     size: int
 
 
-Chosen = Callable[[Sample], list[Any]]
+Chosen = Callable[[Sample], Any]
 """Gives a sample's tools."""
 
 
-def choosing(choice: Choice, form: str, samples: Sequence[Sample]) -> Chosen:
+def choosing(
+    choice: Choice, form: str, samples: Sequence[Sample], *, tools: Any = None, source: str = ""
+) -> Chosen:
     """How the tools of samples are chosen, out of those of all samples.
 
     Args:
         choice: Which are on offer.
         form: The data set.
         samples: All of its samples.
+        tools: The tools of samples that bring none.
+        source: Where the samples come from; of tasks of one's own, the file that holds their gold too.
 
     Raises:
-        InputError: the data set has no lists of tools.
+        InputError: nothing says which tools gold calls.
     """
-    if form not in FORMS:
-        raise InputError(f"candidate tools are chosen for {', '.join(FORMS)}; {form} has no list a sample")
+    golds = own_gold(source, samples) if form == OWN else {}
     known: dict[str, Listed] = {}
-    for sample in samples:
-        for tool in sample.tools or ():
-            name = str(_function(tool).get("name"))
-            if name not in known:
-                known[name] = _listed(tool)
+    last: tuple[Any, list[Listed]] = (None, [])
 
-    def of(sample: Sample) -> list[Any]:
-        own = {each.name: each for each in map(_listed, sample.tools or ())}
-        gold = gold_tools(sample, form)
+    def listing(sample: Sample) -> list[Listed]:
+        nonlocal last
+        offered = sample.tools if tools is None else tools
+        if offered is not last[0]:  # many samples share one list
+            last = offered, _listing(offered, form)
+        return last[1]
+
+    for sample in samples:
+        try:
+            for each in listing(sample):
+                known.setdefault(each.name, each)
+        except InputError:
+            continue  # the sample's own row says so
+
+    def of(sample: Sample) -> Any:
+        own = {each.name: each for each in listing(sample)}
+        if form == OWN and sample.id not in golds:
+            raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
+        gold = golds[sample.id] if form == OWN else gold_tools(sample, form)
         needed = [each for name, each in own.items() if name in gold]
         pool = own if choice.number is None else known | own
         others = _ordered([each for name, each in pool.items() if name not in gold], needed, sample, choice)
         found = _fitting(needed, others[: choice.number], sample, choice)
         random.Random(f"{choice.seed} {sample.query}").shuffle(found)
-        return [each.tool for each in found]
+        return _offered([each.tool for each in found], sample.tools if tools is None else tools, form)
 
     return of
+
+
+def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
+    """The names of the tools that gold of one's own tasks calls, by the sample's id.
+
+    Args:
+        source: Their file.
+        samples: The tasks, in the file's order.
+
+    Raises:
+        InputError: they come from no file, or none of them has a gold plan.
+    """
+    from planner_eval.records.several import read_path
+
+    if not source:
+        raise InputError("the tasks come from no file that says which tools their gold plans call")
+    found: dict[str, frozenset[str]] = {}
+    try:
+        records = read_path(source, role="gold").records
+    except InputError:  # no field of it is known to hold gold
+        records = ()
+    for record, sample in zip(records, samples, strict=False):
+        if record.error is not None:
+            continue
+        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
+        try:
+            found[sample.id] = frozenset(call.tool for call in read.parse(text).calls)
+        except PlanevalError:
+            continue
+    if not found:
+        raise InputError(f"{source}: no task has a gold plan, which says what to offer")
+    return found
 
 
 def tokens(text: str) -> int:
@@ -106,6 +155,8 @@ def gold_tools(sample: Sample, form: str) -> frozenset[str]:
     ['f', 'g']
     """
     gold = sample.gold
+    if form == "appbench":
+        return frozenset(map(str, gold["used_app"]))
     if form == "callnavi":
         return frozenset(str(name) for name in gold["API"])
     if form == "nestful":
@@ -119,6 +170,40 @@ def gold_tools(sample: Sample, form: str) -> frozenset[str]:
 def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     inner = tool.get("function")
     return inner if isinstance(inner, Mapping) else tool
+
+
+def _listing(tools: Any, form: str) -> list[Listed]:
+    """What can be on offer, each by itself."""
+    if form == "appbench":
+        return [_app(each) for each in apps_in_order(tools)]
+    if form == OWN:
+        catalog = as_catalog([] if tools is None else tools)
+        data = functions_data(catalog)
+        return [
+            _listed(each)._replace(tool=tool, name=tool.full_name)
+            for tool, each in zip(catalog.tools, data, strict=True)
+        ]
+    return [_listed(each) for each in tools or ()]
+
+
+def _offered(chosen: list[Any], tools: Any, form: str) -> Any:
+    """The chosen ones in the form in which the sample brings its tools."""
+    if form == "appbench":
+        return {**tools, "apps": chosen}
+    if form == OWN:
+        return replace(as_catalog(tools), tools=tuple(chosen))
+    return chosen
+
+
+def _app(app: Mapping[str, Any]) -> Listed:
+    """An app, compared by the words of its APIs and all that they take."""
+    parts = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
+    kinds = ("required_arguments", "optional_arguments")
+    taken = [each for api in app.get("apis") or () for kind in kinds for each in api.get(kind) or ()]
+    signature = frozenset(f"{each.get('name')}: {each.get('type')}" for each in taken)
+    name = str(app["app"])
+    size = tokens(app_catalogue({"apps": [app]}))
+    return Listed(app, name, words(" ".join(map(str, (name, *parts)))), signature, size)
 
 
 def _listed(tool: Mapping[str, Any]) -> Listed:

@@ -5,10 +5,14 @@ The answer is what the model wrote, unchanged; nothing is asked twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from planner_eval.dialects import get
 from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_json, listed
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
+from planner_eval.prediction.published import as_asked, messages_of
 from planner_eval.prediction.reading import said
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.visible import Task
@@ -31,9 +35,9 @@ def messages(task: Task, setup: Setup) -> list[Message]:
         return appbench(task, setup, app_catalogue(task.tools))
     if task.form == "nestful":
         tools = as_json(as_json(task.tools)) if setup.official else as_json(task.tools)
-        return [system(_nestful(tools, setup)), user(task.query)]
+        return _nestful(tools, task.query, setup)
     if task.form == "callnavi":
-        return [user(callnavi("callnavi/plan", task.tools, task, setup))]
+        return [user(callnavi("callnavi/plan", task.tools, task, setup, setup.examples))]
     tools = listed(catalog_of(task), setup.listing or "json", OWN)
     notation = get(setup.dialect)
     shown = f"{notation.title}\n{notation.example}"
@@ -46,19 +50,23 @@ def messages(task: Task, setup: Setup) -> list[Message]:
 def appbench(task: Task, setup: Setup, catalogue: str) -> list[Message]:
     """AppBench's request for calls, with some apps or all; demonstrations are turns of the talk."""
     text = setup.prompts.fill("appbench/plan", app_api_list=catalogue, today=setup.today)
-    shown = [
-        message for example in setup.examples for message in (user(example.query), assistant(example.answer))
-    ]
-    return [system(text), *shown, user(task.query)]
+    return [system(text), *as_turns(setup.examples), user(task.query)]
 
 
-def callnavi(name: str, tools: object, task: Task, setup: Setup) -> str:
-    """A text of CallNavi's with a list of APIs, or some of them, and the question."""
+def as_turns(examples: Sequence[Example]) -> list[Message]:
+    """Demonstrations as turns of a conversation."""
+    return [message for one in examples for message in (user(one.query), assistant(one.answer))]
+
+
+def callnavi(name: str, tools: object, task: Task, setup: Setup, examples: Sequence[Example] = ()) -> str:
+    """A text of CallNavi's with a list of APIs, or some of them, demonstrations and the question."""
     listing = setup.listing or "json"
-    return setup.prompts.fill(name, tools=listed(tools, listing, CALLNAVI), query=task.query)
+    return setup.prompts.fill(
+        name, tools=listed(tools, listing, CALLNAVI), query=task.query, examples=demonstrations(examples)
+    )
 
 
-def demonstrations(examples: tuple[Example, ...]) -> str:
+def demonstrations(examples: Sequence[Example]) -> str:
     r"""Examples as NESTful's prompts show them.
 
     >>> demonstrations((Example("Why?", "[]"),))
@@ -70,10 +78,16 @@ def demonstrations(examples: tuple[Example, ...]) -> str:
     )
 
 
-def _nestful(tools: str, setup: Setup) -> str:
+def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     explained = _REFERENCES if setup.explain_references else ""
-    examples = explained + demonstrations(setup.examples)
-    return setup.prompts.fill("nestful/plan", tools=tools, examples=examples).rstrip()
+    name = setup.prompts.published_for
+    shown = tuple(replace(one, answer=as_asked(one.answer, name)) for one in setup.examples)
+    examples = explained + demonstrations(shown)
+    if name:
+        text = setup.prompts.texts["nestful/plan"]
+        return messages_of(text, tools=tools, examples=examples, query=query)
+    text = setup.prompts.fill("nestful/plan", tools=tools, examples=examples)
+    return [system(text.rstrip()), user(query)]
 
 
 PIPELINE = Pipeline("flat", "one prompt with all tools", steps, ("appbench", "nestful", "callnavi", "own"))

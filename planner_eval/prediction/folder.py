@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from planner_eval.base.writing import write
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
+from planner_eval.llm.replies import Prices
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.run import Job, Rows, write_rows
 
@@ -63,12 +65,38 @@ def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
             os.close(lock)
 
 
-def finish(folder: str, run: Asked, jobs: Sequence[Job], journal: Journal) -> Rows:
+def finish(
+    folder: str, run: Asked, jobs: Sequence[Job], journal: Journal, rates: Rates | None = None
+) -> Rows:
     """Write the rows of a run that is done, what they come to, and of how many samples it is by now."""
     found = write_rows(Path(folder) / ROWS, jobs, journal)
-    write(os.path.join(folder, "report.json"), json.dumps(sums(found).data(), ensure_ascii=False, indent=1))
+    write(
+        os.path.join(folder, "report.json"),
+        json.dumps(sums(found, rates).data(), ensure_ascii=False, indent=1),
+    )
     write(os.path.join(folder, "run.json"), json.dumps(run.data(), ensure_ascii=False, indent=1))
     return found
+
+
+class Rates(NamedTuple):
+    """What tokens cost.
+
+    Args:
+        model: Of the model.
+        router: Of the model that routes; None for the same.
+    """
+
+    model: Prices
+    router: Prices | None = None
+
+    def cost(self, row: Mapping[str, Any]) -> float:
+        """The price of a row's requests."""
+        return sum(
+            (self.router if one.get("router") and self.router else self.model).cost(
+                one["usage"]["input"], one["usage"]["output"]
+            )
+            for one in row["requests"]
+        )
 
 
 class Sums(NamedTuple):
@@ -80,6 +108,8 @@ class Sums(NamedTuple):
         reasons: The first of each code, in words.
         requests: How many requests there were.
         tokens: Read, and made.
+        uncounted: How many requests whose tokens the endpoint did not say.
+        cost: Of the tokens; None where no prices were given.
     """
 
     samples: int
@@ -87,6 +117,8 @@ class Sums(NamedTuple):
     reasons: Mapping[str, str]
     requests: int
     tokens: tuple[int, int]
+    uncounted: int = 0
+    cost: float | None = None
 
     @property
     def answered(self) -> int:
@@ -98,24 +130,33 @@ class Sums(NamedTuple):
         return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
 
 
-def sums(found: Iterable[Mapping[str, Any]]) -> Sums:
+def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums:
     """What rows come to.
+
+    Args:
+        found: The rows.
+        rates: What tokens cost.
 
     >>> sums([{"id": "a", "error": {"code": "transport", "message": "gone"}, "requests": []}]).failed
     {'transport': 1}
     """
     failed: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    rows = requests = given = made = 0
+    rows = requests = given = made = uncounted = 0
+    costs: list[float] = []
     for row in found:
         rows += 1
         requests += len(row["requests"])
         given += sum(one["usage"]["input"] for one in row["requests"])
         made += sum(one["usage"]["output"] for one in row["requests"])
+        uncounted += sum(not one["usage"]["input"] and not one["usage"]["output"] for one in row["requests"])
+        costs.append(0.0 if rates is None else rates.cost(row))
         if row["error"] is not None:
             failed[row["error"]["code"]] += 1
             reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
-    return Sums(rows, dict(sorted(failed.items())), dict(sorted(reasons.items())), requests, (given, made))
+    cost = None if rates is None else math.fsum(costs)
+    coded, said = dict(sorted(failed.items())), dict(sorted(reasons.items()))
+    return Sums(rows, coded, said, requests, (given, made), uncounted, cost)
 
 
 class Predicted(NamedTuple):
@@ -129,6 +170,7 @@ class Predicted(NamedTuple):
         options: All that decided what was asked.
         ids: The samples that were asked.
         unasked: How many of them could not be.
+        repeat: How often each was asked.
     """
 
     folder: str
@@ -138,6 +180,7 @@ class Predicted(NamedTuple):
     options: Mapping[str, Any]
     ids: frozenset[str]
     unasked: int
+    repeat: int = 1
 
 
 def predicted(folder: str) -> Predicted:
@@ -157,6 +200,7 @@ def predicted(folder: str) -> Predicted:
             ids.add(row["id"])
             failed += row["error"] is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
+        repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
         said = "the run is not done: the planeval predict that began it goes on with it"
         raise InputError(f"{folder}: {said}") from None
@@ -164,4 +208,4 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed)
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
+from planner_eval.prediction.flat import as_turns
 from planner_eval.prediction.hierarchical import choose
 from planner_eval.prediction.listing import api_lines
 from planner_eval.prediction.pipeline import Outcome, Pipeline, Steps, ask, system, user
 from planner_eval.prediction.reading import distinct, said
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.visible import Task
 
 _LINE = re.compile(r"\[?\s*+(?P<returned>[\w\s,]*+)=\s*+(?P<api>\w++)\s*+\((?P<given>.*)\)\s*+\]?\s*+$")
@@ -39,7 +41,8 @@ def steps(task: Task, setup: Setup) -> Steps:
         text = setup.prompts.fill(
             "appbench/agent", app_api_list=api_lines(task.tools, app), today=setup.today
         )
-        lines[app] = lines_of(said((yield from ask("agent", [system(text), user(task.query)]))))
+        shown = as_turns(of_agent(setup.examples, app, setup.shots))
+        lines[app] = lines_of(said((yield from ask("agent", [system(text), *shown, user(task.query)]))))
     rounds = [dict(lines)]
     while len(rounds) <= setup.rounds and (lacking := [app for app in lines if unknown_of(lines[app])]):
         for app in lacking:
@@ -49,7 +52,8 @@ def steps(task: Task, setup: Setup) -> Steps:
                 returned_arguments=", ".join(_returned(lines, app)),
                 today=setup.today,
             )
-            reply = yield from ask("agent-again", [system(text), user(task.query)])
+            shown = as_turns(of_agent(setup.examples, app, setup.shots, again=True))
+            reply = yield from ask("agent-again", [system(text), *shown, user(task.query)])
             lines[app] = lines_of(said(reply)) or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
@@ -58,6 +62,39 @@ def steps(task: Task, setup: Setup) -> Steps:
     stop = "unknown_values" if left else "answered"
     stages = {**first._asdict(), "rounds": rounds, "unknown_values": left}
     return Outcome("\n".join(plan_lines(lines)), stages, stop)
+
+
+def of_agent(examples: Sequence[Example], app: str, number: int, *, again: bool = False) -> list[Example]:
+    r"""The demonstrations that one app's agent is shown: of plans that use its app, its own lines alone.
+
+    Args:
+        examples: Those that there are, the closest last.
+        app: The agent's.
+        number: How many at most; the closest.
+        again: Show the names of results of other apps, which the agent knows by then, not ``?``.
+
+    >>> plan = "A: [x = f(#a='1')]\nB: [y = g(#x=x, #b='2')]"
+    >>> [one.answer for one in of_agent([Example("q", plan)], "B", 1)]
+    ["[y = g(#x=?, #b='2')]"]
+    """
+    found: list[Example] = []
+    for one in reversed(examples):
+        lines = one.answer.split("\n")
+        mine = [line.removeprefix(f"{app}: ") for line in lines if line.startswith(f"{app}: ")]
+        if mine and len(found) < number:
+            found.append(replace(one, answer="\n".join(mine if again else _as_known(mine))))
+    return found[::-1]
+
+
+def _as_known(lines: list[str]) -> list[str]:
+    """Lines of one app, with ``?`` for what other apps return."""
+    known = {name for line in lines for name in _names(line)} | {"True", "False"}
+
+    def put(found: re.Match[str]) -> str:
+        text = found[0]
+        return text if found["name"] in known else f"{text[: text.rindex(found['name'])]}?"
+
+    return [_GIVEN.sub(put, line) for line in lines]
 
 
 def lines_of(text: str) -> list[str]:

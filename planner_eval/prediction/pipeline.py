@@ -84,7 +84,7 @@ class Failure(NamedTuple):
 
     Args:
         code: ``transport``, ``context``, ``refused``, ``missing``, ``no_route``, ``max_steps``,
-            ``max_turns``, ``failed``.
+            ``max_turns``, ``left_record``, ``failed``.
         message: One sentence for people.
     """
 

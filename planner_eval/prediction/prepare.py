@@ -111,7 +111,7 @@ class Prepared:
         marks = {
             "nestful": ["tools: gold+distractors"],
             "complexfuncbench": ["feedback: recorded"],
-            "functionchat": ["history: gold"],
+            "functionchat": ["history: gold" if self.setup.history == "gold" else "feedback: recorded"],
         }
         found = dict.fromkeys(marks.get(self.form, []))
         found |= dict.fromkeys([CHOSEN] if self.choice is not None else [])
@@ -124,7 +124,9 @@ class Prepared:
         setup = self.setup
         if self.pool is not None:
             apps = apps_of(sample) if self.pool.asked.by == "gold-apps" else ()
-            setup = replace(setup, examples=self.pool.chosen(task.query, apps))
+            number = None if self.pipeline.name == "isolated" else 0
+            shown = self.pool.chosen(task.query, _names(task), apps, number=number)
+            setup = replace(setup, examples=shown, shots=self.pool.asked.number)
         return self.pipeline.steps(task, setup)
 
     def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
@@ -143,8 +145,15 @@ def _digest(task: Task | str) -> str:
     return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+def _names(task: Task) -> frozenset[str]:
+    """The names of the tools on offer; none where they are those of apps."""
+    if task.form == "appbench":
+        return frozenset()
+    return frozenset(tool.full_name for tool in catalog_of(task).tools)
+
+
 def _tools(task: Task, box: Sandbox) -> Acting:
-    return with_tools(box, {tool.full_name for tool in catalog_of(task).tools})
+    return with_tools(box, [tool.full_name for tool in catalog_of(task).tools])
 
 
 def prepare(  # noqa: PLR0913
@@ -178,12 +187,21 @@ def prepare(  # noqa: PLR0913
         InputError: there is no such pipeline or sample, or none can be asked.
     """
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
+    if setup.history != "gold" and chosen.name != "dialog":
+        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
     pool = None
     if shots is not None:
         if (chosen.name, tasks.form) not in SHOWN:
             raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
+        lacking = [
+            one for one in SHOWN[chosen.name, tasks.form] if "{examples}" not in setup.prompts.texts[one]
+        ]
+        if lacking:
+            raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
         pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
-    offered = None if choice is None else choosing(choice, tasks.form, tasks.samples)
+    offered = (
+        None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
+    )
     samples = _selected(tasks.samples, ids)[:limit]
     seen = [_seen(sample, tasks.form, tools, offered) for sample in samples]
     if not samples or all(isinstance(task, str) for task in seen):

@@ -133,7 +133,7 @@ def read_reply(reply: Reply, names: Mapping[str, str]) -> Said:
     r"""The calls of a reply: those of its ``tool_calls``, else those that its text holds in a fence or alone.
 
     Small models answer an offer of tools with a fenced JSON text. Its calls count where all of them are of
-    tools on offer; prose that mentions a call is no call.
+    tools on offer, in whatever case their names are written, which stays; prose that mentions a call is none.
 
     Args:
         reply: The reply.
@@ -163,14 +163,15 @@ def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
         calls = parse(bare).calls
     except (ParseError, RecursionError):
         return ()
-    if not calls or any(call.tool not in names and call.name not in names for call in calls):
+    known = {name.lower() for name in names}
+    if not calls or not all({call.tool.lower(), call.name.lower()} & known for call in calls):
         return ()
     return tuple(_as_called(call, calls, names) for call in calls)
 
 
 def _as_called(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> Called:
     arguments = {name: plain(value, calls) for name, value in call.arguments}
-    name = names.get(call.tool) or names[call.name]
+    name = names.get(call.tool) or names.get(call.name) or call.tool
     return Called(name, arguments, json.dumps(arguments, ensure_ascii=False))
 
 
@@ -218,10 +219,7 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
     """
     if reply.tool_calls:
         return Step(reply.text, read_reply(reply, names).calls, None, "tool_calls")
-    text = reply.text
-    made_up = _OBSERVED.search(text)
-    if made_up:
-        text = text[: made_up.start()].rstrip()
+    text = _before_made_up(reply.text)
     action, final = _STEP.search(text), _FINAL.search(text)
     if action and not (final and final.start() < action.start()):
         return Step(text, (_action(action, names),), None, "text")
@@ -229,6 +227,18 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> Step:
         return Step(text, (), final["answer"].strip(), "text")
     found = _in_text(text, names)
     return Step(text, found, None, "text" if found else "")
+
+
+def _before_made_up(text: str) -> str:
+    r"""The text up to an observation that the model made up; one that it begins with is an echo, and let be.
+
+    >>> _before_made_up("Observation: 1\nAction: f\nAction Input: {}\nObservation: 2")
+    'Observation: 1\nAction: f\nAction Input: {}'
+    """
+    action = _STEP.search(text)
+    made_up = _OBSERVED.search(text, action.start("input") if action else 0)
+    before = text[: made_up.start()].rstrip() if made_up else text
+    return before or text
 
 
 def _action(found: re.Match[str], names: Mapping[str, str]) -> Called:

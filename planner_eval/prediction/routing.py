@@ -6,7 +6,9 @@ question alone stands there, so its table cannot be compared.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.prediction import flat
@@ -21,20 +23,21 @@ STOP = "<!stop>"
 
 def route(task: Task, setup: Setup) -> Steps:
     """Ask for the names of the APIs."""
-    reply = yield from ask("route", [user(flat.callnavi("callnavi/route", task.tools, task, setup))])
+    reply = yield from ask("route", [user(_asking_for_names(task, setup))])
     return Outcome(said(reply))
 
 
 def route_then_fill(task: Task, setup: Setup) -> Steps:
     """Ask a router for names, then for arguments with the APIs of these names."""
-    messages = [user(flat.callnavi("callnavi/route", task.tools, task, setup))]
+    messages = [user(_asking_for_names(task, setup))]
     text = said((yield from ask("route", messages, router=True)))
     names = known_names(text, [str(tool["name"]) for tool in task.tools])
     stages = {"route_text": text, "route": names.known, "unknown": names.unknown}
     if not names.known:
         return Outcome("", stages, stop="no_route", error=Failure("no_route", _without_route(names)))
     chosen = _chosen(task.tools, names.known)
-    reply = yield from ask("fill", [user(flat.callnavi("callnavi/fill", chosen, task, setup))])
+    filling = flat.callnavi("callnavi/fill", chosen, task, setup, setup.examples)
+    reply = yield from ask("fill", [user(filling)])
     return Outcome(said(reply), stages)
 
 
@@ -43,7 +46,8 @@ def backward(task: Task, setup: Setup) -> Steps:
 
     Without a stop word the last answer that says anything counts; the published code takes none then.
     """
-    messages = [user(flat.callnavi("callnavi/backward", task.tools, task, setup))]
+    shown = [replace(one, answer=_last(one.answer)) for one in setup.examples]
+    messages = [user(flat.callnavi("callnavi/backward", task.tools, task, setup, shown))]
     again = setup.prompts.fill("callnavi/backward-again")
     texts = [said((yield from ask("backward", messages)))]
     for _ in range(setup.rounds):
@@ -53,6 +57,21 @@ def backward(task: Task, setup: Setup) -> Steps:
             return Outcome(texts[-1].replace(STOP, "").strip(), {"replies": texts}, "stop_word")
     last = next((text for text in reversed(texts) if text.strip()), "")
     return Outcome("" if setup.official else last, {"replies": texts}, "max_rounds")
+
+
+def _asking_for_names(task: Task, setup: Setup) -> str:
+    shown = [replace(one, answer=json.dumps(json.loads(one.answer)["API"])) for one in setup.examples]
+    return flat.callnavi("callnavi/route", task.tools, task, setup, shown)
+
+
+def _last(answer: str) -> str:
+    """The last call of a demonstration's, which is what is asked for first.
+
+    >>> _last('{"API": ["f", "g"], "parameters": [{}, {"a": 1}]}')
+    '{"API": ["g"], "parameters": [{"a": 1}]}'
+    """
+    whole = json.loads(answer)
+    return json.dumps({key: whole[key][-1:] for key in ("API", "parameters")}, ensure_ascii=False)
 
 
 def _without_route(names: Names) -> str:

@@ -242,6 +242,7 @@ class _Sample:
     ) -> dict[str, Any]:
         """What the row says of a request; of messages those that the request before did not have."""
         logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
+        logged |= {"router": True} if request.router and self.asking.router else {}
         if self.asking.messages:
             shared = 0
             for one, other in zip(self.before, request.messages, strict=False):

@@ -11,6 +11,8 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.llm.templates import PromptFile, Template, fill, has_templates, read_templates
+from planner_eval.prediction.published import FILE as NESTFUL
+from planner_eval.prediction.published import read_published
 
 _PUBLISHED: Mapping[str, PromptFile] = {
     "appbench/plan": PromptFile("code/prompts/appbench/api_for_all_agent.txt", ("app_api_list",), True),
@@ -59,10 +61,12 @@ class Prompts:
     Args:
         texts: Name → text.
         origins: Name → ``"own"``, or the file's name and sha256.
+        published_for: The model that NESTful's published text is for; "" for our own text.
     """
 
     texts: Mapping[str, str]
     origins: Mapping[str, str]
+    published_for: str = ""
 
     def fill(self, name: str, **fields: str) -> str:
         """A text with its fields filled in, in one pass: what is put in is never looked at again."""
@@ -80,7 +84,7 @@ def our_prompts() -> Prompts:
     return Prompts(texts, dict.fromkeys(_FIELDS, "own"))
 
 
-def read_prompts(directory: Path) -> Prompts:
+def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     """Our texts, with those of a folder in place of them.
 
     The folder is a clone of a benchmark's repository, holds such files directly, or holds files named as
@@ -88,6 +92,7 @@ def read_prompts(directory: Path) -> Prompts:
 
     Args:
         directory: The folder.
+        model: The model whose text of NESTful's is meant, which has one for each.
 
     Raises:
         InputError: the folder holds none of these files, or one that lacks a field.
@@ -104,14 +109,17 @@ def read_prompts(directory: Path) -> Prompts:
     for name, file in wanted.items():
         if has_templates(directory, {name: file}):
             found |= read_templates(directory, {name: file})
+    nestful = read_published(directory, model)
+    if nestful is not None:
+        found["nestful/plan"] = nestful
     if not found:
-        names = ", ".join(sorted({file.name for file in _PUBLISHED.values()}))
+        names = ", ".join(sorted({file.name for file in (*_PUBLISHED.values(), NESTFUL)}))
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
     texts = {**ours.texts, **{name: template.text for name, template in found.items()}}
     origins = {name: f"{template.name} {template.sha256}" for name, template in found.items()}
-    return Prompts(texts, {**ours.origins, **origins})
+    return Prompts(texts, {**ours.origins, **origins}, "" if nestful is None else nestful.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,9 @@ class Setup:
         steps: The most replies of a ``react`` run.
         turns: The most turns of a conversation with tools.
         rounds: The most rounds of ``backward`` and ``isolated``.
-        examples: Demonstrations, in order.
+        examples: Demonstrations, in order; for ``isolated`` all that there are, the closest last.
+        shots: How many of them an agent of one app is shown.
+        history: Whose the earlier turns of a recorded conversation are: gold's, or the model's ``"own"``.
         makes_calls: The calls of one's own tasks are made.
     """
 
@@ -156,6 +166,8 @@ class Setup:
     turns: int = 200
     rounds: int = 5
     examples: tuple[Example, ...] = ()
+    shots: int = 0
+    history: str = "gold"
     makes_calls: bool = False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,14 +20,25 @@ from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
 
-WAYS = ("query", "structure", "random", "gold-apps")
+WAYS = ("query", "structure", "random", "first", "gold-apps")
 """How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
 
 LEAK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
 
-SHOWN = {("flat", "appbench"), ("hierarchical", "appbench"), ("flat", "nestful"), ("flat", OWN)}
-"""The pipelines whose prompts show demonstrations, with the data sets."""
+SHOWN: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("flat", "appbench"): (),
+    ("hierarchical", "appbench"): (),
+    ("isolated", "appbench"): (),
+    ("flat", "nestful"): (),
+    ("flat", "callnavi"): ("callnavi/plan",),
+    ("route", "callnavi"): ("callnavi/route",),
+    ("route-then-fill", "callnavi"): ("callnavi/route", "callnavi/fill"),
+    ("backward", "callnavi"): ("callnavi/backward",),
+    ("flat", OWN): (),
+}
+"""The pipelines whose prompts show demonstrations, with the data sets, and the texts that may lack a place
+for them: a user's own."""
 
 _WORD = re.compile(r"\w+")
 
@@ -56,6 +67,7 @@ class Shot(NamedTuple):
         query: Its question.
         answer: Its answer as it should be written.
         words: Of its question.
+        tools: The tools that its plan calls.
         structure: What other plans may have too: how many calls there are, and which takes from which.
         apps: The apps that its plan uses.
     """
@@ -63,6 +75,7 @@ class Shot(NamedTuple):
     query: str
     answer: str
     words: frozenset[str]
+    tools: frozenset[str]
     structure: str
     apps: frozenset[str]
 
@@ -80,34 +93,52 @@ class Pool(NamedTuple):
             found.update(repr(one[:2]).encode("utf-8", "backslashreplace"))
         return {**self.asked._asdict(), "source": None, "pool": found.hexdigest()}
 
-    def chosen(self, query: str, apps: Collection[str] = ()) -> tuple[Example, ...]:
+    def chosen(
+        self, query: str, offered: Collection[str] = (), apps: Collection[str] = (), *, number: int | None = 0
+    ) -> tuple[Example, ...]:
         """The demonstrations for a question, the closest last; never one with the same question.
 
         Args:
             query: The question.
+            offered: The tools on offer: by question and structure demonstrations that call no other come
+                before those that do.
             apps: Gold's apps, looked at by ``gold-apps`` alone.
+            number: How many; None for all, 0 for as many as are asked for.
         """
         mine = words(query)
         others = [one for one in self.shots if one.words != mine]
-        found = self._ordered(others, query, mine, frozenset(apps))[: self.asked.number]
-        return tuple(Example(one.query, one.answer) for one in reversed(found))
+        found = self._ordered(others, query, mine, frozenset(offered), frozenset(apps))
+        found = found[: self.asked.number if number == 0 else number]
+        shown = found if self.asked.by == "first" else found[::-1]
+        return tuple(Example(one.query, one.answer) for one in shown)
 
     def _ordered(
-        self, shots: list[Shot], query: str, mine: frozenset[str], apps: frozenset[str]
+        self,
+        shots: list[Shot],
+        query: str,
+        mine: frozenset[str],
+        offered: frozenset[str],
+        apps: frozenset[str],
     ) -> list[Shot]:
-        draw = random.Random(f"{self.asked.seed} {query}")
-        if self.asked.by in ("random", "gold-apps"):
-            draw.shuffle(shots)
-            same = [one for one in shots if one.apps == apps] if self.asked.by == "gold-apps" else shots
-            return same
-        shots.sort(key=lambda one: -alike(one.words, mine))
-        return shots if self.asked.by == "query" else list(_of_each_structure(shots))
+        by = self.asked.by
+        if by == "first":
+            return shots
+        if by in ("random", "gold-apps"):
+            random.Random(f"{self.asked.seed} {query}").shuffle(shots)
+            return [one for one in shots if one.apps == apps] if by == "gold-apps" else shots
+
+        def apart(one: Shot) -> tuple[bool, float]:
+            return bool(offered) and not one.tools <= offered, -alike(one.words, mine)
+
+        shots.sort(key=apart)
+        return list(_of_each_structure(shots)) if by == "structure" else shots
 
 
 def _of_each_structure(shots: Iterable[Shot]) -> Iterator[Shot]:
     """One of each structure, then a second of each, and so on; each time the first ones first.
 
-    >>> every = [Shot(query, "", frozenset(), query[0], frozenset()) for query in ("a1", "a2", "b1")]
+    >>> none = frozenset()
+    >>> every = [Shot(query, "", none, none, query[0], none) for query in ("a1", "a2", "b1")]
     >>> [one.query for one in _of_each_structure(every)]
     ['a1', 'b1', 'a2']
     """
@@ -191,15 +222,12 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot]:
 
 
 def _shot(query: str, answer: str, apps: frozenset[str] = frozenset()) -> Shot:
-    return Shot(query, answer, words(query), _structure(answer), apps)
-
-
-def _structure(answer: str) -> str:
     try:
         plan = read.parse(answer)
     except PlanevalError:
-        return ""
-    return f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
+        return Shot(query, answer, words(query), frozenset(), "", apps)
+    structure = f"{len(plan.calls)} {sorted({(edge.producer, edge.consumer) for edge in plan.edges})}"
+    return Shot(query, answer, words(query), frozenset(call.tool for call in plan.calls), structure, apps)
 
 
 def apps_of(sample: Sample) -> frozenset[str]:

@@ -75,14 +75,26 @@ def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
         messages = tuple(sample.extra["messages"])
     if not sample.query and not any(_said(message) for message in messages):
         raise InputError(f"sample {sample.id!r} has no question")
-    return Task(form, sample.query, messages, _as_own(offered, sample.id) if form == OWN else offered)
+    return Task(form, sample.query, messages, _own(offered, sample.id) if form == OWN else offered)
 
 
 def _said(message: Message) -> bool:
     return isinstance(message, Mapping) and bool(message.get("content"))
 
 
-def _as_own(tools: Any, identity: str) -> Catalog:
+def _own(tools: Any, identity: str) -> Catalog:
+    try:
+        return as_catalog(tools)
+    except InputError as problem:
+        raise InputError(f"sample {identity!r}: {problem}") from None
+
+
+def as_catalog(tools: Any) -> Catalog:
+    """Tools of one's own as a catalog.
+
+    Raises:
+        InputError: they cannot be read.
+    """
     from planner_eval.catalogs.formats import from_data
 
     if isinstance(tools, Catalog):
@@ -90,4 +102,4 @@ def _as_own(tools: Any, identity: str) -> Catalog:
     try:
         return from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
     except CatalogError as problem:
-        raise InputError(f"sample {identity!r}: {problem}") from None
+        raise InputError(str(problem)) from None

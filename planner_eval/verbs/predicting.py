@@ -17,9 +17,10 @@ from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
 from planner_eval.llm.client import Client
 from planner_eval.llm.kept import Kept
+from planner_eval.llm.prices import price_of, read_prices
 from planner_eval.llm.replies import Model
 from planner_eval.prediction.candidates import Choice
-from planner_eval.prediction.folder import Asked, finish, journal_of
+from planner_eval.prediction.folder import Asked, Rates, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
 from planner_eval.prediction.run import Asking, Job, keys, run
@@ -43,6 +44,7 @@ class Endpoint(NamedTuple):
         retries: How many more times to ask after a failure that may pass.
         cache: The file that keeps every answer.
         replay: Answer from that file alone, without a network.
+        prices: The file of what a million tokens of each model cost, see :mod:`planner_eval.llm.prices`.
     """
 
     url: str | None = None
@@ -51,6 +53,19 @@ class Endpoint(NamedTuple):
     retries: int = 5
     cache: str | os.PathLike[str] | None = None
     replay: bool = False
+    prices: str | os.PathLike[str] | None = None
+
+    def rates(self, model: str | Model, router: str | None) -> Rates | None:
+        """What tokens cost; None where no prices were given.
+
+        Raises:
+            InputError: the file cannot be read, or lacks one of the models.
+        """
+        if self.prices is None:
+            return None
+        prices, where = read_prices(Path(self.prices)), os.fspath(self.prices)
+        routing = None if router is None else price_of(router, prices, where)
+        return Rates(price_of(_name(model), prices, where), routing)
 
 
 _HERE = Endpoint()
@@ -119,6 +134,7 @@ def predict(
     choice: Choice | None = None,
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
+    seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
 ) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
@@ -146,6 +162,7 @@ def predict(
         choice: Which tools are on offer, where not those that the samples have.
         data_cache: The cache folder of data sets, where it is not the usual one.
         tell: Is told how many samples are done, and of how many.
+        seen: Is given each row as soon as it is there.
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
@@ -174,26 +191,33 @@ def predict(
     asking = Asking(
         _model(model, endpoint), _model(router, endpoint) if router else None, chosen, concurrency, messages
     )
-    named = model if isinstance(model, str) else type(model).__name__
+    rates = endpoint.rates(model, router)
     spec = tools if isinstance(tools, str) else None
-    about = ready.about(model=named, router=router, sampling=chosen, repeat=repeat, tools=spec)
+    about = ready.about(model=_name(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
         asked = Asked.about(ready.source, len(jobs), about)
         with journal_of(place, asked) as journal, Ending():
-            _wait(_run(jobs, asking, journal, tell))
-            found = finish(place, asked, jobs, journal)
+            _wait(_run(jobs, asking, journal, tell, seen))
+            found = finish(place, asked, jobs, journal, rates)
         return found if out is not None else list(found)
 
 
-async def _run(jobs: list[Job], asking: Asking, journal: Journal, tell: Callable[[int, int], None]) -> None:
+async def _run(
+    jobs: list[Job],
+    asking: Asking,
+    journal: Journal,
+    tell: Callable[[int, int], None],
+    seen: Callable[[Mapping[str, Any]], None],
+) -> None:
     done = sum(journal.finished(key, job.task) for key, job in zip(keys(jobs), jobs, strict=True))
     tell(done, len(jobs))
 
-    def one_more(_row: Mapping[str, Any]) -> None:
+    def one_more(row: Mapping[str, Any]) -> None:
         nonlocal done
         done += 1
+        seen(row)
         tell(done, len(jobs))
 
     opened = [asking.model(0), *([asking.router(0)] if asking.router else [])]
@@ -236,8 +260,12 @@ def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
         assert asked is not None, "only a replay asks nobody"
         only: Model = asked
         return lambda repetition: only
-    name = model if isinstance(model, str) else type(model).__name__
+    name = _name(model)
     return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
+
+
+def _name(model: str | Model) -> str:
+    return model if isinstance(model, str) else type(model).__name__
 
 
 def _client(name: str, at: Endpoint) -> Client:

@@ -17,6 +17,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "wrappers": ("dialects.row_schema", "WrappersFile", "notations of one's own: --wrappers FILE"),
     "theme": ("drawing.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
     "patch": ("comparison.schema", "PatchFile", "a repair: diff --patch, apply"),
+    "prices": ("llm.schema", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": ("datasets.schema", "DatasetsFile", "the table of published data: data/datasets.json"),
     "report": ("scoring.schema", "ReportData", "what score --format json writes"),
     "contrast": ("scoring.schema", "ContrastData", "what compare --format json writes of two systems"),
