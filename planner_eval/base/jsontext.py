@@ -210,7 +210,7 @@ def decode(text: str, at: int) -> Piece:
     >>> decode('x {"a": 1} y', 2)
     Piece(value={'a': 1}, end=10)
     """
-    return Piece(*_DECODER.raw_decode(text, at))
+    return Piece._make(_DECODER.raw_decode(text, at))
 
 
 def whole(text: str) -> Any:
