@@ -70,23 +70,28 @@ def _uniform(seed: int) -> Iterator[float]:
         yield (word >> 11) / 9007199254740992.0
 
 
+@lru_cache((MOST + 1) ** 2)  # a drawing asks for each of a few again and again
+def _masses(tries: int, chance: float) -> tuple[float, ...]:
+    """The probabilities of 0, 1 and more hits of a few tries, as far as NumPy's ``binomial`` looks."""
+    miss = 1 - chance
+    mean = tries * chance
+    masses = [exp(tries * log1p(-chance))]
+    for hits in range(1, min(tries, int(mean + 10 * sqrt(mean * miss + 1))) + 1):
+        masses.append((tries - hits + 1) * chance * masses[-1] / (hits * miss))
+    return tuple(masses)
+
+
 def _binomial(tries: int, chance: float, numbers: Iterator[float]) -> int:
     """How many of a few tries hit: NumPy's ``binomial``, by inversion."""
     if chance > 0.5:
         return tries - _binomial(tries, 1 - chance, numbers)
-    miss = 1 - chance
-    mean = tries * chance
-    most = min(tries, int(mean + 10 * sqrt(mean * miss + 1)))
-    left, hits, mass = next(numbers), 0, exp(tries * log1p(-chance))
-    none = mass
-    while left > mass:
-        hits += 1
-        if hits > most:  # rounding left a rest
-            left, hits, mass = next(numbers), 0, none
-        else:
+    masses = _masses(tries, chance)
+    while True:  # once more where rounding leaves a rest
+        left = next(numbers)
+        for hits, mass in enumerate(masses):
+            if left <= mass:
+                return hits
             left -= mass
-            mass = (tries - hits + 1) * chance * mass / (hits * miss)
-    return hits
 
 
 @lru_cache(MOST)  # groups of a breakdown are of few sizes
@@ -119,12 +124,18 @@ def middle(parts: Sequence[float], wholes: Sequence[float], seed: int, resamples
     >>> middle([1, 0, 2], [2, 1, 2], seed=0, resamples=1000)
     (0.0, 1.0)
     """
-    found: Counter[float] = Counter()
-    for weights, times in _draws(seed, len(parts), resamples).items():
-        whole = sum(map(mul, weights, wholes))
+    of, sums = len(parts), (_sums(tuple(each), seed, resamples) for each in (parts, wholes))
+    figures: list[float] = []
+    for part, whole, times in zip(*sums, _draws(seed, of, resamples).values(), strict=True):
         if whole > 0:
-            found[sum(map(mul, weights, parts)) / whole] += times
-    return ends(list(found.elements()))
+            figures += [part / whole] * times
+    return ends(figures)
+
+
+@lru_cache(4 * MOST)  # many figures have their numerators or denominators in common
+def _sums(numbers: tuple[float, ...], seed: int, resamples: int) -> list[float]:
+    """The sum of some numbers over each of the draws."""
+    return [sum(map(mul, weights, numbers)) for weights in _draws(seed, len(numbers), resamples)]
 
 
 def ends(figures: list[float]) -> tuple[float, float]:
