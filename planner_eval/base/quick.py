@@ -29,7 +29,7 @@ def quick(cls: type[T]) -> type[T]:
     >>> Point(1), Point(y=2, x=1) == Point(1, 2)
     (Point(x=1, y=0), True)
     """
-    opened = dataclass(slots=True, unsafe_hash=True)(cls)
+    opened = dataclass(slots=True, unsafe_hash=True, init=False)(cls)
     names = opened.__slots__  # type: ignore[attr-defined]
     made = _maker(opened)
 
@@ -72,7 +72,7 @@ def _maker(opened: type) -> Any:
     head, body = f"def __new__(kind, /, {', '.join(given)}):\n one = new(opened)\n", "".join(lines)
     exec(f"{head}{body} one.__class__ = kind\n return one", known)
     made = known["__new__"]
-    made.__wrapped__ = opened.__init__  # its signature is what people see
+    made.__annotations__ = {one.name: one.type for one in fields(opened)}  # which people see in its signature
     return made
 
 
