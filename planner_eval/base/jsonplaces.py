@@ -1,4 +1,4 @@
-"""JSON values with their places, without the grammar: what it gives for a text that is JSON, and sooner.
+"""JSON values with their places, and what is wrong with other texts, without the grammar: as it has them.
 
 The terminals are those of grammars/json.lark; a test holds the two readings equal.
 """
@@ -115,17 +115,16 @@ def _text(written: str) -> str:
 # ---------------------------------------------------------------- what is no JSON
 _BEGINS = frozenset({"LBRACE", "LSQB", "STRING", "NUMBER", "WORD"})
 _WORDS_OF_MARKS = {"{": "LBRACE", "[": "LSQB", "}": "RBRACE", "]": "RSQB", ",": "COMMA", ":": "COLON"}
-_TOKEN = re.compile(
-    rf"(?P<STRING>{_STRING})|(?P<NUMBER>{_NUMBER})|(?P<WORD>{_WORD})|(?P<MARK>[\[\]{{}},:])"
-)
+_TOKEN = re.compile(rf"(?P<STRING>{_STRING})|(?P<NUMBER>{_NUMBER})|(?P<WORD>{_WORD})|(?P<MARK>[\[\]{{}},:])")
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _AFTER = _BEGINS | {"COMMA", "RSQB", "RBRACE"}
 """What may follow a value somewhere: the grammar's parser tells only by a token which of them may here."""
 
 
 def refused(text: str, dialect: str) -> ParseError | None:
-    """The error of :func:`planner_eval.base.jsontext.parse_located`, without the grammar, whose loading takes
-    longer than a small command; None where there is none.
+    """The error of a text that is no JSON, as the grammar has it; None where it has none.
+
+    To load the grammar takes a third of a small command's time.
 
     Args:
         text: The text; without numbers that are too long, which the grammar refuses in their turn.

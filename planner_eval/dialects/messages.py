@@ -339,9 +339,7 @@ def is_call(item: Any) -> bool:
     >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
     (True, False)
     """
-    if not isinstance(item, dict):
-        return False
-    if not _own_forms and item.keys().isdisjoint(_OF_CALLS):
+    if not isinstance(item, dict) or (not _own_forms and item.keys().isdisjoint(_OF_CALLS)):
         return False
     few = len(item) == 2 or (len(item) == 3 and "label" in item)
     if few and type(item.get("name")) is str and type(item.get("arguments")) is dict:

@@ -137,9 +137,9 @@ def middle(parts: Sequence[float], wholes: Sequence[float], seed: int, resamples
 def _sums(numbers: tuple[float, ...], seed: int, resamples: int) -> Sequence[float]:
     """The sum of some whole numbers over each of the draws.
 
-    All sums are made at once, each in a lane of one long integer, for a loop over a thousand draws takes longer
-    than all else that is drawn. Lanes hold nothing below 0, so the least number is taken off first: each draw
-    is of as many samples.
+    All sums are made at once, each in a lane of one long integer, for a loop over a thousand draws takes
+    longer than to draw. Lanes hold nothing below 0, so the least number is taken off first: each draw is of
+    as many samples.
     """
     count, least = len(numbers), min(numbers)
     if (max(numbers) - least) * count >= _EXACT:

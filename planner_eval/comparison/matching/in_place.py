@@ -1,7 +1,7 @@
-"""Plans that differ in a call or a few, each where gold has it: the pairing that the search would find, at once.
+"""Plans that differ in a call or a few, each where gold has it: the pairing that the search would find.
 
-Most predictions that are wrong are so in one argument. Then the search for the cheapest pairing, which fills a
-table of costs for each name that is called twice, ends where it began.
+Most predictions that are wrong are so in one argument. Then the search for the cheapest pairing, which fills
+a table of costs for each name that is called twice, ends where it began.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def pair_in_place(pairing: Pairing) -> bool:
     It is so where the plans call the same tools in the same order, all references go to the same places, and
     of the calls of one tool at most one differs in anything else. For then
 
-    - the number of arguments that differ is a distance: it is counted name by name. Let gold's call at place k
-      be the one that differs from its partner. Any other pairing of its tool's calls leads from it, by calls
-      that are the same on both sides, to that partner: the distances on this way add up to no less;
-    - as costs of calls of one name tie, the search prefers calls at like places, so it would find this pairing
-      for each name by itself, and has its proof, for no reference of it is broken.
+    - the number of arguments that differ is a distance, for it is counted name by name. Let a call of gold
+      be the one that differs from its partner. Any other pairing of its tool's calls leads from it, by
+      calls that are the same on both sides, to that partner: the distances on this way are no less in sum;
+    - where costs tie the search prefers calls at like places, so it finds this pairing for each name by
+      itself, and proves it, for no reference of it is broken.
 
     Args:
         pairing: Plans whose calls all have numbers of their own; calls of equal numbers are paired.

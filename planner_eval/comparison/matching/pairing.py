@@ -122,7 +122,9 @@ class Pairing:
     ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
     """
 
-    __slots__ = ("_final", "_fixed", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred")
+    __slots__ = (
+        "_final", "_fixed", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred",
+    )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
@@ -204,7 +206,7 @@ class Pairing:
         return total
 
     def _fix(self, pred: int, gold: int) -> Fixed | None:
-        """What of a cost no other pair changes; None where trifles are in it, whose sum hangs on their order."""
+        """What of a cost no other pair changes; None where trifles are in it, whose order tells."""
         ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
         referring = []
         differ = shared = 0
