@@ -101,15 +101,25 @@ def run(parser: Lark, text: str, words: Mapping[str, str], dialect: str) -> Any:
         raise LimitError("the text nests too deeply", text=text) from None
     except UnexpectedInput as error:  # pragma: no cover - the three above are all that Lark 1 has
         expected, offset = set(), error.pos_in_stream or 0
-    offset = len(text) if offset is None else offset
+    raise refusal(text, len(text) if offset is None else offset, expected, words, dialect) from None
+
+
+def refusal(
+    text: str, offset: int, expected: Iterable[str], words: Mapping[str, str], dialect: str
+) -> ParseError:
+    """The error of a text that does not follow a grammar.
+
+    Args:
+        text: The text.
+        offset: Where it does not, or the white space before.
+        expected: The terminals that could stand there.
+        words: Each terminal's name in human words.
+        dialect: For the error.
+    """
     while offset < len(text) and text[offset].isspace():
         offset += 1
-    raise ParseError(
-        f"found {found_at(text, offset)}, expected {choices(expected, words)}",
-        text=text,
-        offset=offset,
-        dialect=dialect,
-    ) from None
+    reason = f"found {found_at(text, offset)}, expected {choices(expected, words)}"
+    return ParseError(reason, text=text, offset=offset, dialect=dialect)
 
 
 def found_at(text: str, offset: int) -> str:

@@ -145,8 +145,11 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
         known = error.msg.startswith(("Unterminated", "Invalid"))
-        if not known and len(text) <= LARK_CHARS and (limits.explained or long_integers(text)):
-            parse_located(text, dialect)
+        if not known and len(text) <= LARK_CHARS:
+            if long_integers(text):
+                parse_located(text, dialect)
+            elif limits.explained and (told := _refused(text, dialect)) is not None:
+                raise told from None
         reason = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at").removesuffix(" starting")
         raise ParseError(reason, text=text, offset=error.pos, dialect=dialect) from None
     except RecursionError:
@@ -154,6 +157,12 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
         raise LimitError(f"the text nests deeper than {limits.depth} levels", text=text) from None
     except ValueError:  # an integer of more digits than Python converts
         raise refuse_integer(text) from None
+
+
+def _refused(text: str, dialect: str) -> ParseError | None:
+    from planner_eval.base.jsonplaces import refused
+
+    return refused(text, dialect)
 
 
 def _in_a_row(text: str) -> list[Any]:
@@ -210,7 +219,7 @@ def decode(text: str, at: int) -> Piece:
     >>> decode('x {"a": 1} y', 2)
     Piece(value={'a': 1}, end=10)
     """
-    return Piece(*_DECODER.raw_decode(text, at))
+    return Piece._make(_DECODER.raw_decode(text, at))
 
 
 def whole(text: str) -> Any:

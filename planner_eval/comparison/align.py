@@ -11,6 +11,7 @@ from itertools import count
 from typing import NamedTuple
 
 from planner_eval.comparison.matching.blocks import Block, solve
+from planner_eval.comparison.matching.in_place import pair_in_place
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side, Tool
 from planner_eval.comparison.matching.replaced import pair_replaced
@@ -148,9 +149,10 @@ def _match(
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
         _pair_equal_calls(pairing)
-        solve(pairing, _blocks(pairing))
-        _reconsider(pairing)
-        pair_replaced(pairing)
+        if not (pairing.settled and pair_in_place(pairing)):
+            solve(pairing, _blocks(pairing))
+            _reconsider(pairing)
+            pair_replaced(pairing)
         alignment = _alignment(pairing)
     misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)

@@ -166,11 +166,15 @@ def _note_number(value: Value, argument: str, call: int, span: Span, notes: list
         notes.append(Diagnostic("argument.bare_number", message, "warning", call, argument, span))
 
 
-@lru_cache(maxsize=4096)
 def _returned_names(written: str) -> tuple[tuple[str, ...], tuple[tuple[str, Path], ...]]:
-    """The names of `a, b, c`, and what each binds; the same tools return the same names all the time."""
+    """The names of `a, b, c`, and what each binds."""
     names = tuple(name.strip() for name in written.split(","))
     return names, tuple((name, (name,)) for name in names)
+
+
+_known_names = lru_cache(maxsize=4096)(_returned_names)  # the same tools return the same names all the time
+_KEPT = 1_000
+"""Characters up to which it is remembered what they name: hostile text shall not fill the memory."""
 
 
 def _call(
@@ -181,7 +185,8 @@ def _call(
     span: Span,
     spans: list[Span],
 ) -> RawCall:
-    returns, binds = _returned_names(returned) if returned else ((), ())
+    names = _known_names if returned is None or len(returned) <= _KEPT else _returned_names
+    returns, binds = names(returned) if returned else ((), ())
     return RawCall(name, tuple(arguments), app, None, binds, returns, span, tuple(spans))
 
 

@@ -339,7 +339,7 @@ def is_call(item: Any) -> bool:
     >>> is_call({"name": "f", "arguments": {}}), is_call({"name": "Ann", "age": 3})
     (True, False)
     """
-    if not isinstance(item, dict):
+    if not isinstance(item, dict) or (not _own_forms and item.keys().isdisjoint(_OF_CALLS)):
         return False
     few = len(item) == 2 or (len(item) == 3 and "label" in item)
     if few and type(item.get("name")) is str and type(item.get("arguments")) is dict:
@@ -359,6 +359,9 @@ def is_call(item: Any) -> bool:
         return False
     return item.keys() <= {name, *SIDE_KEYS} and "content" not in item and item.get("type") != "function"
 
+
+_OF_CALLS = frozenset({*WRAPPERS, *NAME_KEYS, "action_input", "toolCallId"})
+"""Keys of which all calls have one, but for those of a user's own form."""
 
 _PLAIN = frozenset({"name", "arguments", "label", "id"})
 _OBJECTS = frozenset({dict, Repeated})

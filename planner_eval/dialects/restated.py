@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 from planner_eval.base.limits import Span
@@ -13,6 +12,8 @@ from planner_eval.plan.walk import fold
 
 def _digest(text: str) -> str:
     """A short text for a long one: nested calls would double it at each level."""
+    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

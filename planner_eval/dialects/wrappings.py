@@ -67,7 +67,8 @@ def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
         return "role", take_message
     if is_call(item):
         return None
-    for kind in KINDS:
+    signs = item.keys() & SIGNS
+    for kind in _BY_SIGN.get(*signs, KINDS) if len(signs) == 1 else KINDS:  # one sign, as most have
         if kind.key in item and kind.fits(item):
             return kind.key, kind.opener
     return None
@@ -232,6 +233,8 @@ KINDS = (
 
 SIGNS = frozenset({"role", *(kind.key for kind in KINDS)})
 """Keys of which all messages, items and answers have one."""
+
+_BY_SIGN = {sign: tuple([kind for kind in KINDS if kind.key == sign]) for sign in SIGNS}
 
 _VAGUE = frozenset({"type", "data", "output", "result"})
 """Keys that calls have, too; beside them another sign stands in every conversation and answer."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
-from hashlib import blake2b
 from typing import Any
 
 
@@ -36,6 +35,8 @@ def _function(value: Any) -> str:
     name = f"{value.__module__}.{value.__qualname__}"
     if value.__module__.partition(".")[0] == __name__.partition(".")[0]:
         return name
+    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+
     try:
         with open(sys.modules[value.__module__].__file__ or "", "rb") as file:
             return f"{name} {blake2b(file.read(), digest_size=16).hexdigest()}"

@@ -84,7 +84,7 @@ class Lines:
         item = line_item(number, text, self.text_field)
         if odd:
             item = explained_item(item)
-        if self.promised:
+        if self.promised and item.shape.named is not isinstance(item.data, dict):
             item = item._replace(shape=item.shape._replace(named=isinstance(item.data, dict)))
         return item
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import NamedTuple
 
@@ -52,8 +51,10 @@ def origin_of(path: str) -> Origin:
     Raises:
         InputError: it cannot be read, or changes meanwhile.
     """
+    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+
     before = seen(path)
-    digest = hashlib.blake2b(digest_size=32)
+    digest = blake2b(digest_size=32)
     try:
         with open(path, "rb", buffering=0) as file:
             while block := file.read(_BLOCK):

@@ -106,10 +106,10 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
         One row a pair, in order.
     """
     policy = recognised(policy)
+    how = {"dialect": pred_dialect, "compute": compute}
     for position, (pred, gold) in enumerate(pairs, first):
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        how = {"dialect": pred_dialect, "compute": compute}
         plan = _tried(read_plan, pred, ParseError, repair=repair, **how)
         kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
         if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer

@@ -81,7 +81,8 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     call = is_call(value)
     if isinstance(value, TableRow) and not call:
         return RECORD
-    for shape in SHAPES if text_field is None else SHAPES[:-1]:  # an answer lacks the field that was named
+    shapes = SHAPES if call else SHAPES[2:]  # of which the first two are calls
+    for shape in shapes if text_field is None else shapes[:-1]:  # an answer lacks the field that was named
         if shape.fits(value, call):
             return shape
     return RECORD
@@ -182,7 +183,8 @@ def _from_list(data: Object, value: Any, chosen: Chosen) -> Taken:
 
 def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
-    lists = LISTS if chosen.content in ANSWER_FIELDS and not chosen.by_user else ()
+    guessed = chosen.content in ANSWER_FIELDS and not chosen.by_user
+    lists = LISTS if guessed and not data.keys().isdisjoint(_LISTED) else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
     if other is None and chosen.content in ENDS and not chosen.by_user:
         other = next((key for key in RUNS if key in data and _runs_tools(data[key])), None)
@@ -190,6 +192,8 @@ def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
         return Taken(value)
     return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
 
+
+_LISTED = frozenset(LISTS)
 
 ENDS = ("response", "completion", "text", "answer", "result", "output")
 """Fields in which an agent's run has the answer that it gives in the end."""
@@ -211,10 +215,11 @@ _RUN = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", "function"
 
 def _ended(data: Object, content: str | None) -> State | None:
     """Why a record's answer is none that counts: by the record's fields, or by those on the way to it."""
+    if content is None or content in data or "." not in content:
+        return ended(data)
     around: list[Any] = [data]
-    if content is not None and content not in data and "." in content:
-        steps = content.split(".")
-        around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
+    steps = content.split(".")
+    around += [value_at(data, ".".join(steps[:end])) for end in range(1, len(steps))]
     return next((state for one in around if isinstance(one, dict) and (state := ended(one))), None)
 
 

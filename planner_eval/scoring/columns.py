@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from array import array
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.ratios import f1_parts
@@ -43,23 +44,40 @@ class Column:
 
     def add(self, tally: Any) -> None:
         """Add the next sample."""
+        code = self._code(tally)
+        self.counts[code] += 1
+        if self._codes is not None:
+            codes = self._ordered()
+            codes.append(code)
+            if len(codes) > LARGE:
+                self._codes = None
+
+    def add_all(self, tallies: Sequence[Any], each: Sequence[int]) -> None:
+        """Add the next samples.
+
+        Args:
+            tallies: Those that there are, in the order in which samples first have them.
+            each: Which of them each sample has.
+        """
+        table = [*map(self._code, tallies)]
+        codes = array("I", map(table.__getitem__, each))
+        for code, times in Counter(codes).items():
+            self.counts[code] += times
+        if self._codes is not None:
+            known = self._ordered()
+            known.extend(codes)
+            if len(known) > LARGE:
+                self._codes = None
+
+    def _code(self, tally: Any) -> int:
         kind = tally.__class__
-        if kind is Counts:  # as _key has it: this is done for every figure of every sample
+        if kind is Counts:  # as _key has it: this is done for every figure of most samples
             code = self._known.get((tally.hit, tally.pred, tally.gold))
         elif kind is Share:
             code = self._known.get((tally.part, tally.whole, tally.part.__class__))
         else:
             code = self._known.get(_key(tally))
-        if code is None:
-            code = self._new(tally)
-        self.counts[code] += 1
-        codes = self._codes
-        if codes is not None:
-            if isinstance(codes, str):
-                codes = self._ordered()
-            codes.append(code)
-            if len(codes) > LARGE:
-                self._codes = None
+        return self._new(tally) if code is None else code
 
     def _new(self, tally: Any) -> int:
         code = self._known[_key(tally)] = len(self.values)
@@ -127,6 +145,21 @@ class Column:
     def parts(self) -> list[tuple[float, float]]:
         """Numerator and denominator of each tally's figure: of F1 for counts; nothing of nothing for None."""
         return [parts(tally) for tally in self.values]
+
+
+def add_rows(columns: Mapping[str, Column], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add the next samples to what each metric counted.
+
+    Args:
+        columns: What each metric counted so far.
+        rows: A sample's tallies by metric; samples that are right and of one size share theirs, which are
+            then looked at once.
+    """
+    distinct = list({id(row): row for row in rows}.values())
+    places = {id(row): at for at, row in enumerate(distinct)}
+    each = [places[id(row)] for row in rows]
+    for name, column in columns.items():
+        column.add_all([row.get(name) for row in distinct], each)
 
 
 def parts(tally: Tally | None) -> tuple[float, float]:

@@ -7,6 +7,7 @@ holds the two equal.
 from __future__ import annotations
 
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -70,23 +71,28 @@ def _uniform(seed: int) -> Iterator[float]:
         yield (word >> 11) / 9007199254740992.0
 
 
+@lru_cache((MOST + 1) ** 2)  # a drawing asks for each of a few again and again
+def _masses(tries: int, chance: float) -> tuple[float, ...]:
+    """The probabilities of 0, 1 and more hits of a few tries, as far as NumPy's ``binomial`` looks."""
+    miss = 1 - chance
+    mean = tries * chance
+    masses = [exp(tries * log1p(-chance))]
+    for hits in range(1, min(tries, int(mean + 10 * sqrt(mean * miss + 1))) + 1):
+        masses.append((tries - hits + 1) * chance * masses[-1] / (hits * miss))
+    return tuple(masses)
+
+
 def _binomial(tries: int, chance: float, numbers: Iterator[float]) -> int:
     """How many of a few tries hit: NumPy's ``binomial``, by inversion."""
     if chance > 0.5:
         return tries - _binomial(tries, 1 - chance, numbers)
-    miss = 1 - chance
-    mean = tries * chance
-    most = min(tries, int(mean + 10 * sqrt(mean * miss + 1)))
-    left, hits, mass = next(numbers), 0, exp(tries * log1p(-chance))
-    none = mass
-    while left > mass:
-        hits += 1
-        if hits > most:  # rounding left a rest
-            left, hits, mass = next(numbers), 0, none
-        else:
+    masses = _masses(tries, chance)
+    while True:  # once more where rounding leaves a rest
+        left = next(numbers)
+        for hits, mass in enumerate(masses):
+            if left <= mass:
+                return hits
             left -= mass
-            mass = (tries - hits + 1) * chance * mass / (hits * miss)
-    return hits
 
 
 @lru_cache(MOST)  # groups of a breakdown are of few sizes
@@ -119,12 +125,40 @@ def middle(parts: Sequence[float], wholes: Sequence[float], seed: int, resamples
     >>> middle([1, 0, 2], [2, 1, 2], seed=0, resamples=1000)
     (0.0, 1.0)
     """
-    found: Counter[float] = Counter()
-    for weights, times in _draws(seed, len(parts), resamples).items():
-        whole = sum(map(mul, weights, wholes))
+    sums = (_sums(tuple(each), seed, resamples) for each in (parts, wholes))
+    figures: list[float] = []
+    for part, whole, times in zip(*sums, _draws(seed, len(parts), resamples).values(), strict=True):
         if whole > 0:
-            found[sum(map(mul, weights, parts)) / whole] += times
-    return ends(list(found.elements()))
+            figures += [part / whole] * times
+    return ends(figures)
+
+
+@lru_cache(4 * MOST)  # many figures have their numerators or denominators in common
+def _sums(numbers: tuple[float, ...], seed: int, resamples: int) -> Sequence[float]:
+    """The sum of some whole numbers over each of the draws.
+
+    All sums are made at once, each in a lane of one long integer, for a loop over a thousand draws takes
+    longer than to draw. Lanes hold nothing below 0, so the least number is taken off first: each draw is of
+    as many samples.
+    """
+    count, least = len(numbers), min(numbers)
+    if (max(numbers) - least) * count >= _EXACT:
+        return [sum(map(mul, weights, numbers)) for weights in _draws(seed, count, resamples)]
+    lanes = sum(map(mul, _lanes(seed, count, resamples), [int(number - least) for number in numbers]))
+    drawn = len(_draws(seed, count, resamples))
+    rest = least * count
+    return [one + rest for one in memoryview(lanes.to_bytes(8 * drawn, sys.byteorder)).cast("Q")]
+
+
+_EXACT = 2**53
+"""Below it sums are the same in integers and in floats."""
+
+
+@lru_cache(MOST)
+def _lanes(seed: int, count: int, resamples: int) -> list[int]:
+    """For each sample how often each draw has it, 64 bits a draw."""
+    columns = zip(*_draws(seed, count, resamples), strict=True)
+    return [int.from_bytes(array("Q", column).tobytes(), sys.byteorder) for column in columns]
 
 
 def ends(figures: list[float]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from planner_eval.records.rows import JUDGED
 from planner_eval.scoring.scored import Scored
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
+_text: Callable[[str], str] = json.encoder.encode_basestring
 
 
 def row_data(row: Scored) -> dict[str, Any]:
@@ -22,13 +23,6 @@ def row_data(row: Scored) -> dict[str, Any]:
         "id": row.id,
         "state": row.state,
         "metrics": {name: tally_data(tally) for name, tally in row.tallies.items()},
-        **_beside(row),
-    }
-
-
-def _beside(row: Scored) -> dict[str, Any]:
-    """What a scored pair's JSON data say beside its counts."""
-    return {
         "codes": list(row.codes),
         "reason": row.reason,
         "proved": row.proved,
@@ -60,13 +54,25 @@ class Lines:
         self._rows: dict[int, tuple[Mapping[str, Tally | None], str]] = {}
 
     def line(self, row: Scored) -> str:
-        """What :func:`line_of` gives."""
-        data = _beside(row)
-        for name in ("file", "line", "mistaken"):
-            if value := getattr(row, name):
-                data[name] = value
-        start = f'{{"id": {_encoded(row.id)}, "state": {_encoded(row.state)}, "metrics": '
-        return f"{start}{self._metrics(row.tallies)}, {_encoded(data)[1:]}"
+        """What :func:`line_of` gives, written piece by piece: an encoder of all of it takes twice as long."""
+        said = [
+            f'{{"id": {_text(row.id)}, "state": {_text(row.state)}, "metrics": {self._metrics(row.tallies)}',
+            f'"codes": [{", ".join([_text(code) for code in row.codes])}], "reason": {_text(row.reason)}',
+            '"proved": true' if row.proved else '"proved": false',
+        ]
+        if row.keys:
+            said.append(f'"keys": {_encoded(dict(row.keys))}')
+        if row.repaired:
+            said.append('"repaired": true')
+        if row.choices:
+            said.append('"choices": true')
+        if row.file:
+            said.append(f'"file": {_text(row.file)}')
+        if row.line:
+            said.append(f'"line": {row.line}')
+        if row.mistaken:
+            said.append(f'"mistaken": {_encoded(row.mistaken)}')
+        return f"{', '.join(said)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
         known = self._rows.get(id(tallies))

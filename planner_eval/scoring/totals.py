@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from planner_eval.plan.model import Plan
 from planner_eval.policy.unused import Names
 from planner_eval.records.rows import JUDGED, Row
-from planner_eval.scoring.columns import Column
+from planner_eval.scoring.columns import Column, add_rows
 from planner_eval.scoring.scored import Scored
 
 HAS: Mapping[str, Callable[[Plan], bool]] = {
@@ -56,7 +56,8 @@ class Totals:
     ) -> None:
         known: Mapping[str, Any] = data or {}
         self.metrics, self.by = tuple(metrics), tuple(by)
-        self.columns = self._columns(known.get("columns"))
+        self._summed = self._columns(known.get("columns"))
+        self._waiting: list[Mapping[str, Any]] = []
         self.groups: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in known.get("groups", {}).items():
             self.groups[key] = {value: self._columns(found) for value, found in groups.items()}
@@ -72,6 +73,14 @@ class Totals:
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """What each metric counted in all pairs."""
+        if self._waiting:
+            add_rows(self._summed, self._waiting)
+            self._waiting = []
+        return self._summed
 
     @property
     def pairs(self) -> int:
@@ -102,7 +111,9 @@ class Totals:
         """
         if names:
             self.names.add((row.pred, row.gold))
-        self.notations.update(plan.dialect or "?" for plan in (row.pred, row.gold) if plan is not None)
+        for plan in (row.pred, row.gold):
+            if plan is not None:
+                self.notations.add(plan.dialect or "?")
         if self.lacks and row.gold is not None:
             self.lacks.difference_update([what for what in self.lacks if HAS[what](row.gold)])
 
@@ -111,20 +122,27 @@ class Totals:
         self.states[row.state] += 1
         if row.state != "same":
             self.width = max(self.width, len(row.id))
-        self.codes.update(row.codes)
-        strictly = row.state == "same" and not row.repaired
-        for name, held in zip(_FLAGS, (row.repaired, strictly, not row.proved, row.choices), strict=True):
-            if held:
-                self.flags[name] += 1
+        if row.codes:
+            self.codes.update(row.codes)
+        if row.repaired:
+            self.flags["repaired"] += 1
+        elif row.state == "same":
+            self.flags["strictly_same"] += 1
+        if not row.proved:
+            self.flags["unproved"] += 1
+        if row.choices:
+            self.flags["choices"] += 1
         if row.state not in JUDGED:
             self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
             return
-        _add(self.columns, row)
+        self._waiting.append(row.tallies)
+        if len(self._waiting) == _SOME:
+            _ = self.columns
         for key, groups in self.groups.items():
             if (value := row.keys.get(key)) is not None:
                 if value not in groups:
                     groups[value] = self._columns()
-                _add(groups[value], row)
+                add_rows(groups[value], [row.tallies])
 
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""
@@ -160,8 +178,8 @@ class Totals:
         }
 
 
-_FLAGS = ("repaired", "strictly_same", "unproved", "choices")
-"""What :attr:`Totals.flags` counts the pairs of."""
+_SOME = 500
+"""Pairs whose counts are added up in one go: a metric at a time, which is faster than a pair at a time."""
 
 
 def totals_of(rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = ()) -> Totals:
@@ -175,14 +193,8 @@ def totals_of(rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] 
 def columns_of(rows: Iterable[Scored], metrics: Iterable[str]) -> dict[str, Column]:
     """What each metric counted in some judged pairs."""
     found = {name: Column() for name in metrics}
-    for row in rows:
-        _add(found, row)
+    add_rows(found, [row.tallies for row in rows])
     return found
-
-
-def _add(columns: Mapping[str, Column], row: Scored) -> None:
-    for name, column in columns.items():
-        column.add(row.tallies.get(name))
 
 
 def _extend(columns: Mapping[str, Column], others: Mapping[str, Column]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from planner_eval import dialects
 from planner_eval.base import resources
 from planner_eval.base.errors import WriteError
+from planner_eval.comparison import align
 from planner_eval.comparison.diff import diff
 from planner_eval.dialects.read import parse, write
 from planner_eval.dialects.table import table
@@ -233,3 +235,24 @@ def test_real_plans_survive_every_dialect(reference) -> None:
     held = [round_trips(gold) for gold in real_plans(reference)]
     assert min(held) >= 1
     assert max(held) >= 15
+
+
+@examples(300)
+@given(plans(), st.data())
+def test_plans_that_differ_in_place_are_paired_as_the_search_pairs_them(
+    gold: Plan, data: st.DataObject
+) -> None:
+    calls = list(gold.calls)
+    for at in data.draw(st.lists(st.integers(0, max(len(calls) - 1, 0)), max_size=3)) if calls else ():
+        name = data.draw(st.sampled_from("xyzw"))
+        given = dict(calls[at].arguments) | {name: data.draw(literals)}
+        calls[at] = replace(calls[at], arguments=tuple(given.items()))
+    pred = Plan(tuple(calls), edges(tuple(calls)), gold.answer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(align, "pair_in_place", lambda _pairing: False)
+        searched = align.match(pred, gold)
+    found = align.match(pred, gold)
+    assert found.alignment == searched.alignment
+    if found.pairing is not None and searched.pairing is not None:
+        assert found.pairing.to_gold == searched.pairing.to_gold
+        assert found.pairing.to_pred == searched.pairing.to_pred

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.jsonplaces import scanned
+from planner_eval.base.jsonplaces import refused, scanned
 from planner_eval.base.jsontext import Located, Places, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read_fast
@@ -183,6 +183,30 @@ def test_places_in_json_are_those_of_the_grammar(text: str) -> None:
         wanted = None
     found = scanned(text)
     assert (None if found is None else placed_free(found)) == wanted
+
+
+@examples(600)
+@given(
+    st.builds(
+        lambda text, at, piece, cut: (
+            text[: at % (len(text) + 1)] + piece + text[at % (len(text) + 1) + cut :]
+        ),
+        st.one_of(json_texts, st.sampled_from([s for s in SEEDS if s.lstrip()[:1] in ("[", "{")])),
+        st.integers(0, 10_000),
+        st.sampled_from(
+            ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "-", "null", "nul", "@", "\u2003", "\\"]
+        ),
+        st.integers(0, 40),
+    )
+)
+def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> None:
+    found = refused(text, "json")
+    if found is None:
+        parse_located(text)
+        return
+    with pytest.raises(ParseError) as told:
+        parse_located(text)
+    assert (str(found), found.offset, found.code) == (str(told.value), told.value.offset, told.value.code)
 
 
 @examples(300)

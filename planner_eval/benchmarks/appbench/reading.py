@@ -149,21 +149,30 @@ def _plain_answer(text: str) -> Plan | None:
     return None if _SPEAKERS.intersection(apps) else _plain_plan(apps, calls)
 
 
-@lru_cache(maxsize=1024)
 def _plain_plan(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None:
-    """The comparable plan of calls, each alone on its line; None where another reader has to look.
+    """:func:`_plan_of_lines`; a right answer is the plan that was read as gold already.
 
-    A right answer is the plan that was read as gold already.
+    What is long is not remembered: hostile answers shall not fill the memory.
     """
+    if any(len(line) >= _KEPT for line in lines):
+        return None
+    return (_known_plan if sum(map(len, (*apps, *lines))) < 10 * _KEPT else _plan_of_lines)(apps, lines)
+
+
+def _plan_of_lines(apps: tuple[str, ...], lines: tuple[str, ...]) -> Plan | None:
+    """The comparable plan of calls, each alone on its line; None where another reader has to look."""
     calls = []
     for app, line in zip(apps, lines, strict=True):
-        call = _plain_call(line) if len(line) < _KEPT else None
+        call = _plain_call(line)
         if call is None or not app:
             return None
         app = app.strip().casefold()
         name = _bare_name(call.name, app)
         calls.append(RawCall(name, call.arguments, app or None, None, call.binds, call.returns))
     return replace(link(RawPlan(tuple(calls))), diagnostics=())
+
+
+_known_plan = lru_cache(maxsize=1024)(_plan_of_lines)
 
 
 @lru_cache(maxsize=4096)

@@ -31,6 +31,14 @@ DOUBTFUL = 0.25
 may have replaced the other."""
 
 
+REMEMBERED = 10_000
+"""Pairs of calls up to which it is remembered what each costs whatever becomes of the others: a search asks
+for each of them a few times."""
+
+Fixed: TypeAlias = tuple[float, list[tuple[tuple[int, ...], tuple[int, ...]]]]
+"""What two calls cost in any pairing, and the references that decide the rest: their producers, gold's."""
+
+
 class Missing:
     """The type of :data:`MISSING`."""
 
@@ -114,7 +122,9 @@ class Pairing:
     ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
     """
 
-    __slots__ = ("_final", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred")
+    __slots__ = (
+        "_final", "_fixed", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred",
+    )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
         self.pred, self.gold, self.matcher = pred, gold, matcher
@@ -124,6 +134,8 @@ class Pairing:
         self.settled = False
         self.optional: frozenset[int] = frozenset()
         self._final: dict[int, dict[Any, float]] = {}
+        few = matcher is None and len(self.to_gold) * len(self.to_pred) <= REMEMBERED
+        self._fixed: dict[tuple[int, int], Fixed | None] | None = {} if few else None
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""
@@ -182,7 +194,35 @@ class Pairing:
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        return sum(self.differing(pred, gold, strict).values())
+        if self._fixed is None:
+            return sum(self.differing(pred, gold, strict).values())
+        key = pred, gold
+        known = self._fixed[key] if key in self._fixed else self._fixed.setdefault(key, self._fix(pred, gold))
+        if known is None:
+            return sum(self.differing(pred, gold, strict).values())
+        total, referring = known
+        for producers, wanted in referring:
+            total += self._strayed(producers, wanted, strict)
+        return total
+
+    def _fix(self, pred: int, gold: int) -> Fixed | None:
+        """What of a cost no other pair changes; None where trifles are in it, whose order tells."""
+        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
+        referring = []
+        differ = shared = 0
+        for name, wanted in theirs.items():
+            mine = ours.get(name)
+            if mine is None:
+                differ += 1
+                continue
+            shared += 1
+            if mine[0] != wanted[0]:
+                if type(mine[2]) is str and _near(mine[2], wanted[2]) != 1.0:
+                    return None
+                differ += 1
+            elif mine[1]:
+                referring.append((mine[1], wanted[1]))
+        return float(differ + len(ours) - shared), referring
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
         worst = 0.0
