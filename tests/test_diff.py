@@ -13,7 +13,7 @@ from planner_eval.comparison.diff import EDITS, Diff, Place, diff
 from planner_eval.dialects.read import parse
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from planner_eval.records.rows import diff_data, span_of
+from planner_eval.records.rows import Spans, diff_data
 from tests.build import edges, plan
 from tests.plant import KINDS, Planted
 from tests.plant_roots import ROOTS
@@ -239,13 +239,13 @@ def test_a_value_of_text_and_references_is_told_in_one_piece() -> None:
 def test_a_place_in_the_text_is_its_argument_or_its_call() -> None:
     text = "Shops: [a = find(#kind='Books', #town='Oslo')]"
     found = parse(text)
-    shown = [span_of(found, Place(0, name)) for name in ("kind", "town", "none", None)]
+    shown = [Spans(found).of(Place(0, name)) for name in ("kind", "town", "none", None)]
     assert [text[slice(*span)] for span in shown if span] == [
         "#kind='Books'",
         "#town='Oslo'",
         *["a = find(#kind='Books', #town='Oslo')"] * 2,
     ]
-    assert span_of(found, Place(None, "x")) is None
+    assert Spans(found).of(Place(None, "x")) is None
 
 
 def test_a_circle_of_causes_is_cut() -> None:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.comparison.edits import Edit
+from planner_eval.comparison.edits import Edit, Place
 from planner_eval.plan.adjacency import levels, producers
 from planner_eval.plan.canonical import producers_of, value_key
-from planner_eval.plan.model import Plan, Value
+from planner_eval.plan.model import Plan
 
 
 def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...]:
@@ -64,13 +64,13 @@ class _Ranks:
 
 def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
     """For each edit, in topological order, the edit that it follows from."""
-    lost = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _LOST}
-    gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
+    lost = _Calls(gold, {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _LOST})
+    gained = _Calls(pred, {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED})
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
     first: dict[Any, int] = {}
     found: list[int | None] = []
     for position, edit in enumerate(edits):
-        cause = _from_calls(edit, pred, gold, lost, gained)
+        cause = _from_calls(edit, lost, gained)
         if cause is None and edit.gold and edit.code not in _RENAMED:
             cause = renamed.get(edit.gold.call) if edit.gold.call is not None else None
         if cause is None and edit.code in _REPEATABLE:
@@ -91,29 +91,50 @@ _REPEATABLE = (
 )
 
 
-def _from_calls(
-    edit: Edit, pred: Plan, gold: Plan, lost: dict[int | None, int], gained: dict[int | None, int]
-) -> int | None:
+class _Calls:
+    """The calls of one plan that edits may follow from; what is asked again is looked up once.
+
+    Args:
+        plan: The plan.
+        edits: Call → the edit that is about it.
+    """
+
+    def __init__(self, plan: Plan, edits: dict[int | None, int]) -> None:
+        self.plan, self.edits = plan, edits
+        self.known: dict[int | None, dict[str | None, int | None]] = {}
+
+    def before(self, place: Place | None, *, whole: bool) -> int | None:
+        """The edit about the first call that what stands at a place refers to.
+
+        Args:
+            place: An argument of a call, or of the answer; None for nowhere.
+            whole: Whether all arguments of the call count.
+        """
+        if not self.edits or place is None:
+            return None
+        if place.call not in self.known:
+            self.known[place.call] = self._causes(place.call)
+        if not whole and place.argument is None:
+            return None
+        return self.known[place.call].get(None if whole else place.argument)
+
+    def _causes(self, call: int | None) -> dict[str | None, int | None]:
+        """The edit that each argument of a call follows from; under None that of the whole call."""
+        found: dict[str | None, int | None] = {}
+        for name, value in (self.plan.answer or ()) if call is None else self.plan.calls[call].arguments:
+            producer = next((p for p in producers_of(value) if p in self.edits and p != call), None)
+            if producer is not None:
+                found.setdefault(name, self.edits[producer])
+                found.setdefault(None, self.edits[producer])
+        return found
+
+
+def _from_calls(edit: Edit, lost: _Calls, gained: _Calls) -> int | None:
     """The missing, replaced or extra call that an edit follows from."""
     if edit.code in _RENAMED:
         return None
-    if edit.gold is not None:
-        for value in _concerned(gold, edit.gold.call, edit.gold.argument, whole=edit.code == "call.missing"):
-            for producer in producers_of(value):
-                if producer in lost and producer != edit.gold.call:
-                    return lost[producer]
-    if edit.pred is not None:
-        for value in _concerned(pred, edit.pred.call, edit.pred.argument, whole=edit.code in _GAINED):
-            for producer in producers_of(value):
-                if producer in gained and producer != edit.pred.call:
-                    return gained[producer]
-    return None
-
-
-def _concerned(plan: Plan, call: int | None, argument: str | None, *, whole: bool) -> list[Value]:
-    """The values that an edit is about: one argument, or for a whole call all of them."""
-    given = (plan.answer or ()) if call is None else plan.calls[call].arguments
-    return [value for name, value in given if whole or name == argument]
+    cause = lost.before(edit.gold, whole=edit.code == "call.missing")
+    return gained.before(edit.pred, whole=edit.code in _GAINED) if cause is None else cause
 
 
 def _change(edit: Edit) -> Any:
@@ -138,14 +159,16 @@ _OWN = _Own()
 
 def _without_circles(cause: list[int | None]) -> list[int | None]:
     """Cut each circle of causes at its first edit, so that every edit follows from a root."""
+    walked: set[int] = set()
     for start in range(len(cause)):
-        seen = {start}
-        at = cause[start]
-        while at is not None and at not in seen:
+        seen: set[int] = set()
+        at: int | None = start
+        while at is not None and at not in seen and at not in walked:
             seen.add(at)
             at = cause[at]
-        if at is not None:
+        if at is not None and at in seen:
             cause[min(_circle(cause, at))] = None
+        walked |= seen
     return cause
 
 

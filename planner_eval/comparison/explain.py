@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner_eval.comparison.align import Matching
@@ -39,6 +40,9 @@ class _Finder:
         self.pred: Plan = pairing.pred.numbered.plan
         self.gold: Plan = pairing.gold.numbered.plan
         self.first: dict[int | None, int] = {}
+        self.images: list[Any] = [*pairing.to_gold]
+        self.own = range(len(pairing.to_pred))
+        self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
 
     def all(self) -> Iterator[Edit]:
         for gold in range(len(self.gold.calls)):
@@ -99,26 +103,31 @@ class _Finder:
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
         found = self.pairing.final(pred, gold)
         differ = [name for name in theirs if name in found]
-        spare = [name for name in found if name not in theirs]
+        left = dict.fromkeys(name for name in found if name not in theirs)
+        spare = self.doubles(ours, left)
         for name in differ:
             both = [*self.values(pred, gold, name)]
             if name in ours or both:
                 yield from both
                 continue
-            wanted = theirs[name]
-            double = next((n for n in spare if self.equal(ours[n], wanted)), None)
-            if double is None:
-                yield self.lacking(pred, gold, name)
-            else:
-                spare.remove(double)
+            doubles = spare.get(theirs[name][:2])
+            if doubles:
+                double = doubles.popleft()
+                del left[double]
                 yield self.renamed(pred, gold, double, name)
-        for name in spare:
+            else:
+                yield self.lacking(pred, gold, name)
+        for name in left:
             yield from [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]
 
-    def equal(self, ours: Any, theirs: Any) -> bool:
-        """Whether two arguments are equal under the pairing, whatever their names."""
-        mapped = tuple(self.pairing.to_gold[producer] for producer in ours[1])
-        return bool(ours[0] == theirs[0] and mapped == theirs[1])
+    def doubles(self, ours: dict[Any, Any], names: Iterable[Any]) -> dict[Any, deque[Any]]:
+        """Arguments by what makes two of them equal under the pairing, whatever their names."""
+        found: dict[Any, deque[Any]] = {}
+        for name in names:
+            key, producers, _ = ours[name]
+            mapped = tuple(self.images[producer] for producer in producers)
+            found.setdefault((key, mapped), deque()).append(name)
+        return found
 
     def edit(self, code: str, said: str, pred: Place | None, gold: Place | None, *values: Value) -> Edit:
         """An edit of an argument, or of the answer where the place is the answer's."""
@@ -132,38 +141,56 @@ class _Finder:
         return Place(call, name if isinstance(name, str) else name[0], at)
 
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
-        there, value = self.place(self.gold, gold, name), _written(self.pairing.gold, gold, name)
+        there, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
         here = self.place(self.pred, pred, name)
         said = f"{place_name(self.pred, here.call, name)} is missing, gold gives {self.theirs(value)}"
         return self.edit("argument.missing", said, here, there, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
-        here, value = self.place(self.pred, pred, name), _written(self.pairing.pred, pred, name)
+        here, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
         there = self.place(self.gold, gold, name)
         said = f"{place_name(self.pred, here.call, name)} = {self.ours(value)} is not in gold"
         return self.edit("argument.extra", said, here, there, value, None)
 
     def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
         here, there = self.place(self.pred, pred, ours), self.place(self.gold, gold, theirs)
-        value = _written(self.pairing.pred, pred, ours)
+        value = self.written(self.pairing.pred, pred, ours)
         said = f"{place_name(self.pred, here.call, ours)} holds what gold gives as {there.argument!r}"
         return self.edit(
-            "argument.renamed", said, here, there, value, _written(self.pairing.gold, gold, theirs)
+            "argument.renamed", said, here, there, value, self.written(self.pairing.gold, gold, theirs)
         )
 
     def values(self, pred: int, gold: int, name: Any) -> Iterator[Edit]:
         """Where the values of one argument differ that both give, be it only as a default."""
-        ours, theirs = _compared(self.pairing.pred, pred, name), _compared(self.pairing.gold, gold, name)
+        ours = self.compared(self.pairing.pred, pred, name)
+        theirs = self.compared(self.pairing.gold, gold, name)
         if ours is MISSING or theirs is MISSING:
             return
         for at, code, one, other in self.walk(ours, theirs, ()):
             if not at:  # a policy may have changed what is compared; show what was written
-                one = _written(self.pairing.pred, pred, name)
-                other = _written(self.pairing.gold, gold, name)
+                one = self.written(self.pairing.pred, pred, name)
+                other = self.written(self.pairing.gold, gold, name)
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
             said = f"{place_name(self.pred, here.call, name, at)} {self.contrast(code, one, other)}"
             one, other = None if one is MISSING else one, None if other is MISSING else other
             yield self.edit(code, said, here, there, one, other)
+
+    def compared(self, side: Side, position: int, name: Any) -> Value:
+        """An argument's value as the policy compares it, or as written where that takes it for left out."""
+        found = side.arguments(position)
+        return found[name][2] if name in found else self.written(side, position, name)
+
+    def written(self, side: Side, position: int, name: Any) -> Value:
+        """An argument's value as the plan has it, before any policy; MISSING where it has none."""
+        given = self.given.get((id(side), position))
+        if given is None:
+            given = self.given[id(side), position] = _given(side.numbered.plan, position)
+        wanted, copy = (name, 1) if isinstance(name, str) else name
+        values = given.get(wanted, ())
+        if copy <= len(values):
+            return values[copy - 1]
+        found = side.arguments(position)
+        return found[name][2] if name in found else MISSING
 
     def walk(self, ours: Value, theirs: Value, at: Path) -> Iterator[tuple[Path, str, Value, Value]]:
         """(place, code, pred's value, gold's value) of each difference between two values."""
@@ -197,8 +224,7 @@ class _Finder:
                 yield (*at, key), "argument.value", ours.get(key, MISSING), theirs.get(key, MISSING)
 
     def alike(self, ours: Value, theirs: Value) -> bool:
-        images: list[Any] = [*self.pairing.to_gold]
-        return bool(value_key(ours, images) == value_key(theirs, range(len(self.pairing.to_pred))))
+        return bool(value_key(ours, self.images) == value_key(theirs, self.own))
 
     def reference(self, ours: Value, theirs: Value) -> str | None:
         """The code of the difference where at least one side is a reference; None for none."""
@@ -264,22 +290,12 @@ def _whole_call(plan: Plan, position: int) -> str:
     return f"{call_name(plan, position)} with {given}" if given else call_name(plan, position)
 
 
-def _compared(side: Side, position: int, name: Any) -> Value:
-    """An argument's value as the policy compares it; as it was written where that takes it for left out."""
-    found = side.arguments(position)
-    return found[name][2] if name in found else _written(side, position, name)
-
-
-def _written(side: Side, position: int, name: Any) -> Value:
-    """An argument's value as the plan has it, before any policy; MISSING where it has none."""
-    plan = side.numbered.plan
-    given = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
-    wanted, copy = (name, 1) if isinstance(name, str) else name
-    values = [value for key, value in given if key == wanted]
-    if copy <= len(values):
-        return values[copy - 1]
-    found = side.arguments(position)
-    return found[name][2] if name in found else MISSING
+def _given(plan: Plan, position: int) -> dict[str, list[Value]]:
+    """The values of each argument of a call, or of each name of the answer."""
+    given: dict[str, list[Value]] = {}
+    for name, value in plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ():
+        given.setdefault(name, []).append(value)
+    return given
 
 
 _TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}

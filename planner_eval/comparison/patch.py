@@ -24,7 +24,7 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.dialects.json_calls import arguments_data
 from planner_eval.dialects.plan import to_data, value_data
 from planner_eval.dialects.read import parse
-from planner_eval.plan.model import Call, Plan, Unresolved, references
+from planner_eval.plan.model import Call, Plan, Unresolved, Value, references
 
 SCHEMA = "planeval.patch/1"
 
@@ -117,6 +117,9 @@ def _referred(data: Any) -> Iterator[str]:
 def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
     """What changes in calls that have partners: names first, then arguments, each once."""
     operations: list[dict[str, Any]] = []
+    repeating = _repeating(found.pred)
+    wanted_repeating = _repeating(named)
+    given: dict[int, dict[str, Value]] = {}
     done: set[tuple[object, ...]] = set()
     for edit in found.edits:
         if edit.gold is None or edit.pred is None or edit.gold.call is None or edit.pred.call is None:
@@ -130,29 +133,38 @@ def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
             operations.append(
                 {"op": "rename", "id": call.id, "app": call.app, "name": call.name, "why": edit.code}
             )
-        elif _repeats(call) or _repeats(found.pred.calls[edit.pred.call]):
+        elif edit.gold.call in wanted_repeating or edit.pred.call in repeating:
             if (edit.gold.call, "all") not in done:
                 done.add((edit.gold.call, "all"))
                 pairs = [[key, value_data(value, named)] for key, value in call.arguments]
                 operations.append({"op": "arguments", "id": call.id, "arguments": pairs, "why": edit.code})
         else:
-            operations += _argument(edit.code, call, edit.pred.argument, name, named)
+            if edit.gold.call not in given:
+                given[edit.gold.call] = dict(call.arguments)
+            wanted = call.id, given[edit.gold.call]
+            operations += _argument(edit.code, *wanted, edit.pred.argument, name, named)
     return operations
 
 
-def _argument(code: str, call: Call, ours: str | None, theirs: str, named: Plan) -> list[dict[str, Any]]:
-    given = dict(call.arguments)
+def _argument(
+    code: str, call: str, given: dict[str, Value], ours: str | None, theirs: str, named: Plan
+) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     if ours is not None and ours not in given:
-        made.append({"op": "unset", "id": call.id, "argument": ours, "why": code})
+        made.append({"op": "unset", "id": call, "argument": ours, "why": code})
     if theirs in given:
         value = value_data(given[theirs], named)
-        made.append({"op": "set", "id": call.id, "argument": theirs, "value": value, "why": code})
+        made.append({"op": "set", "id": call, "argument": theirs, "value": value, "why": code})
     return made
 
 
-def _repeats(call: Call) -> bool:
-    return len({name for name, _ in call.arguments}) < len(call.arguments)
+def _repeating(plan: Plan) -> set[int]:
+    """The calls that give an argument twice."""
+    return {
+        at
+        for at, call in enumerate(plan.calls)
+        if len({name for name, _ in call.arguments}) < len(call.arguments)
+    }
 
 
 def _answered(found: Diff, named: Plan) -> list[dict[str, Any]]:
@@ -194,14 +206,18 @@ def _applied(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Plan:
     """The plan after operations that are as they should be."""
     data = to_data(plan)
     calls: Calls = {call["id"]: call for call in data["calls"]}
+    added: _Added = {}
     for number, operation in enumerate(operations, 1):
         kind = operation["op"]
         try:
+            if kind == "add" and _queued(operation, calls, added):
+                continue
+            calls, added = _with_added(calls, added), {}
             calls = _OPERATIONS[kind](operation, calls, data)
         except (KeyError, TypeError) as error:
             where = f"operation {number} of the patch ({kind})"
             raise InputError(f"{where} does not fit the plan: {_reason(error, calls)}") from None
-    data["calls"] = list(calls.values())
+    data["calls"] = list(_with_added(calls, added).values())
     return parse(data, dialect="plan")
 
 
@@ -212,6 +228,7 @@ def _reason(error: KeyError | TypeError, calls: Mapping[str, Any]) -> str:
 
 
 Calls = dict[str, dict[str, Any]]
+_Added = dict[str | None, list[dict[str, Any]]]
 
 
 def _set(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls:
@@ -249,6 +266,31 @@ def _add(operation: Mapping[str, Any], calls: Calls, _: dict[str, Any]) -> Calls
     items = list(calls.items())
     at = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
     return dict([*items[:at], (new["id"], dict(new)), *items[at:]])
+
+
+def _queued(operation: Mapping[str, Any], calls: Calls, added: _Added) -> bool:
+    """Whether a new call now waits to be put behind another one, so that many take one pass."""
+    new, after = operation["call"], operation.get("after")
+    name = new["id"]
+    placed = after is None or after in calls or after in added
+    if name in calls or name in added or not placed:
+        return False
+    added.setdefault(after, []).append(dict(new))
+    added[name] = []
+    return True
+
+
+def _with_added(calls: Calls, added: _Added) -> Calls:
+    """The calls with those that wait; of several behind one call the last stands first."""
+    if not added:
+        return calls
+    made: Calls = {}
+    waiting = [*reversed(calls.values()), *added.get(None, ())]
+    while waiting:
+        call = waiting.pop()
+        made[call["id"]] = call
+        waiting += added.get(call["id"], ())
+    return made
 
 
 def _answer(operation: Mapping[str, Any], calls: Calls, data: dict[str, Any]) -> Calls:

@@ -15,7 +15,7 @@ from planner_eval._version import __version__
 from planner_eval.base.resources import read
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.edits import Edit
+from planner_eval.comparison.edits import Edit, depths
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.drawing import render, render_many
 from planner_eval.drawing.labels import visible
@@ -116,18 +116,13 @@ def _row(row: Row, drawn: str, structure: str) -> str:
 
 def _edits(edits: Sequence[Edit]) -> str:
     """The edits as a list; what follows from another stands under it."""
-    children: dict[int | None, list[int]] = {}
-    for position, edit in enumerate(edits):
-        children.setdefault(edit.cause, []).append(position)
-
-    def level(cause: int | None) -> str:
-        items = "".join(
-            f"<li><code>{_text(edits[i].code)}</code> {_text(edits[i].message)}{level(i)}</li>"
-            for i in children.get(cause, ())
-        )
-        return f"<ol>{items}</ol>" if items else ""
-
-    return level(None)
+    parts: list[str] = []
+    above = -1
+    for edit, depth in zip(edits, depths(edits), strict=True):
+        parts.append("<ol>" if depth > above else "</li>" + "</ol></li>" * (above - depth))
+        parts.append(f"<li><code>{_text(edit.code)}</code> {_text(edit.message)}")
+        above = depth
+    return "".join(parts) + "</li></ol>" * (above + 1)
 
 
 def _inline(svg: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -201,16 +202,42 @@ def _located(row: Row) -> Row:
     return row._replace(diff=found, pred=pred, gold=gold)
 
 
-def span_of(plan: Plan, place: Place) -> Span | None:
-    """Where a place stands in the plan's text, in characters, as far as the reader kept places."""
-    if place.call is None:
-        return None
-    call = plan.calls[place.call]
-    if place.argument is not None:
-        for at, (name, _) in enumerate(call.arguments[: len(call.spans)]):
-            if name == place.argument:
-                return call.spans[at]
-    return call.span
+class Spans:
+    """Where places stand in a plan's text, as far as the reader kept places.
+
+    Args:
+        plan: The plan.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._arguments: dict[int, dict[str, Span]] = {}
+        self._starts: list[int] | None = None
+
+    def of(self, place: Place) -> Span | None:
+        """Start and end of a place, in characters."""
+        if place.call is None:
+            return None
+        call = self.plan.calls[place.call]
+        if place.argument is not None and call.spans:
+            if place.call not in self._arguments:
+                names = (name for name, _ in call.arguments)
+                known = self._arguments[place.call] = {}
+                for name, span in zip(names, call.spans, strict=False):
+                    known.setdefault(name, span)
+            return self._arguments[place.call].get(place.argument, call.span)
+        return call.span
+
+    def line_of(self, place: Place) -> tuple[int, int] | None:
+        """Line and column at which a place starts, counted from 1."""
+        span = self.of(place)
+        if span is None or self.plan.text is None:
+            return None
+        if self._starts is None:
+            ends = (at for at, char in enumerate(self.plan.text) if char == "\n")
+            self._starts = [0, *(at + 1 for at in ends)]
+        line = bisect_right(self._starts, span[0])
+        return line, span[0] - self._starts[line - 1] + 1
 
 
 def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
@@ -237,43 +264,44 @@ def diff_data(found: Diff, *, structure: bool = False) -> dict[str, Any]:
         found: The comparison.
         structure: Say how the structure differs call by call, not only in figures.
     """
+    sides = Spans(found.pred), Spans(found.gold)
     data = {
         "same": found.same,
         "proved": found.proved,
         "pairs": [list(pair) for pair in found.alignment.pairs],
         "missing": list(found.alignment.missing),
         "extra": list(found.alignment.extra),
-        "edits": [_edit_data(edit, found) for edit in found.edits],
+        "edits": [_edit_data(edit, *sides) for edit in found.edits],
     }
     compared = structure_data(found, whole=structure)
     return data if compared is None else {**data, "structure": compared}
 
 
-def _edit_data(edit: Edit, found: Diff) -> dict[str, Any]:
+def _edit_data(edit: Edit, pred: Spans, gold: Spans) -> dict[str, Any]:
     from planner_eval.dialects.plan import value_data
 
     data: dict[str, Any] = {"code": edit.code, "message": edit.message}
-    for side, plan, place, value in (
-        ("pred", found.pred, edit.pred, edit.pred_value),
-        ("gold", found.gold, edit.gold, edit.gold_value),
+    for side, spans, place, value in (
+        ("pred", pred, edit.pred, edit.pred_value),
+        ("gold", gold, edit.gold, edit.gold_value),
     ):
         if place is not None:
-            data[side] = _place_data(plan, place)
-            data[f"{side}_value"] = value_data(value, plan)
+            data[side] = _place_data(spans, place)
+            data[f"{side}_value"] = value_data(value, spans.plan)
     if edit.cause is not None:
         data["cause"] = edit.cause
     return data
 
 
-def _place_data(plan: Plan, place: Place) -> dict[str, Any]:
+def _place_data(spans: Spans, place: Place) -> dict[str, Any]:
     data: dict[str, Any] = {"call": place.call}
     if place.call is not None:
-        data["id"] = plan.calls[place.call].id
+        data["id"] = spans.plan.calls[place.call].id
     if place.argument is not None:
         data["argument"] = place.argument
     if place.at:
         data["at"] = list(place.at)
-    span = span_of(plan, place)
+    span = spans.of(place)
     if span is not None:
         data["span"] = list(span)
     return data

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff, Edit
+from planner_eval.comparison.edits import depths
 from planner_eval.comparison.sentences import call_name, calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
-from planner_eval.records.rows import STATES, Row, span_of
+from planner_eval.records.rows import STATES, Row, Spans
 from planner_eval.scoring.junit import Case, outcome
 
 
@@ -34,25 +36,23 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False) -> s
 def diff_text(found: Diff, *, places: bool = False, structure: bool = False) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
     lines = [_headline(found)]
-    depth: list[int] = []
-    for edit in found.edits:
-        depth.append(0 if edit.cause is None else depth[edit.cause] + 1)
-        lead = "  " * depth[-1] + ("↳ " if edit.cause is not None else "")
-        where = ", ".join(_places(edit, found)) if places else ""
+    spans = {"pred": Spans(found.pred), "gold": Spans(found.gold)}
+    for edit, depth in zip(found.edits, depths(found.edits), strict=True):
+        lead = "  " * depth + ("↳ " if edit.cause is not None else "")
+        where = ", ".join(_places(edit, spans)) if places else ""
         line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
         lines.append(printable(line).replace("\n", "\\n"))
     compared = printable(structure_lines(found, whole=structure))
     return "\n".join([*lines, compared] if compared else lines)
 
 
-def _places(edit: Edit, found: Diff) -> list[str]:
+def _places(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     """Line and column of an edit in either text, where they are known."""
     shown = []
-    for side, plan, place in (("pred", found.pred, edit.pred), ("gold", found.gold, edit.gold)):
-        span = span_of(plan, place) if place is not None else None
-        if span is not None and plan.text is not None:
-            line = plan.text.count("\n", 0, span[0]) + 1
-            shown.append(f"{side} {line}:{span[0] - plan.text.rfind(chr(10), 0, span[0])}")
+    for side, place in (("pred", edit.pred), ("gold", edit.gold)):
+        at = spans[side].line_of(place) if place is not None else None
+        if at is not None:
+            shown.append(f"{side} {at[0]}:{at[1]}")
     return shown
 
 

@@ -86,12 +86,12 @@ class Side:
         if known is not None:
             return known
         found: dict[Any, Argument] = {}
+        copies: dict[str, int] = {}
         for name, value in self.numbered.arguments[position]:
             key: Any = name
-            copy = 1
-            while key in found:
-                copy += 1
-                key = name, copy
+            if key in found:
+                copies[name] = copies.get(name, 1) + 1
+                key = name, copies[name]
             if type(value) is str:
                 found[key] = value, (), value
             else:

@@ -1,0 +1,108 @@
+"""Comparing wide and deep plans takes time by their size, not by its square; so does showing what differs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+from planner_eval.comparison.diff import diff
+from planner_eval.comparison.edits import DEEPEST
+from planner_eval.comparison.patch import make_patch
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.records.rows import diff_data
+from planner_eval.scoring.row_formats import diff_text
+
+SMALL, TIMES = 1_000, 4
+MOST = 2.6**2
+"""How much longer four times the size may take: 2.6 a doubling."""
+
+
+def one(name: str = "f", **given: Any) -> Plan:
+    return Plan((Call("c1", name, tuple(given.items())),))
+
+
+def chain(count: int, first: str = "start") -> Plan:
+    calls = (Call(f"c{at}", "f", (("of", Ref(at - 1)), ("n", at))) for at in range(1, count))
+    return parse(to_plan((Call("c0", first), *calls)), dialect="plan")
+
+
+def to_plan(calls: tuple[Call, ...]) -> dict[str, Any]:
+    from planner_eval.dialects.plan import to_data
+
+    return to_data(Plan(calls))
+
+
+def nested(depth: int, leaf: int) -> Any:
+    value: Any = leaf
+    for _ in range(depth):
+        value = {"k": [value]}
+    return value
+
+
+def repeated(count: int, by: int) -> Plan:
+    return Plan((Call("c1", "f", tuple(("x", at + by) for at in range(count))),))
+
+
+def calls(count: int, by: int) -> Plan:
+    return Plan(tuple(Call(f"c{at}", "f", (("x", at * 3 + by),)) for at in range(count)))
+
+
+SHAPES: dict[str, Callable[[int, int], Plan]] = {
+    "a list of objects": lambda n, by: one(rows=[{"id": at, "v": f"x{at + by}"} for at in range(n)]),
+    "an object": lambda n, by: one(o={f"k{at}": f"v{at + by}" for at in range(n)}),
+    "an object of other keys": lambda n, by: one(o={f"k{by}{at}": at for at in range(n)}),
+    "a list of texts": lambda n, by: one(words=[f"word{at + by}" for at in range(n)]),
+    "arguments": lambda n, by: one(**{f"k{at}": f"v{at + by}" for at in range(n)}),
+    "renamed arguments": lambda n, by: one(**{f"k{by}{n - at if by else at}": at for at in range(n)}),
+    "one argument many times": repeated,
+    "calls of one tool": calls,
+    "a chain that is missing": lambda n, by: chain(2 if by else n),
+    "a chain that is extra": lambda n, by: chain(n if by else 2),
+    "deep values": lambda n, by: one(**{f"a{at}": nested(70, at + by) for at in range(n // 70)}),
+    "a long text": lambda n, by: one(text="".join(f"word{at + by}\n" for at in range(n * 4))),
+    "another first half of a text": lambda n, by: one(text=("ab" if by else "ba") * n * 4),
+}  # fmt: skip
+
+
+def seconds(shape: Callable[[int, int], Plan], count: int) -> float:
+    pred, gold = shape(count, 1), shape(count, 0)
+    start = process_time()
+    found = diff(pred, gold)
+    assert not found.same
+    diff_text(found, places=True)
+    diff_data(found)
+    make_patch(found)
+    return process_time() - start
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_time_grows_with_the_size(name: str) -> None:
+    shape = SHAPES[name]
+    small = max(0.01, min(seconds(shape, SMALL) for _ in range(3)))
+    large = min(seconds(shape, SMALL * TIMES) for _ in range(3))
+    assert large <= MOST * small, f"{SMALL:,}: {small:.3f} s, {SMALL * TIMES:,}: {large:.3f} s"
+
+
+def test_consequences_of_consequences_are_shown_to_a_depth() -> None:
+    text = diff_text(diff(chain(2), chain(200)))
+    indents = {len(line) - len(line.lstrip()) for line in text.splitlines() if "↳" in line}
+    assert max(indents) == 2 + 2 * DEEPEST
+    assert text.count("call.missing") == 198
+
+
+def test_a_page_of_a_long_chain_of_consequences(tmp_path: Path) -> None:
+    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
+    pred.write_text(json.dumps(to_plan(chain(1).calls)))
+    gold.write_text(json.dumps(to_plan(chain(1500).calls)))
+    command = [sys.executable, "-m", "planner_eval", "diff", pred, gold, "--format", "html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("<code>call.missing</code>")) == (1, 1499), done.stderr[-300:]
+    assert done.stdout.count("<ol>") == done.stdout.count("</ol>") == DEEPEST + 1
