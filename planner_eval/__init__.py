@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.schemas import schema
     from planner_eval.verbs.scoring import score
     from planner_eval.verbs.selftest import selftest
+    from planner_eval.verbs.tabling import table
 
 _WHERE = {
     "Call": "plan.model",
@@ -94,6 +95,7 @@ _WHERE = {
     "score_benchmark": "verbs.benchmark",
     "selftest": "verbs.selftest",
     "stats": "verbs.counting",
+    "table": "verbs.tabling",
     "tool_source": "verbs.running",
     "verify_dataset": "verbs.datasets",
     "write": "dialects.read",
@@ -145,6 +147,7 @@ __all__ = [
     "score_benchmark",
     "selftest",
     "stats",
+    "table",
     "tool_source",
     "verify_dataset",
     "write",

@@ -46,6 +46,7 @@ CALLS = {
     "score": "score pred.jsonl gold.jsonl",
     "selftest": "selftest",
     "stats": "stats plan.json",
+    "table": "table own-run",
 }
 """A call of each command that writes a result."""
 
@@ -412,6 +413,7 @@ PLACES = [
     f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
     "selftest --policy {}",
     "stats {}",
+    "table {}", "table own-run --gold {}",
 ]  # fmt: skip
 """Each place in a call where a file is named that is read."""
 

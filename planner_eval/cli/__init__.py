@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
     "stats": ("stats", "Structure figures of a file of plans."),
+    "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
 }
 """Command → its module in this package and the line that ``--help`` shows."""
 
