@@ -171,6 +171,16 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
     "demos.jsonl": _lines(
         {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
     ),
+    "answered.jsonl": _lines(
+        {"id": "a", "query": "Add one and four.", "tools": [_tool("add")], "gold": ADD},
+        {
+            "id": "b",
+            "query": "Add, and then take it twice.",
+            "tools": [_tool("add"), _tool("multiply")],
+            "gold": CHAIN,
+        },
+    ),
+    "bare.jsonl": _lines({"id": "a", "query": "Add one and four.", "gold": ADD}),
     "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
     "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
     "judge.jsonl": _lines(

@@ -51,6 +51,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data verify": [(["callnavi"], "verify_dataset")],
     "data show": [(["callnavi", "--samples", "1"], "read_dataset")],
     "data check": [(["callnavi"], "check_dataset")],
+    "data export": [(["callnavi", "--to", "chat-jsonl"], "export_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [
         *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),

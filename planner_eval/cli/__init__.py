@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Check plans against a tool catalog, without running anything."),
     "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
     "convert": ("convert", "Write plans in another notation."),
-    "data": ("data", "Fetch, verify, show and check the published data sets."),
+    "data": ("data", "Fetch, verify, show, check and export the published data sets."),
     "dialects": ("dialects", "The notations that plans are read from and written in."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
