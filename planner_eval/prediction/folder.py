@@ -185,5 +185,6 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
     known = any(name in (one.name, one.benchmark) for one in published().values())
     if not found.source or not (known or os.path.exists(found.source)):
         where = f"{found.source} is not here" if found.source else "its samples came from no file"
-        raise InputError(f"{found.folder}: {where}: name the gold, planeval score {found.folder} GOLD")
+        score = f"planeval score {found.folder} GOLD"
+        raise InputError(f"{found.folder}: {where}: name the gold, {score}, or with --gold")
     return found.source

@@ -53,7 +53,7 @@ def write_table(found: Table, form: str = "text", *, intervals: bool = True) -> 
     return _text(found, intervals)
 
 
-def span(cell: Cell, head: Head, between: str = "…") -> str:
+def span(cell: Cell, head: Head, between: str = "–") -> str:
     """The interval of a figure; "" without one."""
     if cell.low is None or cell.high is None:
         return ""

@@ -72,6 +72,13 @@ def told(path: str) -> Told:
         InputError: it is no folder of a run that can be tabled, or it is not done.
     """
     data = run_data(path)
+    try:
+        return _told(path, data)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def _told(path: str, data: Mapping[str, Any]) -> Told:
     if data.get("kind") == KIND:
         found = predicted(path)
         form = None if found.form == "own" else found.form
@@ -81,8 +88,10 @@ def told(path: str) -> Told:
         raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
     name = os.path.basename(os.path.normpath(path))
     if "benchmark" in options:
+        if not isinstance(options["benchmark"], str):
+            raise ValueError(options["benchmark"])
         settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
-        return Told(path, name, str(options["benchmark"]), {}, settings, None)
+        return Told(path, name, options["benchmark"], {}, settings, None)
     return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())))
 
 
@@ -104,7 +113,7 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_unlike(every: Sequence[Told]) -> None:
-    """Refuse runs of one's own tasks that were scored against other gold plans than each other, or otherwise.
+    """Refuse runs that were scored by other versions, or otherwise; under a benchmark gold is held later.
 
     Raises:
         InputError: says which two, and what they do not have in common.
@@ -112,6 +121,11 @@ def refuse_unlike(every: Sequence[Told]) -> None:
     scored = [(one.path, run_data(one.path)) for one in every if one.predicted is None]
     for path, data in scored[1:]:
         said = f"{scored[0][0]} and {path} make no table"
+        versions = [one.get("version") for one in (scored[0][1], data)]
+        if versions[0] != versions[1]:
+            raise InputError(f"{said}: they are of versions {versions[0]} and {versions[1]}")
+        if every[0].form is not None:
+            continue
         if _golds(data) != _golds(scored[0][1]):
             raise InputError(f"{said}: their gold plans are not the same")
         ours, theirs = (dict(each["options"]) for each in (scored[0][1], data))

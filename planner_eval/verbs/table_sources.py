@@ -101,10 +101,18 @@ class UnderBenchmark:
     def samples(self) -> Mapping[str, Sample]:
         """The samples by id."""
         if self._samples is None:
-            every = {one.id: one for one in gold_samples(self.bench, self._gold())}
+            every = {one.id: one for one in self._gold_samples()}
             mine = every if self.run.predicted is None else self.run.predicted.ids
             self._samples = {key: one for key, one in every.items() if key in mine}
         return self._samples
+
+    def _gold_samples(self) -> list[Sample]:
+        try:
+            return gold_samples(self.bench, self._gold())
+        except InputError as problem:
+            if self.how.gold is not None or self.run.predicted is not None:
+                raise
+            raise InputError(f"{self.run.path}: {problem}; --gold names it where it lies elsewhere") from None
 
     def _gold(self) -> str:
         if self.run.predicted is not None:

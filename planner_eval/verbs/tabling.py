@@ -85,11 +85,11 @@ def table(
     named = _named(runs)
     every = [one for _, one in named]
     form = _form(every)
+    refuse_unlike(every)
     named_gold = None if gold is None else os.fspath(gold)
     sources: dict[str, Source]
     if form is None:
         _refuse_of_benchmark(layout, settings)
-        refuse_unlike(every)
         wanted = choose(metrics or OWN)
         sources = {one.path: _own(one, named_gold, wanted, by, seed) for one in every}
         chosen = plain(wanted, by, in_order(values_of(sources, by)))
