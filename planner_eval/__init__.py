@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.drawing import render
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
+    from planner_eval.verbs.exporting import export_dataset
     from planner_eval.verbs.fetching import fetch_dataset
     from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.schemas import schema
     from planner_eval.verbs.scoring import score
     from planner_eval.verbs.selftest import selftest
+    from planner_eval.verbs.tabling import table
 
 _WHERE = {
     "Call": "plan.model",
@@ -75,6 +77,7 @@ _WHERE = {
     "doctor": "verbs.doctor",
     "evaluate": "verbs.evaluating",
     "execute": "verbs.running",
+    "export_dataset": "verbs.exporting",
     "fetch_dataset": "verbs.fetching",
     "list_datasets": "verbs.datasets",
     "list_dialects": "verbs.dialects",
@@ -94,6 +97,7 @@ _WHERE = {
     "score_benchmark": "verbs.benchmark",
     "selftest": "verbs.selftest",
     "stats": "verbs.counting",
+    "table": "verbs.tabling",
     "tool_source": "verbs.running",
     "verify_dataset": "verbs.datasets",
     "write": "dialects.read",
@@ -126,6 +130,7 @@ __all__ = [
     "doctor",
     "evaluate",
     "execute",
+    "export_dataset",
     "fetch_dataset",
     "list_datasets",
     "list_dialects",
@@ -145,6 +150,7 @@ __all__ = [
     "score_benchmark",
     "selftest",
     "stats",
+    "table",
     "tool_source",
     "verify_dataset",
     "write",

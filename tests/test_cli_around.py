@@ -36,6 +36,7 @@ CALLS = {
     "data verify": f"data verify mathqa --source {SAMPLES}",
     "data show": f"data show mathqa --source {SAMPLES} --samples 1",
     "data check": f"data check mathqa --source {SAMPLES}",
+    "data export": "data export answered.jsonl --to tools-jsonl",
     "dialects": "dialects",
     "diff": "diff sub.json plan.json",
     "doctor": "doctor",
@@ -46,6 +47,7 @@ CALLS = {
     "score": "score pred.jsonl gold.jsonl",
     "selftest": "selftest",
     "stats": "stats plan.json",
+    "table": "table own-run",
 }
 """A call of each command that writes a result."""
 
@@ -398,6 +400,7 @@ PLACES = [
     "convert {} --to plan", "convert plan.json --to plan --catalog {}",
     "data list --source {}", "data fetch mathqa --source {}", "data verify mathqa --source {}",
     "data show mathqa --source {}", "data check mathqa --source {}",
+    "data export {} --to chat-jsonl", "data export bare.jsonl --to chat-jsonl --catalog {}",
     "dialects --wrappers {}",
     "diff {} gold.jsonl", "diff pred.jsonl {}", "diff pred.jsonl gold.jsonl --policy {}",
     "diff sub.json plan.json --format dot --theme {}", "diff sub.json plan.json --execute recorded:{}",
@@ -413,6 +416,7 @@ PLACES = [
     f"score {SAMPLES}/answers/callnavi.jsonl {{}} --benchmark callnavi",
     "selftest --policy {}",
     "stats {}",
+    "table {}", "table own-run --gold {}",
 ]  # fmt: skip
 """Each place in a call where a file is named that is read."""
 

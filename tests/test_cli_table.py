@@ -71,7 +71,48 @@ def _patch(key: str, pred: str, gold: str) -> dict[str, object]:
     return {"id": key} | make_patch(pe.diff(pred, gold))
 
 
+def _predicted(form: str, source: str, model: str, rows: list[dict[str, object]], **more: object) -> str:
+    """What planeval predict writes of a run."""
+    options = {"pipeline": "flat", "dataset": form, "setup": {"shots": None}, "model": model, "repeat": 1}
+    samples = {"role": "samples", "path": source, "size": len(rows), "digest": ""}
+    run = {"schema": "planeval.run/1", "version": pe.__version__, "python": "3", "kind": "predict"}
+    run |= {"options": options | more, "inputs": [samples], "pairs": len(rows), "part": 1, "store": "jsonl"}
+    return json.dumps(run)
+
+
+def _run(
+    name: str, form: str, source: str, model: str, rows: list[tuple[str, str]], **more: object
+) -> dict[str, str]:
+    """The folder of a run that asked a model."""
+    told = [{"id": key, "prediction": text, "error": None, "requests": []} for key, text in rows]
+    return {
+        f"{name}/run.json": _predicted(form, source, model, told, **more),
+        f"{name}/rows.jsonl": _lines(*told),
+    }
+
+
+def _answers(name: str) -> list[tuple[str, str]]:
+    lines = (SAMPLES / "answers" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [
+        (row.get("id") or row["sample_id"], row.get("prediction") or row["generated_text"]) for row in rows
+    ]
+
+
 FILES: dict[str, str] = {
+    **_run("own-run", "own", "gold.jsonl", "small", [("a", ADD), ("b", SUB), ("c", "add(x=")]),
+    **_run("better-run", "own", "gold.jsonl", "large", [("a", ADD), ("b", ADD), ("c", CHAIN)]),
+    **_run("fewer-run", "own", "gold.jsonl", "fewer", [("a", ADD), ("b", SUB)]),
+    **_run("lost-run", "own", "nowhere.jsonl", "lost", [("a", ADD)]),
+    **_run("names-run", "callnavi", str(SAMPLES / "callnavi"), "m", _answers("callnavi")),
+    **_run(
+        "sums-run",
+        "nestful",
+        str(SAMPLES / "nestful"),
+        "m",
+        _answers("nestful"),
+        setup={"shots": {"number": 1}},
+    ),
     "plan.json": ADD,
     "sub.json": SUB,
     "chain.json": CHAIN,
@@ -131,6 +172,16 @@ example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'
         {"id": "c", "query": "Add two and two.", "gold": ADD}, {"id": "d", "query": "Take away.", "gold": SUB}
     ),
     "prices.toml": "[models.m]\ninput = 1\noutput = 2\n",
+    "answered.jsonl": _lines(
+        {"id": "a", "query": "Add one and four.", "tools": [_tool("add")], "gold": ADD},
+        {
+            "id": "b",
+            "query": "Add, and then take it twice.",
+            "tools": [_tool("add"), _tool("multiply")],
+            "gold": CHAIN,
+        },
+    ),
+    "bare.jsonl": _lines({"id": "a", "query": "Add one and four.", "gold": ADD}),
     "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
     "nestful/src/PROMPTS.json": json.dumps(
         {"big": "SYSTEM: You plan with {FUNCTION_STR}{ICL_EXAMPLES}\nUSER: {QUERY}"}

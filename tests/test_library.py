@@ -51,6 +51,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     "data verify": [(["callnavi"], "verify_dataset")],
     "data show": [(["callnavi", "--samples", "1"], "read_dataset")],
     "data check": [(["callnavi"], "check_dataset")],
+    "data export": [(["callnavi", "--to", "chat-jsonl"], "export_dataset")],
     "dialects": [([], "list_dialects"), (["json"], "list_dialects")],
     "diff": [
         *(([str(PREDS), str(GOLDS)], verb) for verb in ("Reading", "pair")),
@@ -72,6 +73,7 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     ],
     "selftest": [([], "selftest"), (["--command", "true"], "selftest")],
     "stats": [([str(GOLD)], verb) for verb in ("open_sources", "stats")],
+    "table": [(["RUN"], "table")],
 }
 """Each command with options under which it calls each of its verbs."""
 
@@ -109,7 +111,10 @@ def test_each_command_calls_its_verb(
         patch = tmp_path / "patch.json"
         patch.write_text(planeval("diff", str(PRED), str(GOLD), "--patch").stdout, encoding="utf-8")
         argv = [str(patch) if part == "PATCH" else part for part in argv]
-    argv = [str(tmp_path) if part == "TMP" else part for part in argv]
+    if "RUN" in argv:
+        pe.score(PREDS, GOLDS, folder=tmp_path / "run")
+    places = {"TMP": str(tmp_path), "RUN": str(tmp_path / "run")}
+    argv = [places.get(part, part) for part in argv]
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(pe, verb, called)
     with pytest.raises(CalledError):
@@ -120,13 +125,15 @@ ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
         "llm.counted", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
+        "verbs.table_runs",
     },
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
         "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed", "scoring.compare",
-        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.told_rows",
+        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.table_formats",
+        "scoring.told_rows",
     },
     "what is done in parts, and by whom": {
         "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
@@ -140,7 +147,7 @@ ALLOWED = {
     "which files are read, so that none is written onto": {"records.several"},
     "whose patch it is": {"records.patches"},
     "whom models are asked for, and what they were asked": {
-        "benchmarks.gold", "prediction.candidates", "prediction.folder", "prediction.journal",
+        "prediction.candidates", "prediction.folder", "prediction.journal",
         "prediction.shots",
     },
     "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},

@@ -188,6 +188,7 @@ def test_nobody_else_cuts_with_an_ellipsis() -> None:
         (("data", "check"), "[text|md|json]"),
         (("diff",), "[text|json|jsonl|csv|md|junit|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
         (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"),
+        (("table",), "[text|md|tex|csv|svg]"),
     ],
 )
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:

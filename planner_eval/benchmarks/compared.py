@@ -99,6 +99,26 @@ def _of_row(row: SampleScore, name: str, plain: bool) -> Share | None:
     return Share(0, 1) if found is None and plain and row.error else found
 
 
+def shares_of(report: Report, name: str) -> dict[str, Share | None]:
+    """A figure of each sample, all answers to it summed up; None of a sample that has none.
+
+    Args:
+        report: The rows.
+        name: The figure, as rows call it; :data:`SOLVED` is whether they count as solved.
+
+    >>> report = Report("x", "official", 1, rows=(SampleScore("a", True), SampleScore("a", False)))
+    >>> shares_of(report, SOLVED), shares_of(report, "f1")
+    ({'a': Share(part=1, whole=2)}, {'a': None})
+    """
+    plain = all(one.denominator is None for row in report.rows for one in row.figures if one.name == name)
+    found: dict[str, Share | None] = {}
+    for row in report.rows:
+        share = Share(int(row.ok), 1) if name == SOLVED else _of_row(row, name, plain)
+        known = found.get(row.id)
+        found[row.id] = share if known is None else known if share is None else known + share
+    return found
+
+
 def _adds_up(report: Report, name: str, plain: bool) -> bool:
     """Whether the samples' figures sum up to the benchmark's own figure of that name."""
     own = next((figure.value for figure in report.figures if figure.name == name), None)

@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "Check plans against a tool catalog, without running anything."),
     "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
     "convert": ("convert", "Write plans in another notation."),
-    "data": ("data", "Fetch, verify, show and check the published data sets."),
+    "data": ("data", "Fetch, verify, show, check and export the published data sets."),
     "dialects": ("dialects", "The notations that plans are read from and written in."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": ("doctor", "What this machine can do: isolation layer by layer, optional packages."),
@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": ("selftest", "Put this or any other scorer to 38 pairs with known answers."),
     "stats": ("stats", "Structure figures of a file of plans."),
+    "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
 }
 """Command → its module in this package and the line that ``--help`` shows."""
 

@@ -1,4 +1,4 @@
-"""planeval data: the published data sets: fetch, verify, look at, check."""
+"""planeval data: the published data sets: fetch, verify, look at, check, export."""
 
 from __future__ import annotations
 
@@ -14,11 +14,21 @@ import planner_eval as pe
 from planner_eval.base.formats import of_suffix
 from planner_eval.base.tables import FORMATS, table
 from planner_eval.cli.data_check import shown
-from planner_eval.cli.options import Applies, emit, note, output, outputs, refuse_idle, written
+from planner_eval.cli.options import (
+    Applies,
+    dialect_option,
+    emit,
+    note,
+    output,
+    outputs,
+    refuse_idle,
+    written,
+)
 from planner_eval.cli.sources import IN_PLACE, chosen, ids
 from planner_eval.cli.terminal import Counter, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from planner_eval.datasets.fetch import Accept, Progress
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def command() -> None:
-    """Fetch, verify, show and check the published data sets."""
+    """Fetch, verify, show, check and export the published data sets."""
 
 
 def _places(function: Any) -> Any:
@@ -204,6 +214,68 @@ def _sample(sample: Any) -> str:
     if "diagnostics" in fields["extra"]:
         fields["extra"]["diagnostics"] = [found._asdict() for found in fields["extra"]["diagnostics"]]
     return json.dumps(fields, ensure_ascii=False, indent=1)
+
+
+@command.command("export")
+@click.argument("samples", metavar="DATASET|TASKS")
+@click.option(
+    "--to",
+    "to",
+    type=click.Choice(["chat-jsonl", "tools-jsonl"]),
+    required=True,
+    help="Gold as the text that a prompt asks for, or as calls of the endpoint's own tools.",
+)
+@click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
+@click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
+@dialect_option(
+    "--dialect", "dialect", help="With chat-jsonl: the notation, of tasks of your own.", default="json"
+)
+@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: K demonstrations.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
+@ids("Only the sample of this id")
+@click.option("--cache", metavar="DIR", type=click.Path(file_okay=False), help="Where data sets are kept.")
+@outputs("jsonl")
+def export(
+    samples: str,
+    to: str,
+    benchmark: str | None,
+    catalog: str | None,
+    dialect: str,
+    shots: int | None,
+    limit: int | None,
+    wanted: tuple[str, ...],
+    cache: str | None,
+    output: str | None,
+) -> int:
+    """Write samples as records that models are trained on: what predict asks, and gold as the answer.
+
+    A line a sample, as OpenAI's fine-tuning takes them. Every answer is read back and has to be the gold
+    plan. Exit code: 0 all written, 1 samples that cannot be written, each of which is named, 3 none could be.
+    """
+    chat = to == "chat-jsonl"
+    refuse_idle([Applies(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
+    found = pe.export_dataset(
+        samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
+        shots=shots, data_cache=cache,
+    )  # fmt: skip
+    lost: dict[str, list[str]] = {}
+    written = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal written
+        for one in found:
+            if one.record is None:
+                lost.setdefault(one.why, []).append(one.id)
+            else:
+                written += 1
+                yield json.dumps(one.record, ensure_ascii=False) + "\n"
+
+    if text := list(lines()):
+        emit(text, output, plain=True)
+    for why, names in lost.items():
+        note(f"{why}: {len(names):,} not written, {', '.join(names)}")
+    note(f"{written:,} of {written + sum(map(len, lost.values())):,} samples written")
+    return 3 if not written else int(bool(lost))
 
 
 @command.command("check")

@@ -56,17 +56,9 @@ def gold_of(found: Predicted, named: str | None) -> str:
     Raises:
         InputError: the user has to name it.
     """
-    from planner_eval.benchmarks.gold import PREFIX
-    from planner_eval.datasets.published import published
+    from planner_eval.prediction import folder
 
-    if named is not None:
-        return named
-    name = found.source.removeprefix(PREFIX)
-    known = any(name in (one.name, one.benchmark) for one in published().values())
-    if not found.source or not (known or os.path.exists(found.source)):
-        where = f"{found.source} is not here" if found.source else "its samples came from no file"
-        raise InputError(f"{found.folder}: {where}: name the gold, planeval score {found.folder} GOLD")
-    return found.source
+    return folder.gold_of(found, named)
 
 
 def same_samples(every: Sequence[Predicted]) -> None:

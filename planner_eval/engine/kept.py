@@ -64,6 +64,25 @@ class Kept(NamedTuple):
         return whole
 
 
+def run_data(path: str) -> Mapping[str, Any]:
+    """What a run of any kind wrote of itself.
+
+    Args:
+        path: Its folder.
+
+    Raises:
+        InputError: the folder is none of a run.
+    """
+    try:
+        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError):
+        data = None
+    if not isinstance(data, Mapping):
+        raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
+    return data
+
+
 def kept(path: str, kind: str) -> Kept:
     """What the folder of a run keeps.
 

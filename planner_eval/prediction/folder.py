@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.writing import write
+from planner_eval.benchmarks.gold import PREFIX
+from planner_eval.datasets.published import published
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
@@ -209,3 +211,24 @@ def predicted(folder: str) -> Predicted:
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
     return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat)
+
+
+def gold_of(found: Predicted, named: str | None = None) -> str:
+    """The gold of such answers: what the user names, else where the samples came from.
+
+    Args:
+        found: The run.
+        named: What the user names.
+
+    Raises:
+        InputError: the user has to name it.
+    """
+    if named is not None:
+        return named
+    name = found.source.removeprefix(PREFIX)
+    known = any(name in (one.name, one.benchmark) for one in published().values())
+    if not found.source or not (known or os.path.exists(found.source)):
+        where = f"{found.source} is not here" if found.source else "its samples came from no file"
+        score = f"planeval score {found.folder} GOLD"
+        raise InputError(f"{found.folder}: {where}: name the gold, {score}, or with --gold")
+    return found.source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, overload
 
@@ -73,7 +73,7 @@ def run_benchmark(
     many = source.text_field is not None or file.content == "outputs"
     pairs, by = _brought(bench, file, samples, source.by, many=many)
     notes = [*file.notes, *repeated_ids(file.records)]
-    about = {"file": pred, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
+    about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
     done = run(
         job,
@@ -191,6 +191,20 @@ def kept_benchmark(path: str) -> KeptScores:
         return KeptScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def part_of(report: Report, ids: Collection[str]) -> Report:
+    """The figures and rows of some samples of a run that is kept.
+
+    Args:
+        report: A report of :func:`kept_benchmark`.
+        ids: The samples.
+    """
+    assert isinstance(report.rows, _Rows)
+    found = [each for each in _Found(report.rows.ids, report.rows.seen) if each[0] in ids]
+    rows = [row for row in report.rows if row.id in ids]
+    figures = tuple(report.rows.seen.scorer.figures(found))
+    return Report(report.benchmark, report.variant, len(rows), figures, rows)
 
 
 def _scored(job: AnswersJob, sums: Sums, ids: Sequence[str]) -> Scored:

@@ -1,0 +1,131 @@
+"""planeval table: runs of models side by side, as the papers' tables have them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import planner_eval as pe
+from planner_eval.base.formats import TABLED
+from planner_eval.cli.options import Applies, emit, note, output, refuse_idle, seed_option, written
+from planner_eval.cli.score_benchmark import (
+    Published,
+    benchmark_options,
+    judge_failed,
+    rare_collection,
+    refuse_idle_options,
+    scoring_options,
+)
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.registry import Benchmark
+    from planner_eval.scoring.tabled import Table
+
+
+@click.command("table")
+@click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
+@click.option("--layout", metavar="NAME", help="The layout of a published table, e.g. nestful-1.")
+@click.option("--by", metavar="KEY", help="Columns for each value of KEY: part, or a field of the samples.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A figure of the runs; may be given again."
+)
+@click.option("--gold", metavar="GOLD", help="What was wanted, where the runs do not say it.")
+@click.option("--common", is_flag=True, help="Take only the samples that all runs have.")
+@click.option("--no-intervals", "bare", is_flag=True, help="Show figures without their intervals.")
+@seed_option
+@benchmark_options
+@written(*TABLED)
+@output
+def command(
+    runs: tuple[str, ...],
+    layout: str | None,
+    by: str | None,
+    metrics: tuple[str, ...],
+    gold: str | None,
+    common: bool,
+    bare: bool,
+    seed: int,
+    published: Published,
+    form: str,
+    output: str | None,
+) -> int:
+    """Make a table of runs: models × parts × figures, with intervals and the best of each column.
+
+    RUN is a folder that planeval predict keeps, or planeval score -o DIR/. A system is called by its model,
+    else by its folder; NAME=RUN calls it NAME, and runs of one name are one row. Without --layout, --by and
+    --metric it is the main table of the runs' benchmark. The others of a column are tested against its best,
+    with Holm's correction over the table. Exit code: 0 made, 1 runs are not of the same samples, 2 usage, 3
+    no figure could be made.
+    """
+    refuse_idle(
+        [
+            Applies(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
+            Applies(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
+        ]
+    )
+    from planner_eval.verbs.table_runs import told
+
+    rare_collection()
+    named = _named(runs)
+    every = [told(path) for paths in named.values() for path in paths]
+    bench = _benchmark(every[0].form, published)
+    asking = any(one.predicted is not None for one in every)
+    others = "to runs of predict: the others have been scored"
+    refuse_idle(
+        [
+            Applies(Published._fields[3:], asking, others),
+            Applies(("gold",), asking or bench is not None, others),
+        ]
+    )
+    shared: dict[str, Any] = {
+        "layout": layout,
+        "by": by,
+        "metrics": metrics,
+        "gold": gold,
+        "common": common,
+        "seed": seed,
+    }
+    if bench is None:
+        found, judge = pe.table(named, **shared), None
+    else:
+        refuse_idle_options(bench, published)
+        with scoring_options(bench, published) as options:
+            judge = options["judge"]
+            variant = options.pop("variants")[-1]
+            found = pe.table(named, variant=variant, **shared, **options)
+    return max(_tell(found, form, output, bare=bare), judge_failed(judge))
+
+
+def _named(runs: tuple[str, ...]) -> dict[str | None, Any]:
+    """The folders by the names that the user gives them; a path that is there has no name."""
+    found: dict[str | None, Any] = {}
+    for run in runs:
+        name, sign, path = run.partition("=")
+        named = bool(sign and name and not os.path.exists(run))
+        found.setdefault(name if named else None, []).append(path if named else run)
+    return found
+
+
+def _benchmark(form: str | None, asked: Published) -> Benchmark | None:
+    """The benchmark of the runs; without one its options are refused."""
+    from planner_eval.benchmarks.registry import benchmark
+
+    if asked.benchmark is not None and asked.benchmark != form:
+        bench = benchmark(asked.benchmark)
+        raise click.UsageError(f"--benchmark {bench.name}: the runs are of {form or 'tasks of your own'}")
+    refuse_idle([Applies(Published._fields[1:], form is not None, "to runs of a benchmark")])
+    return None if form is None else benchmark(form)
+
+
+def _tell(found: Table, form: str, output: str | None, *, bare: bool) -> int:
+    from planner_eval.scoring.table_formats import write_table
+
+    emit(write_table(found, form, intervals=not bare), output)
+    if not found.filled:
+        note("no figure could be made")
+        return 3
+    if found.apart:
+        note("the runs are not of the same samples; --common takes those that all have")
+    return int(found.apart)

@@ -1,0 +1,213 @@
+"""Samples as records that models are trained on: what they are asked, and gold as the answer.
+
+Every record is read back before it is given: its answer has to be the gold plan.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+from planner_eval import dialects
+from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.benchmarks.registry import BENCHMARKS
+from planner_eval.datasets.gold import gold_plan
+from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse, write
+from planner_eval.plan.canonical import same
+from planner_eval.plan.model import Plan
+from planner_eval.prediction.calling import labelled, opening
+from planner_eval.prediction.offer import Offer, offer_of
+from planner_eval.prediction.pipeline import Called, Message, assistant
+from planner_eval.prediction.prepare import Prepared
+from planner_eval.prediction.visible import OWN, Task
+
+FORMS = ("chat-jsonl", "tools-jsonl")
+"""Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""
+
+Golds: TypeAlias = Callable[[Sample], "Plan | None"]
+"""The gold plan of a sample; None where the right answer is free text."""
+
+
+class Exported(NamedTuple):
+    """A sample as a record.
+
+    Args:
+        id: The sample's id.
+        record: The record; None where there is none.
+        why: Why there is none, in one sentence.
+    """
+
+    id: str
+    record: Mapping[str, Any] | None
+    why: str = ""
+
+
+def exported(ready: Prepared, to: str, golds: Golds = gold_plan) -> Iterator[Exported]:
+    """Samples as records, none left out.
+
+    Args:
+        ready: The samples; for ``chat-jsonl`` as ``flat`` asks them.
+        to: One of :data:`FORMS`.
+        golds: Their gold plans.
+    """
+    records = _chats(ready, golds) if to == "chat-jsonl" else _talks(ready, golds)
+    for sample, make in records:
+        try:
+            yield Exported(sample.id, make())
+        except PlanevalError as problem:
+            yield Exported(sample.id, None, str(problem).split("\n")[0])
+
+
+Made: TypeAlias = "Iterator[tuple[Sample, Callable[[], Mapping[str, Any]]]]"
+"""Samples, and how the record of each is made; InputError where it cannot be."""
+
+
+def _golden(sample: Sample, golds: Golds) -> Plan:
+    plan = golds(sample)
+    if plan is None:
+        raise InputError("its right answer is free text, not a plan")
+    return plan
+
+
+def _held(found: Plan, wanted: Plan) -> None:
+    if not same(found, wanted):
+        raise InputError("the answer as written does not mean the gold plan when it is read again")
+
+
+# ---------------------------------------------------------------- as text
+def _chats(ready: Prepared, golds: Golds) -> Made:
+    for sample, request in ready.first_requests():
+
+        def make(sample: Sample = sample, request: Any = request) -> Mapping[str, Any]:
+            if isinstance(request, str):
+                raise InputError(request)
+            plan = _golden(sample, golds)
+            notation = ready.setup.dialect if ready.form == OWN else ready.form
+            text = _text(sample, plan, ready)
+            _held(parse(text, dialect=notation), plan)
+            return {"messages": [*request.messages, assistant(text)]}
+
+        yield sample, make
+
+
+def _text(sample: Sample, plan: Plan, ready: Prepared) -> str:
+    """The answer in the notation asked for: a benchmark's gold as its data have it."""
+    if ready.form != OWN:
+        text = BENCHMARKS[ready.form].gold_text(sample)
+        assert text is not None, "its gold is a plan"
+        return text
+    notation = dialects.get(ready.setup.dialect)
+    if notation.write is None:
+        raise InputError(f"there is no writer for {ready.setup.dialect}")
+    return notation.write(plan)
+
+
+# ---------------------------------------------------------------- as calls
+def _talks(ready: Prepared, golds: Golds) -> Made:
+    for sample, task in zip(ready.samples, ready.tasks, strict=True):
+
+        def make(sample: Sample = sample, task: Task | str = task) -> Mapping[str, Any]:
+            if isinstance(task, str):
+                raise InputError(task)
+            offer = offer_of(task)
+            if ready.form == "complexfuncbench":
+                talk = _whole(sample.gold, offer, _golden(sample, golds))
+            else:
+                talk = [*opening(task, ready.setup), _turn(sample, offer, golds)]
+            return {"messages": talk, "tools": list(offer.tools)}
+
+        yield sample, make
+
+
+def _turn(sample: Sample, offer: Offer, golds: Golds) -> Message:
+    """The assistant's turn: gold's calls, or the words that are right."""
+    plan = golds(sample)
+    if plan is None:
+        said = sample.gold.get("content") if isinstance(sample.gold, Mapping) else None
+        if not isinstance(said, str):
+            raise InputError("its right answer is neither a plan nor a text")
+        return assistant(said)
+    if plan.answer is not None:
+        raise InputError("gold says which results make the answer, which calls of tools cannot say")
+    message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
+    _held(_as_called(parse(_back(message, offer), dialect="nestful"), plan), plan)
+    return message
+
+
+def _arguments(plan: Plan) -> list[Any]:
+    """What each call is given; a result of the first call is $var_1.name$."""
+    named = (replace(call, id=f"var_{number}") for number, call in enumerate(plan.calls, 1))
+    return [call["arguments"] for call in json.loads(write(replace(plan, calls=tuple(named)), "nestful"))]
+
+
+def _as_called(found: Plan, plan: Plan) -> Plan:
+    """A plan whose calls have the names that tools are offered under, with those that gold has for them."""
+    known = {call.tool: (call.app, call.name) for call in plan.calls}
+    apart = ((call, known.get(call.tool, (call.app, call.name))) for call in found.calls)
+    return replace(found, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in apart))
+
+
+def _calls(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
+    """A message with calls, under the names that are on offer."""
+    sent = {own: name for name, own in offer.names.items()}
+    for name, _ in calls:
+        if name not in sent:
+            raise InputError(f"gold calls {name!r}, which is not among its tools")
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": f"call_{number}",
+                "type": "function",
+                "function": {"name": sent[name], "arguments": json.dumps(given, ensure_ascii=False)},
+            }
+            for number, (name, given) in enumerate(calls, before + 1)
+        ],
+    }
+
+
+def _back(message: Mapping[str, Any], offer: Offer) -> str:
+    """The calls of a message as ``function-calling`` reads them."""
+    found = (each["function"] for each in message["tool_calls"])
+    return labelled(
+        [Called(offer.names[one["name"]], json.loads(one["arguments"]), one["arguments"]) for one in found]
+    )
+
+
+def _whole(conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan) -> list[Message]:
+    """A recorded conversation in the endpoint's form; each result answers its call."""
+    talk: list[Message] = []
+    waiting: list[str] = []
+    made = 0
+    for turn in conversation:
+        if turn["role"] == "observation":
+            if len(turn["content"]) != len(waiting):
+                raise InputError(f"{len(waiting)} calls have {len(turn['content'])} results")
+            results = zip(waiting, turn["content"], strict=True)
+            talk += [
+                {"role": "tool", "tool_call_id": key, "content": json.dumps(one, ensure_ascii=False)}
+                for key, one in results
+            ]
+            waiting = []
+        elif turn.get("function_call"):
+            calls = [(call["name"], call["arguments"]) for call in turn["function_call"]]
+            message = _calls(calls, offer, made)
+            made += len(calls)
+            waiting = [call["id"] for call in message["tool_calls"]]
+            talk.append(message)
+        else:
+            talk.append({"role": turn["role"], "content": turn["content"]})
+    own = [{**one, "tool_calls": _own_names(one, offer)} if "tool_calls" in one else one for one in talk]
+    _held(parse(own, dialect="openai-chat"), plan)
+    return talk
+
+
+def _own_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
+    return [
+        {**call, "function": {**call["function"], "name": offer.names[call["function"]["name"]]}}
+        for call in message["tool_calls"]
+    ]

@@ -1,0 +1,204 @@
+r"""Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
+
+Names of systems are foreign text: each format writes them so that they stay a text there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from planner_eval.base.tables import table as plain_table
+from planner_eval.base.tables import table_head, table_line
+from planner_eval.base.text import one_line
+from planner_eval.scoring.compare_formats import free_names
+from planner_eval.scoring.table_drawing import draw_table
+from planner_eval.scoring.tabled import Cell, Head, Row, Table, number
+
+WIDE = 100
+"""A terminal's width: where names of systems make the table wider they are letters, with a legend."""
+
+_MARKED = re.compile(r"([\\`*_\[\]<>|$~&#])")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "–": "--", "…": r"\dots{}", "\0": "-{}", "[": "{[}", "*": "{*}",
+}  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_table(found: Table, form: str = "text", *, intervals: bool = True) -> str:
+    r"""A table as text, ``md``, ``tex``, ``csv`` or ``svg``; the same bytes for the same table.
+
+    Args:
+        found: The table.
+        form: The format; text has a row a figure, the others a row a system, and ``csv`` one a cell.
+        intervals: Whether figures have their intervals beside them.
+
+    >>> from planner_eval.scoring.tabled import Measured, make_table
+    >>> table = make_table("", [Head("", "exact", "exact")], ["a|b"], [[Measured(0.5)]])
+    >>> print(write_table(table, "md").splitlines()[2])
+    | a\\|b | 0.500 |
+    """
+    if form == "csv":
+        return _csv(found)
+    if form == "md":
+        return _markdown(found, intervals)
+    if form == "tex":
+        return _latex(found, intervals)
+    if form == "svg":
+        return draw_table(found)
+    return _text(found, intervals)
+
+
+def span(cell: Cell, head: Head, between: str = "–") -> str:
+    """The interval of a figure; "" without one."""
+    if cell.low is None or cell.high is None:
+        return ""
+    return f"[{number(cell.low, head)}{between}{number(cell.high, head)}]"
+
+
+def plain_cell(cell: Cell, head: Head, intervals: bool, mark: Callable[[str], str] = "{}^".format) -> str:
+    """A cell as text; `mark` says how the best of a column stands out."""
+    if cell.value is None:
+        return "–"
+    value = number(cell.value, head)
+    value = mark(value) if cell.best else f"{value}*" if cell.worse else value
+    return " ".join(filter(None, (value, span(cell, head) if intervals else "")))
+
+
+# ---------------------------------------------------------------- for people
+def _text(found: Table, intervals: bool) -> str:
+    names = _unlike([one_line(row.name, 40) for row in found.rows])
+    letters = [chr(ord("A") + at) if at < 26 else f"S{at + 1}" for at in range(len(names))]
+    shown = _columns(found, names, intervals)
+    legend = ""
+    if max(map(len, shown.splitlines()), default=0) > WIDE and len(names) > 1:
+        legend = "\n".join(
+            f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, found.rows, strict=True)
+        )
+        shown = _columns(found, letters, intervals)
+    notes = "\n".join(one_line(said, 400) for said in _notes(found, "^ best; "))
+    return "\n\n".join(filter(None, (found.title, legend, shown, notes)))
+
+
+def _columns(found: Table, names: Sequence[str], intervals: bool) -> str:
+    """A row a figure, a column a system."""
+    rows = []
+    grouped = any(head.group for head in found.heads)
+    for at, head in enumerate(found.heads):
+        row = {"": head.group} if grouped else {}
+        row["figure"] = head.name + " ↓" * head.lower
+        rows.append(
+            row
+            | {n: plain_cell(r.cells[at], head, intervals) for n, r in zip(names, found.rows, strict=True)}
+        )
+    return plain_table(rows)
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """Names that are the heads of columns: no two alike, none that of another column."""
+    return list(free_names("system figure" if name == "figure" else name for name in names))
+
+
+def _notes(found: Table, best: str) -> list[str]:
+    """The notes; where one says that the best is marked, how."""
+    marked = "the best of each column is marked; "
+    return [said.replace(marked, best, 1) if said.startswith(marked) else said for said in found.notes]
+
+
+# ---------------------------------------------------------------- documents
+def _markdown(found: Table, intervals: bool) -> str:
+    def escaped(text: str) -> str:
+        return _MARKED.sub(r"\\\1", one_line(text, 400))
+
+    heads = ["system", *(escaped(head.title + " ↓" * head.lower) for head in found.heads)]
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * len(found.heads)}"]
+    for row in found.rows:
+        cells = [
+            _starred(plain_cell(cell, head, intervals, "**{}**".format))
+            for cell, head in zip(row.cells, found.heads, strict=True)
+        ]
+        lines.append(f"| {' | '.join([escaped(row.name), *cells])} |")
+    notes = "\n".join(f"- {escaped(said)}" for said in _notes(found, "bold is the best of each column; "))
+    title = f"**{escaped(found.title)}**" if found.title else ""
+    return "\n\n".join(filter(None, (title, "\n".join(lines), notes)))
+
+
+def _starred(cell: str) -> str:
+    """A cell of Markdown: the star of one that is worse is no emphasis."""
+    return cell if cell.startswith("**") else cell.replace("*", r"\*")
+
+
+def latex_text(text: str) -> str:
+    r"""A text as LaTeX sets it, on one line.
+
+    >>> print(latex_text(r"50% of a_b\c"))
+    50\% of a\_b\textbackslash{}c
+    """
+    apart = one_line(text, 400).replace("--", "\0-")  # two hyphens would be set as a dash
+    return "".join(_LATEX.get(char, char) for char in apart)
+
+
+def _latex(found: Table, intervals: bool) -> str:
+    def cell(one: Cell, head: Head) -> str:
+        if one.value is None:
+            return "--"
+        value = number(one.value, head)
+        value = rf"\textbf{{{value}}}" if one.best else f"{value}$^{{*}}$" if one.worse else value
+        ends = span(one, head, ", ") if intervals else ""
+        return rf"{value} {{\scriptsize {ends}}}" if ends else value
+
+    arrows = [latex_text(head.name) + r" $\downarrow$" * head.lower for head in found.heads]
+    lines = [r"\begin{table}", r"\centering"]
+    lines += [rf"\caption{{{latex_text(found.title)}}}"] if found.title else []
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(found.heads)}}}", r"\hline"]
+    lines += _latex_groups(found.heads)
+    lines += [rf"{' & '.join(['System', *arrows])} \\", r"\hline"]
+    for row in found.rows:
+        cells = (cell(one, head) for one, head in zip(row.cells, found.heads, strict=True))
+        lines.append(rf"{' & '.join([latex_text(row.name), *cells])} \\")
+    lines += [r"\hline", r"\end{tabular}"]
+    notes = [latex_text(said) for said in _notes(found, "bold is the best of each column; ")]
+    if notes:
+        body = " \\\\\n".join(notes)
+        lines += [r"\begin{flushleft}\footnotesize", body, r"\end{flushleft}"]
+    return "\n".join([*lines, r"\end{table}"])
+
+
+def _latex_groups(heads: Sequence[Head]) -> list[str]:
+    if not any(head.group for head in heads):
+        return []
+    spans = [(name, len(list(each))) for name, each in groupby(head.group for head in heads)]
+    cells = (rf"\multicolumn{{{count}}}{{c}}{{{latex_text(name)}}}" for name, count in spans)
+    return [rf" & {' & '.join(cells)} \\"]
+
+
+# ---------------------------------------------------------------- programs
+CELLS = (
+    "system", "group", "column", "figure", "unit", "value", "low", "high", "samples", "best", "p", "worse",
+    "run",
+)  # fmt: skip
+"""The columns of a cell in CSV."""
+
+
+def _csv(found: Table) -> str:
+    lines = [*table_head(CELLS, "csv"), *(line for row in found.rows for line in _csv_rows(row, found.heads))]
+    return "\n".join(lines)
+
+
+def _csv_rows(row: Row, heads: Sequence[Head]) -> Iterator[str]:
+    for cell, head in zip(row.cells, heads, strict=True):
+        texts = [row.name, head.group, head.name, head.figure, head.unit]
+        flags = ["yes" if flag else "" for flag in (cell.best, cell.worse)]
+        numbers = [cell.value, cell.low, cell.high, cell.n]
+        values = [*map(_no_formula, texts), *numbers, flags[0], cell.p, flags[1], _no_formula(cell.run)]
+        yield table_line(values, "csv")
+
+
+def _no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula, on one line."""
+    text = one_line(text, 400)
+    return f"'{text}" if text.startswith(_FORMULA) else text

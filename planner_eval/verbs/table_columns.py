@@ -1,0 +1,100 @@
+"""The columns of a table of runs: those of a published one, or figures by a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.layouts import Column, Layout, layout, layouts, plain
+from planner_eval.benchmarks.registry import benchmark
+from planner_eval.metrics import METRICS
+from planner_eval.scoring.tabled import Head
+from planner_eval.verbs.table_sources import Source
+
+
+def values_of(sources: Mapping[str, Source], by: str | None) -> list[str]:
+    """What a key is in the samples of runs; nothing for no key.
+
+    Raises:
+        InputError: no sample has it.
+    """
+    if by is None:
+        return []
+    found = list(dict.fromkeys(value for one in sources.values() for value in one.values(by)))
+    if not found:
+        raise InputError(f"no sample has a {by!r}: the table cannot be broken down by it")
+    return found
+
+
+def layout_of(
+    form: str,
+    name: str | None,
+    by: str | None,
+    metrics: tuple[str, ...],
+    sources: Mapping[str, Source],
+    settings: Mapping[str, str],
+) -> Layout:
+    """The layout of a table under a benchmark, with the options that the user gives for all columns.
+
+    Args:
+        form: The benchmark.
+        name: The layout, where one is named.
+        by: A column for each value of this key.
+        metrics: The figures, where some are named.
+        sources: The runs.
+        settings: The options.
+
+    Raises:
+        InputError: there is no such layout, figure or key.
+    """
+    found = _chosen(form, name, by, metrics, sources, settings)
+    columns = (one._replace(settings={**settings, **one.settings}) for one in found.columns)
+    return found._replace(columns=tuple(columns))
+
+
+def _chosen(
+    form: str,
+    name: str | None,
+    by: str | None,
+    metrics: tuple[str, ...],
+    sources: Mapping[str, Source],
+    settings: Mapping[str, str],
+) -> Layout:
+    if name is not None:
+        if by is not None or metrics:
+            raise InputError(
+                f"the layout {name} says which figures there are, and by what: leave out the others"
+            )
+        return layout(name, form)
+    published = layouts(form)
+    if by is None and not metrics and published:
+        return next(iter(published.values()))
+    known = _known(sources, settings)
+    if unknown := [each for each in metrics if each not in known]:
+        hint = did_you_mean(unknown[0], known, f"there are {', '.join(known)}")
+        raise InputError(f"{form} has no figure {unknown[0]!r}: {hint}")
+    main = next(iter(published.values())).columns if published else ()
+    usual = [one.figure for one in main if not one.settings and one.figure in known]
+    shown = metrics or tuple(dict.fromkeys(usual)) or tuple(known)
+    made = plain(shown, by, values_of(sources, by))
+    of = {one.figure: one for one in main}
+    columns = (one._replace(of=of[one.figure].of) if one.figure in of else one for one in made.columns)
+    return made._replace(columns=tuple(columns))
+
+
+def _known(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
+    """The figures of any of the runs."""
+    whole = Column("", "", "", settings=settings)
+    return list(dict.fromkeys(name for one in sources.values() for name in one.names(whole)))
+
+
+def head_of(column: Column, form: str | None) -> Head:
+    """What stands above a column.
+
+    Args:
+        column: The column.
+        form: The benchmark; None for tasks of one's own.
+    """
+    lower = METRICS[column.figure].lower if form is None else benchmark(form).less_is_better(column.figure)
+    return Head(column.group, column.head, column.figure, column.unit, column.digits, lower)

@@ -1,0 +1,140 @@
+"""The runs that a table is made of: whose they are, and what was asked in each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
+from planner_eval.benchmarks.layouts import Column
+from planner_eval.engine.kept import run_data
+from planner_eval.prediction.folder import KIND, Predicted, predicted
+
+
+class Told(NamedTuple):
+    """What a run's folder says of it.
+
+    Args:
+        path: The folder.
+        label: The name of the system; its model, else the folder.
+        form: The benchmark; None for one's own tasks.
+        asked: What was asked of whom, as layouts name it; empty where that is not known.
+        settings: The benchmark's options that it was scored with; None where it was not.
+        predicted: What a run that asked a model keeps; None of one that was scored.
+        metrics: Of one's own tasks that were scored: by which metrics.
+    """
+
+    path: str
+    label: str
+    form: str | None
+    asked: Mapping[str, Any]
+    settings: Mapping[str, str] | None
+    predicted: Predicted | None
+    metrics: tuple[str, ...] = ()
+
+    def fits(self, column: Column, others: Sequence[Column]) -> bool:
+        """Whether a column is of such runs.
+
+        A run that was scored does not say what was asked: it fits where the table leaves no choice.
+
+        Args:
+            column: The column.
+            others: All columns of the table.
+        """
+        if self.predicted is not None or self.form is None:
+            return all(_has(self.asked.get(key), wanted) for key, wanted in column.where.items())
+        if dict(self.settings or {}) != dict(column.settings):
+            return False
+        return all(one.where == column.where for one in others if one.settings == column.settings)
+
+    @property
+    def said(self) -> str:
+        """What was asked, in words."""
+        if self.predicted is None:
+            return "a run of score"
+        usual = {"shots": 0, "router": "", "list form": "", "repeat": 1, "distractors": ""}
+        named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key)]
+        asked = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
+        lost = self.predicted.unasked
+        return asked + (f", {lost:,} of them without a whole answer" if lost else "")
+
+
+def _has(value: Any, wanted: Any) -> bool:
+    return value in wanted if isinstance(wanted, list) else value == wanted
+
+
+def told(path: str) -> Told:
+    """What a folder says of its run.
+
+    Raises:
+        InputError: it is no folder of a run that can be tabled, or it is not done.
+    """
+    data = run_data(path)
+    try:
+        return _told(path, data)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def _told(path: str, data: Mapping[str, Any]) -> Told:
+    if data.get("kind") == KIND:
+        found = predicted(path)
+        form = None if found.form == "own" else found.form
+        return Told(path, str(found.options.get("model")), form, _asked(found.options), None, found)
+    options = data.get("options")
+    if data.get("kind") != "score" or not isinstance(options, Mapping):
+        raise InputError(f"{path}: expected the folder of a run of planeval predict or score -o DIR/")
+    name = os.path.basename(os.path.normpath(path))
+    if "benchmark" in options:
+        if not isinstance(options["benchmark"], str):
+            raise ValueError(options["benchmark"])
+        settings = {str(key): str(value) for key, value in (options.get("settings") or {}).items()}
+        return Told(path, name, options["benchmark"], {}, settings, None)
+    return Told(path, name, None, {}, {}, None, tuple(map(str, options.get("metrics") or ())))
+
+
+def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What layouts may ask of a run, by their names for it."""
+    setup, shots, choice = options.get("setup") or {}, options.get("shots"), options.get("choice")
+    shots = setup.get("shots") if shots is None else shots
+    choice = setup.get("choice") if choice is None else choice
+    found = {
+        "pipeline": options.get("pipeline"),
+        "shots": shots.get("number", 0) if isinstance(shots, Mapping) else 0,
+        "router": options.get("router") or "",
+        "list form": setup.get("listing") or "",
+        "repeat": options.get("repeat", 1),
+        "distractors": "" if not isinstance(choice, Mapping) else str(choice.get("distractors")),
+        "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
+    }
+    return found
+
+
+def refuse_unlike(every: Sequence[Told]) -> None:
+    """Refuse runs that were scored by other versions, or otherwise; under a benchmark gold is held later.
+
+    Raises:
+        InputError: says which two, and what they do not have in common.
+    """
+    scored = [(one.path, run_data(one.path)) for one in every if one.predicted is None]
+    for path, data in scored[1:]:
+        said = f"{scored[0][0]} and {path} make no table"
+        versions = [one.get("version") for one in (scored[0][1], data)]
+        if versions[0] != versions[1]:
+            raise InputError(f"{said}: they are of versions {versions[0]} and {versions[1]}")
+        if every[0].form is not None:
+            continue
+        if _golds(data) != _golds(scored[0][1]):
+            raise InputError(f"{said}: their gold plans are not the same")
+        ours, theirs = (dict(each["options"]) for each in (scored[0][1], data))
+        for name in sorted({*ours, *theirs} - {"about", "metrics", "keys"}):
+            if ours.get(name) != theirs.get(name):
+                raise InputError(f"{said}: they were not scored alike, {name}")
+
+
+def _golds(data: Mapping[str, Any]) -> list[Any]:
+    return [
+        (one.get("size"), one.get("digest")) for one in data.get("inputs", ()) if one.get("role") == "gold"
+    ]

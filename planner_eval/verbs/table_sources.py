@@ -1,0 +1,276 @@
+"""What the samples of a run come to, as a table asks for it: under a benchmark, or by metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.benchmark import Benchmark
+from planner_eval.benchmarks.compared import shares_of
+from planner_eval.benchmarks.gold import gold_samples
+from planner_eval.benchmarks.layouts import Column
+from planner_eval.benchmarks.report import Figure, Report
+from planner_eval.benchmarks.score import Scored
+from planner_eval.datasets.sample import Sample
+from planner_eval.engine.kept import run_data
+from planner_eval.llm import Judge, JudgeReply, JudgeRequest
+from planner_eval.metrics.counts import Share
+from planner_eval.prediction.folder import gold_of
+from planner_eval.records.rows import JUDGED
+from planner_eval.scoring import scored as rows
+from planner_eval.scoring.columns import Column as Tallies
+from planner_eval.scoring.report import figures
+from planner_eval.scoring.tabled import Measured
+from planner_eval.verbs.benchmark import score_benchmark
+from planner_eval.verbs.table_runs import Told
+
+
+class How(NamedTuple):
+    """How runs are scored under a benchmark.
+
+    Args:
+        variant: Under which of its variants.
+        gold: The benchmark's data; where the run came from when None.
+        judge: Decides what rules cannot.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers.
+    """
+
+    variant: str
+    gold: str | None = None
+    judge: Judge | None = None
+    prompts: Any = None
+    run: Any = None
+
+
+class Remembered:
+    """A judge that is asked each question once, however many parts of a table need the answer.
+
+    Args:
+        judge: Who answers.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.replies: dict[JudgeRequest, JudgeReply] = {}
+
+    def ask(self, request: JudgeRequest) -> JudgeReply:
+        """The judge's answer.
+
+        Raises:
+            JudgeError: as the judge.
+        """
+        if request not in self.replies:
+            self.replies[request] = self.judge.ask(request)
+        return self.replies[request]
+
+
+class Source(Protocol):
+    """A run whose figures can be asked for."""
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples."""
+
+    def names(self, column: Column) -> list[str]:
+        """The figures that there are, scored as for a column."""
+
+    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+        """A figure, of some samples or of all."""
+
+
+# ---------------------------------------------------------------- under a benchmark
+class UnderBenchmark:
+    """A run that is scored under its benchmark, once for each of the options that columns want.
+
+    Args:
+        run: The run.
+        bench: The benchmark.
+        how: How it is scored.
+    """
+
+    def __init__(self, run: Told, bench: Benchmark, how: How) -> None:
+        self.run, self.bench, self.how, self.variant = run, bench, how, how.variant
+        self._scored: dict[tuple[tuple[str, str], ...], Scored] = {}
+        self._reports: dict[Any, Report] = {}
+        self._samples: dict[str, Sample] | None = None
+
+    def samples(self) -> Mapping[str, Sample]:
+        """The samples by id."""
+        if self._samples is None:
+            every = {one.id: one for one in self._gold_samples()}
+            mine = every if self.run.predicted is None else self.run.predicted.ids
+            self._samples = {key: one for key, one in every.items() if key in mine}
+        return self._samples
+
+    def _gold_samples(self) -> list[Sample]:
+        try:
+            return gold_samples(self.bench, self._gold())
+        except InputError as problem:
+            if self.how.gold is not None or self.run.predicted is not None:
+                raise
+            raise InputError(f"{self.run.path}: {problem}; --gold names it where it lies elsewhere") from None
+
+    def _gold(self) -> str:
+        if self.run.predicted is not None:
+            return gold_of(self.run.predicted, self.how.gold)
+        about = (run_data(self.run.path).get("options") or {}).get("about") or {}
+        named = self.how.gold or about.get("gold")
+        if not isinstance(named, str):
+            raise InputError(f"{self.run.path} does not say where its gold lies: name it with --gold")
+        return named
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+        return frozenset(self.samples())
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples, in their order."""
+        found = (key_of(one, key) for one in self.samples().values())
+        return list(dict.fromkeys(value for value in found if value is not None))
+
+    def names(self, column: Column) -> list[str]:
+        """The figures that are numbers."""
+        figures = self._report(column, None).figures
+        return [one.name for one in figures if not isinstance(one.value, str)]
+
+    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+        """A figure, of some samples or of all."""
+        samples = self.samples()
+        wanted = [key for key in samples if ids is None or key in ids]
+        if column.part is not None:
+            wanted = [key for key in wanted if key_of(samples[key], column.part.key) == column.part.value]
+        mine = frozenset(k for k in wanted if all(key_of(samples[k], a) == b for a, b in column.only.items()))
+        empty = Measured(None, ids=mine, run=self.run.path)
+        if not mine:
+            return empty._replace(why="the run has no such sample")
+        some = None if len(wanted) == len(samples) else frozenset(wanted)
+        report = self._report(column, some)
+        try:
+            figure = report.figure(column.figure)
+        except KeyError:
+            return empty._replace(why=f"there is no figure {column.figure} here, {self.variant}")
+        if isinstance(figure.value, str) or figure.value is None:
+            return empty._replace(why=figure.error or figure.note or _absent(figure))
+        value = figure.value / (100 if self.variant in column.percent_in else 1)
+        tallies = self._tallies(report, column, mine, value)
+        return Measured(value, tallies, mine, _scale(column, figure, tallies), "", self.run.path)
+
+    def _tallies(
+        self, report: Report, column: Column, ids: frozenset[str], value: float
+    ) -> dict[str, Share | None]:
+        """Of each sample what adds up to a figure; empty where nothing does."""
+        for name in column.of:
+            shares = shares_of(report, name)
+            found = {key: shares.get(key) for key in self.samples() if key in ids}
+            there = [one for one in found.values() if one is not None]
+            part, whole = sum(one.part for one in there), sum(one.whole for one in there)
+            if whole and abs(part / whole - value) < 1e-9:
+                return found
+        return {}
+
+    def _report(self, column: Column, ids: frozenset[str] | None) -> Report:
+        """The figures of some samples, scored as a column wants it."""
+        settings = tuple(sorted(column.settings.items()))
+        if (settings, ids) not in self._reports:
+            scored = self._scored_with(settings)
+            whole = scored.reports[self.variant]
+            self._reports[settings, ids] = whole if ids is None else self._part(scored, whole, ids)
+        return self._reports[settings, ids]
+
+    def _part(self, scored: Scored, whole: Report, ids: frozenset[str]) -> Report:
+        if self.run.predicted is None:
+            from planner_eval.verbs.benchmark_runs import part_of
+
+            return part_of(whole, ids)
+        records = [one for one in scored.matched.records if one[0].id in ids]
+        return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
+
+    def _scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
+        if settings not in self._scored:
+            if self.run.predicted is None:
+                from planner_eval.verbs.benchmark_runs import kept_benchmark
+
+                scored = kept_benchmark(self.run.path).scored
+                if self.variant not in scored.reports:
+                    there = ", ".join(scored.reports)
+                    raise InputError(f"{self.run.path} was scored as {there}, and {self.variant} is wanted")
+            else:
+                more: Any = dict(settings)
+                scored = score_benchmark(
+                    self.run.predicted.rows, self._gold(), self.bench.name, variants=(self.variant,),
+                    ids=self.run.predicted.ids, judge=self.how.judge, prompts=self.how.prompts,
+                    run=self.how.run, **more,
+                )  # fmt: skip
+            self._scored[settings] = scored
+        return self._scored[settings]
+
+
+def key_of(sample: Sample, key: str) -> str | None:
+    """What a key is in a sample: one of its fields, or the part of the data that it belongs to.
+
+    >>> key_of(Sample("a", category="ss"), "part")
+    'ss'
+    """
+    if key in sample.extra:
+        value = sample.extra[key]
+        return None if value is None else str(value)
+    return (sample.category or None) if key in ("part", "category") else None
+
+
+def _absent(figure: Figure) -> str:
+    return "it was not asked for" if isinstance(figure.value, str) else "there is nothing to count"
+
+
+def _scale(column: Column, figure: Figure, tallies: Mapping[str, Share | None]) -> float:
+    """What a share is shown times."""
+    if column.unit == "count":
+        return figure.denominator or len(tallies) or 1
+    return 100 if column.unit == "percent" else 1
+
+
+# ---------------------------------------------------------------- one's own
+class OfOwn:
+    """Scored pairs of one's own.
+
+    Args:
+        path: The run.
+        scored: The pairs.
+    """
+
+    def __init__(self, path: str, scored: Sequence[rows.Scored]) -> None:
+        self.path, self.scored = path, [row for row in scored if row.state in JUDGED]
+
+    def ids(self) -> frozenset[str]:
+        """The samples that it is of."""
+        return frozenset(row.id for row in self.scored)
+
+    def values(self, key: str) -> list[str]:
+        """What a key is in these samples."""
+        return list(dict.fromkeys(row.keys[key] for row in self.scored if key in row.keys))
+
+    def names(self, column: Column) -> list[str]:
+        """The metrics that there are."""
+        return list(self.scored[0].tallies) if self.scored else []
+
+    def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
+        """A metric, of some samples or of all."""
+        found = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
+        empty = Measured(None, ids=frozenset(found), run=self.path)
+        if not found:
+            return empty._replace(why="the run has no such sample")
+        value = figures({"": Tallies(found.values())})[0].value
+        if value is None:
+            return empty._replace(why="there is nothing to count")
+        scale = 100 if column.unit == "percent" else 1
+        return Measured(value, found, frozenset(found), scale, "", self.path)
+
+    def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.Scored]:
+        for row in self.scored:
+            if ids is not None and row.id not in ids:
+                continue
+            if column.part is None or row.keys.get(column.part.key) == column.part.value:
+                yield row

@@ -1,0 +1,252 @@
+"""Tables of systems: models × parts × figures, with intervals and paired tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from planner_eval._version import __version__
+from planner_eval.base.errors import InputError
+from planner_eval.benchmarks.layouts import Column, Layout, plain
+from planner_eval.benchmarks.registry import VARIANTS, benchmark
+from planner_eval.llm import Judge
+from planner_eval.metrics import choose
+from planner_eval.prediction.folder import gold_of
+from planner_eval.scoring.compare_formats import free_names
+from planner_eval.scoring.report import in_order
+from planner_eval.scoring.tabled import Measured, Table, make_table
+from planner_eval.verbs.evaluating import pair
+from planner_eval.verbs.readings import AS_IT_COMES
+from planner_eval.verbs.score_runs import kept_score
+from planner_eval.verbs.scoring import refuse_seed, score
+from planner_eval.verbs.table_columns import head_of, layout_of, values_of
+from planner_eval.verbs.table_runs import Told, refuse_unlike, told
+from planner_eval.verbs.table_sources import How, OfOwn, Remembered, Source, UnderBenchmark
+
+OWN = ("exact", "calls", "argument_values", "references")
+"""The metrics of a table of one's own tasks where none is named."""
+
+Folder: TypeAlias = "str | os.PathLike[str]"
+
+
+def table(
+    runs: Sequence[Folder] | Mapping[str | None, Folder | Sequence[Folder]] | Mapping[str, Folder],
+    *,
+    layout: str | None = None,
+    by: str | None = None,
+    metrics: Iterable[str] = (),
+    gold: Folder | None = None,
+    variant: str = "corrected",
+    common: bool = False,
+    seed: int = 0,
+    judge: Judge | None = None,
+    prompts: Folder | None = None,
+    run: Any = None,
+    **settings: str,
+) -> Table:
+    """Make a table of runs: a row a system, a column a figure, with intervals and the best of each column.
+
+    Args:
+        runs: Folders of :func:`predict` or of :func:`score`; or a mapping from the names of systems to
+            theirs. Without a name, or with None, a system is called by its model, else by its folder.
+        layout: The layout of a published table, e.g. ``"appbench-3"``; when left out the benchmark's main
+            one, unless `by` or `metrics` say what is wanted.
+        by: A column for each value of this key: ``"part"``, or a field of the samples; of one's own tasks
+            what :func:`score` takes.
+        metrics: The figures, as the report calls them; of one's own tasks metrics or their groups.
+        gold: What was wanted, where the runs do not say it.
+        variant: Of a benchmark: as the paper means it, ``"corrected"``, or as the published code computes
+            it, ``"official"``.
+        common: Take only the samples that all runs have.
+        seed: Where random numbers start.
+        judge: Decides what rules cannot, where the benchmark knows a judge.
+        prompts: The folder of the prompts that the judge is asked with.
+        run: Runs answers, where the benchmark does.
+        settings: The benchmark's own options, for all columns.
+
+    Returns:
+        The table, with notes that say why figures are missing. :mod:`planner_eval.scoring.table_formats`
+        writes it.
+
+    Raises:
+        InputError: a folder holds no run, the runs are of different data, or there is no such layout.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = score(["f()", "g()"], ["f()", "h()"], folder=f"{folder}/base")
+    ...     found = table([f"{folder}/base"], metrics=["exact"])
+    >>> [(row.name, row.cells[0].value) for row in found.rows]
+    [('base', 0.5)]
+    """
+    refuse_seed(seed)
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+    named = _named(runs)
+    every = [one for _, one in named]
+    form = _form(every)
+    refuse_unlike(every)
+    named_gold = None if gold is None else os.fspath(gold)
+    sources: dict[str, Source]
+    if form is None:
+        _refuse_of_benchmark(layout, settings)
+        wanted = choose(metrics or OWN)
+        sources = {one.path: _own(one, named_gold, wanted, by, seed) for one in every}
+        chosen = plain(wanted, by, in_order(values_of(sources, by)))
+    else:
+        how = How(variant, named_gold, judge and Remembered(judge), prompts, run)
+        sources = {one.path: UnderBenchmark(one, benchmark(form), how) for one in every}
+        chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
+    rows = _rows(named, chosen)
+    _refuse_other_gold(list(sources.values()))
+    ids = frozenset.intersection(*(one.ids() for one in sources.values())) if common else None
+    if ids is not None and not ids:
+        raise InputError("no sample is in all of these runs: there is nothing in common")
+    found = [
+        [_measured(column, held, chosen, sources, ids) for column in chosen.columns] for held in rows.values()
+    ]
+    names = free_names(rows)
+    heads = [head_of(column, form) for column in chosen.columns]
+    notes = [*filter(None, [chosen.note]), *_about(names, rows)]
+    made = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
+    made += "".join(f" | {key} {value}" for key, value in settings.items())
+    made += " | only samples in common" * common
+    return make_table(
+        chosen.title, heads, names, found, notes=[*notes, f"{made} | 95 % intervals, seed {seed}"], seed=seed
+    )
+
+
+# ---------------------------------------------------------------- the runs
+def _named(runs: Any) -> list[tuple[str | None, Told]]:
+    """The runs, each with the name of its system where the user gives one."""
+    if isinstance(runs, (str, os.PathLike)):
+        runs = [runs]
+    pairs: list[tuple[str | None, Any]]
+    if isinstance(runs, Mapping):
+        pairs = [
+            (None if name is None else str(name), one)
+            for name, folders in runs.items()
+            for one in ([folders] if isinstance(folders, (str, os.PathLike)) else folders)
+        ]
+    else:
+        pairs = [(None, one) for one in runs]
+    if not pairs:
+        raise InputError("there are no runs to make a table of")
+    paths = [os.path.realpath(os.fspath(one)) for _, one in pairs]
+    for at, path in enumerate(paths):
+        if path in paths[:at]:
+            raise InputError(f"{os.fspath(pairs[at][1])} is named twice")
+    return [(name, told(os.fspath(one))) for name, one in pairs]
+
+
+def _form(every: Sequence[Told]) -> str | None:
+    """The benchmark of all runs; None for one's own."""
+    first = every[0]
+    for other in every[1:]:
+        if other.form != first.form:
+            called = [one.form or "tasks of one's own" for one in (first, other)]
+            raise InputError(
+                f"{first.path} and {other.path} make no table: they are of {called[0]} and {called[1]}"
+            )
+    return first.form
+
+
+def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> None:
+    if layout is not None:
+        raise InputError(f"there is no layout {layout!r} for tasks of one's own: name figures with --metric")
+    if settings:
+        raise InputError(f"{next(iter(settings))!r} is no option of tasks of one's own")
+
+
+def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, seed: int) -> OfOwn:
+    if run.predicted is None:
+        found = kept_score(run.path, seed)
+        lacking = [name for name in metrics if name not in run.metrics]
+        if lacking:
+            raise InputError(
+                f"{run.path} was not scored with --metric {lacking[0]}, so nothing is known of it"
+            )
+        if by is not None and by not in found.breakdown:
+            raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
+        return OfOwn(run.path, found.rows)
+    asked = run.predicted
+    golds = AS_IT_COMES.golds(gold_of(asked, gold))
+    chosen = tuple(record for record in golds.records if record.id is None or record.id in asked.ids)
+    paired = pair(AS_IT_COMES.answers(asked.rows), golds._replace(records=chosen))
+    made = score(paired, metrics=metrics, by=() if by is None else (by,), seed=seed)
+    return OfOwn(run.path, made.rows)
+
+
+def _refuse_other_gold(sources: Sequence[Source]) -> None:
+    """Refuse runs under a benchmark of which one sample has another gold than in the first."""
+    scored = [one for one in sources if isinstance(one, UnderBenchmark)]
+    for first, other in ((scored[0], one) for one in scored[1:]):
+        known = first.samples()
+        for key, sample in other.samples().items():
+            if key in known and known[key].gold != sample.gold:
+                raise InputError(
+                    f"{first.run.path} and {other.run.path} make no table: their gold of {key!r} differs"
+                )
+
+
+# ---------------------------------------------------------------- the rows
+def _rows(named: Sequence[tuple[str | None, Told]], chosen: Layout) -> dict[str, list[Told]]:
+    """The runs of each row: those of one system, as long as no two are for one column."""
+    groups: dict[str, list[Told]] = {}
+    for name, run in named:
+        label = run.label if name is None else name
+        extra = [f"{key} {run.asked[key]}" for key in chosen.rows if run.asked.get(key) not in (None, "")]
+        groups.setdefault(", ".join([label, *extra]), []).append(run)
+    rows: dict[str, list[Told]] = {}
+    for label, runs in groups.items():
+        for more, some in _unlike(runs, chosen).items():
+            if _clash(some, chosen):
+                rows |= {f"{label}, {os.path.normpath(one.path)}": [one] for one in some}
+            else:
+                rows[", ".join(filter(None, (label, more)))] = some
+    return rows
+
+
+def _unlike(runs: list[Told], chosen: Layout) -> dict[str, list[Told]]:
+    """Runs of one system apart, where they have to be: by what else was asked of them."""
+    if not _clash(runs, chosen):
+        return {"": runs}
+    used = {key for column in chosen.columns for key in column.where} | {*chosen.rows}
+    keys = [key for key in runs[0].asked if key not in used]
+    differ = [key for key in keys if len({str(one.asked.get(key)) for one in runs}) > 1]
+    found: dict[str, list[Told]] = {}
+    for one in runs:
+        found.setdefault(", ".join(f"{key} {one.asked.get(key) or 'none'}" for key in differ), []).append(one)
+    return found
+
+
+def _clash(runs: Sequence[Told], chosen: Layout) -> bool:
+    return any(sum(one.fits(column, chosen.columns) for one in runs) > 1 for column in chosen.columns)
+
+
+def _measured(
+    column: Column,
+    runs: Sequence[Told],
+    chosen: Layout,
+    sources: Mapping[str, Source],
+    ids: frozenset[str] | None,
+) -> Measured:
+    fitting = [one for one in runs if one.fits(column, chosen.columns)]
+    if not fitting:
+        asked = ", ".join(f"{key} {_alternatives(value)}" for key, value in column.where.items())
+        scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
+        what = f"is known to be asked with {asked}" if asked else f"is scored with {scored or 'no --set'}"
+        return Measured(None, why=f"no run of it {what}")
+    return sources[fitting[0].path].measured(column, ids)
+
+
+def _alternatives(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _about(names: Sequence[str], rows: Mapping[str, Sequence[Told]]) -> list[str]:
+    return [
+        f"{name}: {one.path}, {one.said}"
+        for name, runs in zip(names, rows.values(), strict=True)
+        for one in runs
+    ]
