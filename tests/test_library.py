@@ -130,6 +130,7 @@ ALLOWED = {
     },
     "what is done in parts, and by whom": {
         "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
+        "engine.run_file",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

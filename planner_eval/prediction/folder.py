@@ -15,6 +15,7 @@ from planner_eval.base.writing import write
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
+from planner_eval.engine.run_file import write_run
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.run import Job, Rows, write_rows
 
@@ -67,7 +68,7 @@ def finish(folder: str, run: Asked, jobs: Sequence[Job], journal: Journal) -> Ro
     """Write the rows of a run that is done, what they come to, and of how many samples it is by now."""
     found = write_rows(Path(folder) / ROWS, jobs, journal)
     write(os.path.join(folder, "report.json"), json.dumps(sums(found).data(), ensure_ascii=False, indent=1))
-    write(os.path.join(folder, "run.json"), json.dumps(run.data(), ensure_ascii=False, indent=1))
+    write_run(folder, run.data())
     return found
 
 
