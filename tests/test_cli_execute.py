@@ -164,7 +164,7 @@ def test_a_hostile_plan_of_many_costs_its_deadline_and_its_row(tmp_path: Path) -
         pytest.skip(f"isolation: {done.stderr}")
     assert time.monotonic() - started < 6
     assert [line.split(",")[3] for line in done.stdout.splitlines()] == ["status", "ok", "ok", "failed", "ok"]
-    assert "timeout: stopped after 1 seconds" in done.stdout
+    assert "timeout: stopped after 1 second" in done.stdout
 
 
 def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:

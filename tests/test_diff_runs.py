@@ -83,10 +83,10 @@ def test_a_run_that_lost_a_part_does_it_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--policy", "lenient"), 'policy was "default" and is "lenient"'),
-        (("--repair",), "repair was false and is true"),
-        (("--structure",), "structure was false and is true"),
-        (("--gold-from", "json"), 'gold_dialect was null and is "json"'),
+        (("--policy", "lenient"), '--policy was "default" and is "lenient"'),
+        (("--repair",), "--repair was not given and is given"),
+        (("--structure",), "--structure was not given and is given"),
+        (("--gold-from", "json"), '--gold-from was not given and is "json"'),
     ],
 )
 def test_a_run_with_other_options_is_refused(tmp_path: Path, more: tuple[str, ...], said: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 from planner_eval.base.errors import InputError
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.run import run
+from planner_eval.engine.run_file import read_run, write_run
 from planner_eval.engine.work import cut
 from tests.conftest import ROOT
 from tests.engine_jobs import Echo, records
@@ -131,9 +132,9 @@ def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) 
         40: "parse.crash",
     }
     said = {
-        3: "reading and comparing it took longer than 1 seconds",
-        26: "reading and comparing it ended the process each time: signal 9 (SIGKILL)",
-        27: "reading and comparing it ended the process each time: exit status 3",
+        3: "working on it took longer than 1 second",
+        26: "working on it ended the process each time: signal 9 (SIGKILL)",
+        27: "working on it ended the process each time: exit status 3",
     }
     for at, (found, row) in enumerate(zip(done.rows, rows, strict=True)):
         name, pred, gold = json.loads(row.encode("utf-8", "backslashreplace"))
@@ -397,8 +398,8 @@ PRED = ["pred", "p.jsonl", 10, "aa"]
     ("other", "said"),
     [
         ({"note": "b"}, 'note was "a" and is "b"'),
-        ({"count": 41}, "pairs was 40 and is 41"),
-        ({"deadline": 5}, "deadline was 60.0 and is 5"),
+        ({"count": 41}, "the number of records was 40 and is 41"),
+        ({"deadline": 5}, "--record-deadline was 60.0 and is 5"),
         ({"inputs": [["pred", "p.jsonl", 10, "bb"]]}, "the file p.jsonl (pred) has changed since"),
         ({"inputs": [["pred", "q.jsonl", 11, "aa"]]}, "the file q.jsonl (pred) is not p.jsonl"),
         ({"inputs": []}, "it had 1 input files, now there are 0"),
@@ -437,8 +438,10 @@ def test_a_folder_of_another_version_is_refused(
 ) -> None:
     folder = tmp_path / "run"
     run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
-    known = json.loads((folder / "run.json").read_bytes())
-    (folder / "run.json").write_text(json.dumps({**known, **change}) if change else "{", encoding="utf-8")
+    if change:
+        write_run(str(folder), {**(read_run(str(folder)) or {}), **change})
+    else:
+        (folder / "run.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="name another folder") as caught:
         run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
     assert said in str(caught.value)
@@ -489,6 +492,7 @@ def test_a_run_says_what_it_is(tmp_path: Path) -> None:
     inputs = [Input("pred", "p.jsonl", 10, "aa")]
     with run(Echo(0.0, "a"), records(3, {}), folder=str(tmp_path / "run"), inputs=inputs, part=2, jobs=1):
         data = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    del data["check"]
     assert data == Run.of(Echo(0.0, "a"), inputs, 3, 60.0, 2).data()
     assert data["options"] == {"note": "a"}
     assert data["inputs"] == [{"role": "pred", "path": "p.jsonl", "size": 10, "digest": "aa"}]

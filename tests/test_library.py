@@ -130,13 +130,16 @@ ALLOWED = {
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
-        "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.summary",
-        "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed", "scoring.compare",
-        "scoring.compare_formats", "scoring.junit", "scoring.report_formats", "scoring.table_formats",
+        "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",
+        "plan.summary", "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed",
+        "scoring.compare", "scoring.compare_formats", "scoring.junit", "scoring.report_formats",
+        "scoring.table_formats",
         "scoring.told_rows",
     },
     "what is done in parts, and by whom": {
         "engine.alone", "engine.diff", "engine.inputs", "engine.large", "engine.ray", "engine.run",
+        "engine.described", "engine.job", "engine.parquet", "engine.rows", "engine.run_file",
+        "execution.source",
     },
     "where a finding stands, why a notation was taken": {
         "dialects.detect", "dialects.find", "dialects.read", "dialects.turns", "verbs.checking",

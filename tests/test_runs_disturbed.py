@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import pytest
 
+from planner_eval.engine.run_file import write_run
 from tests.conftest import ROOT
 from tests.test_engine import until, workers
 
@@ -182,7 +183,7 @@ def test_a_record_that_hangs_becomes_a_row_that_says_so(kind: str, tmp_path: Pat
         (row["id"], row.get("error", row.get("reason"))) for row in rows if "took longer than" in str(row)
     ]
     assert [id for id, _ in said] == ["i40"]
-    assert "reading and comparing it took longer than 2 seconds" in said[0][1]
+    assert "working on it took longer than 2 seconds" in said[0][1]
     other = files.ran(kind, tmp_path / "other", "--record-deadline", "2", "--jobs", "1", "--part", "100")
     assert other[0] == code
     assert bytes_of(tmp_path / "other") == bytes_of(tmp_path / "run")
@@ -282,7 +283,11 @@ def test_a_folder_of_another_version_is_refused_and_left_alone(
     undisturbed("diff", "jsonl")
     run = Path(shutil.copytree(slow.home / "whole-diff-jsonl", tmp_path / "run"))
     file = run / "run.json"
-    file.write_text(file.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    text = file.read_text(encoding="utf-8").replace(old, new, 1)
+    file.write_text(text, encoding="utf-8")
+    if text.startswith("{"):  # as that version would have written it
+        data = json.loads(text)
+        write_run(str(run), {name: one for name, one in data.items() if name != "check"})
     before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()}
     code, out, err = slow.ran("diff", run)
     assert (code, out) == (2, "")

@@ -97,7 +97,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()} == before
     other = planeval("score", PRED, GOLD, *MORE["score"], "-o", f"{folder}/")
     assert other.returncode == 2
-    assert 'store was "parquet" and is "jsonl"' in other.stderr
+    assert '--store was "parquet" and is "jsonl"' in other.stderr
     for damaged in (whole[:500] + b"?" + whole[501:], whole[:-9], b""):
         (folder / "rows.parquet").write_bytes(damaged)
         told = planeval("score", str(folder))

@@ -38,23 +38,23 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
     if format in ("csv", "md"):
         lines = (table_line([row.get(c) for c in columns], format) for row in rows)
         return "\n".join([*table_head(columns, format), *lines])
-    cells = [[one_line(_cell(row.get(c)), width) for c in columns] for row in rows]
-    widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(columns)]
-    right = [all(isinstance(row.get(c), (int, float)) or row.get(c) is None for row in rows) for c in columns]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)
-        ).rstrip()
-        for line in [columns, *cells]
-    )
+    return "".join(_text_pieces(rows, width))
 
 
-def table_pieces(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str]:
-    r"""Rows of equal keys as ``"md"``, ``"csv"``, ``"json"`` or ``"jsonl"``, as :func:`table` writes them.
+def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int = 60) -> Iterator[str]:
+    r"""Rows of equal keys as :func:`table` writes them, in pieces.
+
+    Args:
+        rows: The rows; as ``"text"`` they are gone through twice.
+        format: One of :data:`FORMATS`.
+        width: The widest cell of a table for people.
 
     >>> "".join(table_pieces(iter([{"n": 1}, {"n": 2}]), "csv"))
     'n\n1\n2'
     """
+    if format == "text":
+        yield from _text_pieces(rows, width)
+        return
     if format == "json":
         yield from json_array(json.dumps(dict(row), ensure_ascii=False, indent=1) for row in rows)
         return
@@ -66,6 +66,30 @@ def table_pieces(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str
             head = "" if lead else "".join(line + "\n" for line in table_head(list(row), format))
             yield lead + head + table_line(list(row.values()), format)
         lead = "\n"
+
+
+def _text_pieces(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
+    columns: list[str] = []
+    widths: list[int] = []
+    right: list[bool] = []
+    for row in rows:
+        if not columns:
+            columns = list(row)
+            widths, right = [len(name) for name in columns], [True] * len(columns)
+        for k, name in enumerate(columns):
+            value = row.get(name)
+            widths[k] = max(widths[k], len(one_line(_cell(value), width)))
+            right[k] = right[k] and (value is None or isinstance(value, (int, float)))
+    if not columns:
+        return
+
+    def line(cells: Iterable[str]) -> str:
+        padded = zip(cells, widths, right, strict=True)
+        return "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in padded).rstrip()
+
+    yield line(columns)
+    for row in rows:
+        yield "\n" + line(one_line(_cell(row.get(name)), width) for name in columns)
 
 
 def json_array(items: Iterable[str]) -> Iterator[str]:

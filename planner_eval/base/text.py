@@ -67,6 +67,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}"
 
 
+def seconds(count: float) -> str:
+    """A time in words.
+
+    >>> seconds(1.0), seconds(0.5), seconds(60)
+    ('1 second', '0.5 seconds', '60 seconds')
+    """
+    return f"{count:g} second{'s' * (count != 1)}"
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that one which is not known comes closest to; None where none is close.
 

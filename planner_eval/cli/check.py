@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,7 @@ from planner_eval.base.text import counted, did_you_mean, encodable, printable
 from planner_eval.cli.options import computing, emit, note, output, reading, written
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
-from planner_eval.cli.working import joined, working
+from planner_eval.cli.working import PlansJob, joined, plans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,16 +92,13 @@ def command(
     Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
     """
     from planner_eval.catalogs.unchecked import unchecked
-    from planner_eval.engine.alone import Alone
-    from planner_eval.engine.large import is_large
 
     catalog = pe.read_catalog(catalogs, catalog_format)
     sources = read_plans(plans, **fields)
     reading = {"dialect": dialect, "compute": compute}
     several, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     job = _CheckJob(catalog, reading, {"ignore": ignore, "level": level}, several=several, alone=alone)
-    pairs = Alone([source.records for source in sources])
-    with working(job, pairs, running, large=is_large(*sources), what="plans") as (found, lines):
+    with plans_of(sources, job, running) as (found, lines):
         if found.findings or form != "text" or output is not None:
             rows = (row for line in lines for row in json.loads(line))
             emit(joined(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
@@ -143,23 +141,17 @@ class _Found:
         return [self.read, self.unread, list(self.severities.items())]
 
 
-class _CheckJob(NamedTuple):
+@dataclass(frozen=True)
+class _CheckJob(PlansJob):
     """Against what plans are checked, and how they are read and named."""
+
+    kind = "check"
 
     catalog: Catalog
     reading: dict[str, Any]
     which: dict[str, Any]
     several: bool
     alone: bool
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "check"
-
-    def options(self) -> dict[str, Any]:
-        """Nothing: no run of it is kept."""
-        return {}
 
     def fold(self, data: Any = None) -> _Found:
         """Counts of what was found."""

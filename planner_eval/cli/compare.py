@@ -21,7 +21,7 @@ from planner_eval.cli.options import (
     seed_option,
     written,
 )
-from planner_eval.cli.pairs import READING, is_run, missing, say_unjudged, scored_pairs
+from planner_eval.cli.pairs import READING, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
@@ -32,6 +32,7 @@ from planner_eval.cli.predicted import (
     same_samples,
     those_asked,
 )
+from planner_eval.cli.runs import is_run, refuse_torn
 from planner_eval.cli.score import OWN
 from planner_eval.cli.score_benchmark import (
     Published,
@@ -120,7 +121,12 @@ def command(
             f"{asked[0].rows}, with --gold"
         )
     named = published.benchmark is not None
-    if gold is None and (named or not all(map(is_run, systems))):
+    runs = [one for one in systems if is_run(one)]
+    if runs and (gold is not None or len(runs) < len(systems)):
+        raise _mixed(runs, [one for one in systems if one not in runs], gold)
+    if gold is None and (named or not runs):
+        for one in systems:
+            refuse_torn(one)
         raise missing("gold")
     others = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
@@ -172,6 +178,20 @@ def command(
     if mistaken:
         _draw(found, mistaken)
     return max(3 if not found.n else int(bool(problems)), judge_failed(judge))
+
+
+def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
+    """That runs are compared with runs alone, and what to type."""
+    if not files:
+        return click.UsageError(
+            f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "
+            f"planeval compare {' '.join(runs)}"
+        )
+    return click.UsageError(
+        f"{runs[0]} is a run and {files[0]} is none: score {files[0]} into a folder of its own, "
+        f"planeval score {files[0]} {gold or 'GOLD'} -o DIR/, and compare the two, "
+        f"planeval compare {runs[0]} DIR/"
+    )
 
 
 def _under_benchmark(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +16,7 @@ from planner_eval.cli.options import computing, dialect_option, emit, note, outp
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally, losses_said
-from planner_eval.cli.working import joined, working
+from planner_eval.cli.working import PlansJob, joined, plans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,8 +56,6 @@ def command(
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
     from planner_eval import dialects
-    from planner_eval.engine.alone import Alone
-    from planner_eval.engine.large import is_large
     from planner_eval.verbs.reading import types_of
 
     dialects.get(target)
@@ -65,8 +64,7 @@ def command(
     how: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     job = _ConvertJob(how, target, loss, many, named=len(sources) > 1)
-    pairs = Alone([source.records for source in sources])
-    with working(job, pairs, running, large=is_large(*sources), what="plans") as (tally, lines):
+    with plans_of(sources, job, running) as (tally, lines):
         for said in (said for line in lines for said in json.loads(line)[1]):
             note(said)
         if many or tally.written:
@@ -76,26 +74,20 @@ def command(
         unsaid = tally.read - written
         cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
         note(f"{tally}; {written:,} written as {target}{cannot}{losses_said(tally.losses)}")
-    return 0 if written == len(pairs) else 1 if written else 3
+    return 0 if written == sum(len(source.records) for source in sources) else 1 if written else 3
 
 
-class _ConvertJob(NamedTuple):
+@dataclass(frozen=True)
+class _ConvertJob(PlansJob):
     """How plans are read, and written in another notation."""
+
+    kind = "convert"
 
     reading: dict[str, Any]
     target: str
     loss: bool
     many: bool
     named: bool
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "convert"
-
-    def options(self) -> dict[str, Any]:
-        """Nothing: no run of it is kept."""
-        return {}
 
     def fold(self, data: Any = None) -> Tally:
         """How many plans were read and written, and what was lost."""

@@ -16,6 +16,7 @@ from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, 
 from planner_eval.cli.pairs import pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
+from planner_eval.cli.runs import as_begun
 from planner_eval.cli.sources import ids, read_sides
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -87,6 +88,7 @@ def command(
     from planner_eval.scoring.told_rows import told_rows
     from planner_eval.verbs.evaluating import refuse_unknown_names
 
+    pred, gold = as_begun(output, pred, gold)
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
@@ -170,6 +172,7 @@ def _kept(paired: Paired, folder: str | None, store: str | None) -> dict[str, An
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]
         kept |= {"folder": folder, "report": _report_text, "store": store or "jsonl"}
+        kept["given"] = (paired.pred.name, paired.gold.name)
         kept["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
     return kept
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,20 +13,28 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, RECORDS
-from planner_eval.base.tables import table
-from planner_eval.base.text import one_line
-from planner_eval.cli.drawing import Look, draw_one, drawing
-from planner_eval.cli.options import Applies, emit, note, output, reading, refuse_idle, written
+from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
+from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
+from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.running import Running, running, store_option
+from planner_eval.cli.runs import as_begun, refuse_runs
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import Done, working
+from planner_eval.engine.alone import Alone
+from planner_eval.engine.large import is_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from planner_eval.execution import ToolSource, Trace
-    from planner_eval.records.files import Record
+    from planner_eval.execution import ToolSource
+    from planner_eval.records.files import PlanFile
     from planner_eval.verbs.running import Ran
+
+
+_MORE = 60.0
+"""Seconds for a record beside those of its plan, before it counts as one that hangs."""
 
 
 @click.command("execute")
@@ -94,7 +105,9 @@ if TYPE_CHECKING:
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
 @written("text", *RECORDS, *DRAWN, help="How to write the result.")
 @drawing
-@output
+@running
+@store_option
+@outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     plan: str,
     spec: str,
@@ -114,6 +127,8 @@ def command(
     allow_read: tuple[str, ...],
     form: str,
     look: Look,
+    running: Running,
+    store: str | None,
     output: str | None,
     **fields: Any,
 ) -> int:
@@ -124,43 +139,57 @@ def command(
     neither files nor network.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
-    _refuse_idle(spec, form, isolation, retries)
+    kept = is_folder(output)
+    _refuse_idle(spec, form, isolation, retries, kept=kept)
+    (plan,) = as_begun(output, plan)
+    refuse_runs(plan)
     source = read_plans([plan], **fields)[0]
-    records = source.records
     if wanted:
-        records = tuple(chosen(records, wanted, lambda record: record.id, source.name))
+        records = tuple(chosen(source.records, wanted, lambda record: record.id, source.name))
+        source = source._replace(records=records)
     many = source.many and len(wanted) != 1
-    if form in DRAWN and len(records) > 1:
+    if form in DRAWN and len(source.records) > 1:
         raise InputError(
-            f"{source.name} holds {len(records):,} plans, and one drawing holds one: name a record with --id"
+            f"{source.name} holds {len(source.records):,} plans, and one drawing holds one: name a record "
+            "with --id"
         )
     from planner_eval.execution import Options
 
-    found = pe.execute(
-        source._replace(records=records),
-        _tools(spec, seed, facts, isolation),
-        isolation=isolation,
-        timeout=timeout,
-        options=Options(binding, concurrency, retries, backoff, arguments=trace, state=state),
-        allow_read=allow_read,
-        record=record,
-        dialect=dialect,
-    )
+    manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
+    tools = _tools(spec, seed, facts, isolation)
+    how = Asked(tools, isolation, timeout, manner, allow_read, dialect)
+    apart = record is None and form not in DRAWN and not _remembers(how)
+    _refuse_together(apart=apart, kept=kept)
+    job = ExecuteJob(how, KEPT if kept else form, trace, {})
     ran: list[Ran] = []
-    interrupted = _gather(found, ran, len(records))
-    if ran and form in DRAWN:
-        emit(_drawn(ran[0], form, look, output), output)
-    elif ran:
-        emit(_written(ran, form, many=many, trace=trace), output)
-    if state and not any(t is None or t.ended or t.state is not None for t in (one.trace for one in ran)):
-        note(
-            f"--state: {spec} says nothing of a state; worlds do, and objects and classes with a method state"
-        )
-    code = _code(ran)
-    return 130 if interrupted else code
+    if kept or running.wanted or (apart and not wanted and is_large(source)):
+        said = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
+        how_kept = _kept(how, source, output, store, (plan,), facts)
+        if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
+            how_kept["deadline"] = timeout + _MORE
+        job = job._replace(said=_said(how, said))
+        done = working(job, Alone([source.records]), running, large=True, what="plans", **how_kept)
+    else:
+        done = _together(job, source, record, ran, quiet=running.quiet)
+    with done as (runs, lines):
+        if kept:
+            emit(runs.said, None)
+        elif form in DRAWN and ran:
+            emit(_drawn(ran[0], form, look, output), output)
+        elif runs.plans:
+            emit(told(lines, runs, form, many=many, trace=trace), output)
+        if state and not runs.stated:
+            note(
+                f"--state: {spec} says nothing of a state; worlds do, and objects and classes with a method "
+                "state"
+            )
+        for problem in unread(lines, job.form):
+            note(problem)
+    code: int = 130 if runs.interrupted else runs.code
+    return code
 
 
-def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int) -> None:
+def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, kept: bool) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
     drawn = form in DRAWN
     apart = "where the tools run apart: --isolation strict or process"
@@ -171,6 +200,8 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int) -> N
             Applies(("timeout", "allow_read"), isolation != "inline", apart),
             Applies(("trace",), not drawn, "to formats that are not drawn"),
             Applies(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
+            Applies(("form",), not kept, "to what is written into a file, not to a run's directory"),
+            Applies(("store",), kept, "to a run that is kept: -o DIR/"),
             Applies(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWN)}"),
         ]
     )
@@ -185,26 +216,86 @@ def _tools(spec: str, seed: str, facts: str | None, isolation: str | None) -> To
     return tools
 
 
-def _gather(found: Iterator[Ran], ran: list[Ran], total: int) -> bool:
-    """Put what became of each record into `ran`; whether that was interrupted."""
+def _remembers(how: Asked) -> bool:
+    """Whether the tools run in the process itself, where they may keep something from plan to plan."""
+    inline = (how.isolation or how.tools.level) == "inline"
+    return inline and how.tools.data.get("kind") != "recorded"
+
+
+def _refuse_together(*, apart: bool, kept: bool) -> None:
+    """Refuse what is done in parts where plans cannot be run each for itself."""
+    why = "where each plan runs for itself: without --record, --isolation inline and drawings"
+    refuse_idle([Applies(Running._fields[:-1], apart, why)])
+    if kept and not apart:
+        raise click.UsageError(f"-o names a directory, which keeps a run, and that is done only {why}")
+
+
+@contextmanager
+def _together(
+    job: ExecuteJob, source: PlanFile, record: str | None, ran: list[Ran], *, quiet: bool
+) -> Iterator[Done]:
+    """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
+    how, total = job.how, len(source.records)
+    found = pe.execute(
+        source,
+        how.tools,
+        isolation=how.isolation,
+        timeout=how.timeout,
+        options=how.options,
+        allow_read=how.allow_read,
+        record=record,
+        dialect=how.dialect,
+    )
+    runs, lines = job.fold(), []
     try:
-        for one in counting(found, total):
-            ran.append(one)
+        for one in found if quiet else counting(found, total):
+            if job.form in DRAWN:
+                ran.append(one)
+                runs.add(one.trace)
+            else:
+                lines.append(job.line(one, runs))
     except KeyboardInterrupt:
-        note(f"interrupted after {len(ran)} of {total} records; what was done follows")
-        return True
-    return False
+        note(f"interrupted after {runs.plans.total()} of {total} records; what was done follows")
+        runs.interrupted = True
+    yield Done(runs, lines)
 
 
-def _code(ran: list[Ran]) -> int:
-    """The exit code; says which records could not be read."""
-    for one in ran:
-        if one.error is not None:
-            note(f"{one.record.where}: {one.error}")
-    traces = [one.trace for one in ran if one.trace is not None]
-    if not traces:
-        return 3
-    return 0 if len(traces) == len(ran) and all(trace.ok for trace in traces) else 1
+def _said(how: Asked, said: dict[str, Any]) -> dict[str, Any]:
+    """All that decides the rows of a run, as JSON data; files are known by what is in them."""
+    from planner_eval.engine.described import described
+    from planner_eval.engine.rows import digest_of
+
+    data = {name: each for name, each in how.tools.data.items() if name != "path"}
+    made = digest_of(repr(described(data)).encode("utf-8", "backslashreplace"))
+    manner = asdict(how.options)
+    where = {name: each for name, each in said.items() if name not in ("cache", "folder")}
+    limits = {"isolation": how.isolation, "timeout": how.timeout, "allow_read": list(how.allow_read)}
+    return {**where, "dialect": how.dialect, **limits, **manner, "made_of": made}
+
+
+def _kept(
+    how: Asked,
+    source: PlanFile,
+    output: str | None,
+    store: str | None,
+    given: tuple[str, ...],
+    facts: str | None,
+) -> dict[str, Any]:
+    """How a run is kept: in a folder with what tells its files from others, or nowhere."""
+    from planner_eval.engine.large import unchanged
+
+    kept: dict[str, Any] = {"unchanged": unchanged(source)}
+    if is_folder(output):
+        from planner_eval.engine.inputs import input_of, inputs_of
+        from planner_eval.execution.source import own_files
+
+        read = [("tools", one) for one in own_files(how.tools)]
+        read += [("facts", one) for one in (facts,) if one is not None and os.path.isfile(one)]
+        read += [("read", one) for one in how.allow_read if os.path.isfile(one)]
+        inputs = [*inputs_of("plans", source), *(input_of(role, one) for role, one in read)]
+        kept |= {"folder": output, "store": store or "jsonl", "given": given, "inputs": inputs}
+        kept["report"] = lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1)
+    return kept
 
 
 # ---------------------------------------------------------------- writing
@@ -215,85 +306,3 @@ def _drawn(one: Ran, form: str, look: Look, output: str | None) -> bytes:
     if one.plan is None or one.trace is None:
         raise InputError(f"there is nothing to draw: {one.error}")
     return draw_one(run_scene(one.plan, one.trace), form, look, output)
-
-
-def _written(ran: list[Ran], form: str, *, many: bool, trace: bool) -> str:
-    told = [(one.record, one.trace, one.error) for one in ran]
-    if form == "json":
-        data = [_data(*one) for one in told]
-        return json.dumps(data if many else data[0], ensure_ascii=False, indent=1, allow_nan=False)
-    if form == "jsonl":
-        return "\n".join(json.dumps(_data(*one), ensure_ascii=False, allow_nan=False) for one in told)
-    rows = [row for one in told for row in (_calls(*one) if trace else _finals(*one))]
-    if trace and any(row["printed"] for row in rows):
-        rows = [{**row, "printed": row["printed"] or None} for row in rows]
-    else:
-        rows = [{key: item for key, item in row.items() if key != "printed"} for row in rows]
-    if not many:
-        rows = [{key: item for key, item in row.items() if key != "record"} for row in rows]
-    text = table(rows, form)
-    states = [f"state: {_shown(t.state, 1000)}" for _, t, _ in told if t is not None and t.state is not None]
-    return "\n".join([text, *states]) if form == "text" else text
-
-
-def _name(record: Record) -> str:
-    return record.id if record.id is not None else str(record.position + 1)
-
-
-def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
-    head = {"record": _name(record)}
-    return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
-
-
-def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
-    """A row a call, in full."""
-    if trace is None:
-        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
-    return [
-        _row(
-            record,
-            call.id,
-            call.tool,
-            call.status,
-            _shown(call.value) if call.error is None else str(call.error),
-            arguments=", ".join(f"{name}={_shown(value, 30)}" for name, value in call.arguments or ()),
-            ms=round(1000 * call.seconds, 3),
-            printed=one_line(call.printed.rstrip("\n"), 100),
-        )
-        for call in trace.calls
-    ] + _ending(record, trace, arguments="–", ms=None)
-
-
-def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
-    """What a plan came to: its answer or the value of its last call, and each call that failed."""
-    if trace is None:
-        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
-    rows = [_row(record, call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
-    if trace.answer is not None:
-        rows += [_row(record, name, "(answer)", "ok", _shown(value)) for name, value in trace.answer]
-    elif trace.calls and trace.calls[-1].status == "ok":
-        last = trace.calls[-1]
-        rows.append(_row(record, last.id, last.tool, last.status, _shown(last.value)))
-    return rows + _ending(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
-
-
-def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
-    """Why a run was cut short where no call of it says so."""
-    told = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
-    return [] if told else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
-
-
-def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
-    head = {"record": _name(record), "call": call, "tool": tool}
-    given = {"arguments": more["arguments"]} if "arguments" in more else {}
-    time = {"ms": more["ms"]} if "ms" in more else {}
-    said = {"printed": more.get("printed", "")}
-    return {**head, **given, "status": status, "value": value, **time, **said}
-
-
-def _shown(value: Any, width: int = 60) -> str:
-    from planner_eval.execution.wire import Opaque, bounded_text
-
-    return one_line(
-        f"<{value.type}> {value.text}" if isinstance(value, Opaque) else bounded_text(value, 4 * width), width
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -66,20 +64,6 @@ def in_parts(running: Running, paired: Paired, output: str | None, store: str | 
     if running.wanted or folder is not None or is_large(paired.pred, paired.gold):
         return {"jobs": 0, "folder": folder, "store": store or "jsonl", **running.options()}
     return {} if running.quiet else {"progress": counted()}
-
-
-def is_run(path: str) -> bool:
-    """Whether a path is the folder of a run."""
-    return os.path.isfile(os.path.join(path, "run.json"))
-
-
-def of_benchmark(path: str) -> bool:
-    """Whether a path is the folder of a run that was scored under a benchmark."""
-    try:
-        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
-            return "benchmark" in json.load(stream)["options"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def missing(name: str) -> click.UsageError:

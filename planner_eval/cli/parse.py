@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,7 @@ from planner_eval.cli.places import places_data, places_said
 from planner_eval.cli.running import Running, running
 from planner_eval.cli.sources import dataset_places, read_plans
 from planner_eval.cli.tally import Tally
-from planner_eval.cli.working import joined, working
+from planner_eval.cli.working import PlansJob, joined, plans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,35 +77,26 @@ def command(
     named = len(sources) > 1
     if infer and not catalog:
         sources = [inferring(source) for source in sources]
-    from planner_eval.engine.alone import Alone
-    from planner_eval.engine.large import is_large
 
     job = _ParseJob(dialect, options, form, named, many=named or sources[0].many)
-    pairs = Alone([source.records for source in sources])
-    with working(job, pairs, running, large=is_large(*sources), what="plans") as (tally, lines):
+    with plans_of(sources, job, running) as (tally, lines):
         emit(joined(map(json.loads, lines) if form == "text" else lines), output)
-    if len(pairs) > 1:
+    if sum(len(source.records) for source in sources) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
 
 
-class _ParseJob(NamedTuple):
+@dataclass(frozen=True)
+class _ParseJob(PlansJob):
     """How plans are read and shown."""
+
+    kind = "parse"
 
     dialect: str | None
     reading: dict[str, Any]
     form: str
     named: bool
     many: bool
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "parse"
-
-    def options(self) -> dict[str, Any]:
-        """Nothing: no run of it is kept."""
-        return {}
 
     def fold(self, data: Any = None) -> Tally:
         """How many plans were read, and in which notations."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
 from planner_eval.cli.options import note
+from planner_eval.cli.runs import peeked
 
 if TYPE_CHECKING:
     from planner_eval.prediction.folder import Predicted
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 def is_predicted(path: str) -> bool:
     """Whether a path is the folder of a run that asked a model."""
-    try:
-        with open(os.path.join(path, "run.json"), encoding="utf-8") as stream:
-            return bool(json.load(stream)["kind"] == "predict")
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    return peeked(path).get("kind") == "predict"
 
 
 def answers_of(path: str, *, repeated: bool = False) -> Predicted:

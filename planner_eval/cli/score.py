@@ -22,15 +22,7 @@ from planner_eval.cli.options import (
     threshold,
     written,
 )
-from planner_eval.cli.pairs import (
-    READING,
-    in_parts,
-    is_run,
-    missing,
-    of_benchmark,
-    say_unjudged,
-    scored_pairs,
-)
+from planner_eval.cli.pairs import READING, in_parts, missing, say_unjudged, scored_pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
@@ -41,6 +33,7 @@ from planner_eval.cli.predicted import (
     those_asked,
 )
 from planner_eval.cli.running import Running, running, store_option
+from planner_eval.cli.runs import as_begun, is_run, of_benchmark, refuse_runs, refuse_torn
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
@@ -136,7 +129,11 @@ def command(
         published = published._replace(benchmark=published.benchmark or benchmark_of(asked))
     named, kept = published.benchmark is not None, is_folder(output)
     if gold is None and (named or not is_run(pred)):
+        refuse_torn(pred)
         raise missing("gold")
+    if gold is not None:
+        pred, gold = as_begun(output, pred, gold)
+        refuse_runs(pred, gold)
     again = gold is None and of_benchmark(pred)
     refuse_idle(
         [

@@ -9,6 +9,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.cli.options import Applies, Decorator, note, refuse_idle
+from planner_eval.cli.runs import refuse_runs
 from planner_eval.cli.terminal import tell_reading
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
 def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[PlanFile], PlanFile]:
     """Read predictions and gold plans, and say what the user should know of them."""
     refuse_stdin_twice(*answers, gold)
+    refuse_runs(*answers, gold)
     files = []
     for name in answers:
         tell_reading(name)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.formats import DRAWN, PICTURES, WHOLE
-from planner_eval.cli.drawing import Look, drawing
+from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import (
     Applies,
     emit,
     inferring,
     note,
-    output,
+    outputs,
     picture,
     reading,
     refuse_idle,
     written,
 )
+from planner_eval.cli.running import Running, running, store_option
+from planner_eval.cli.runs import as_begun, refuse_runs
 from planner_eval.cli.sources import dataset_places, refuse_idle_places, refuse_stdin_twice
+from planner_eval.cli.stats_job import Found, StatsJob, unread
 from planner_eval.cli.stats_pictures import Pictures
 from planner_eval.cli.stats_tables import (
     each_table,
@@ -31,11 +35,13 @@ from planner_eval.cli.stats_tables import (
     summary_blocks,
     words_table,
 )
-from planner_eval.cli.terminal import counting
+from planner_eval.cli.working import working
+from planner_eval.engine.alone import Alone
+from planner_eval.engine.large import is_large
 
 if TYPE_CHECKING:
-    from planner_eval.datasets.sources import Read, Source
-    from planner_eval.plan.statistics import Stats
+    from planner_eval.datasets.sources import Source
+    from planner_eval.records.files import Record
 
 
 @click.command("stats")
@@ -56,7 +62,9 @@ if TYPE_CHECKING:
 @picture("--tool-graph", DRAWN, "Draw which tools use the output of which into FILE.")
 @picture("--app-graph", DRAWN, "Draw the same for apps.")
 @drawing
-@output
+@running
+@store_option
+@outputs(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
 def command(
     names: tuple[str, ...],
     dialect: str | None,
@@ -71,6 +79,8 @@ def command(
     tool_graph: str | None,
     app_graph: str | None,
     look: Look,
+    running: Running,
+    store: str | None,
     **fields: Any,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
@@ -85,6 +95,9 @@ def command(
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
     files = {kind: file for kind, file in pictured.items() if file}
     refuse_stdin_twice(*names)
+    kept = is_folder(output)
+    names = as_begun(output, *names)
+    refuse_runs(*names)
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
@@ -97,74 +110,105 @@ def command(
             Applies(("explain",), people, "to the structure of plans as --format text or md"),
             Applies(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
             Applies(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+            Applies(("store",), kept, "to a run that is kept: -o DIR/"),
         ]
     )
     pictures = Pictures(files, [source.title for source in sources], look)
-    read = [_read(source, pictures, dialect=dialect, infer=infer) for source in sources]
-    _say(sources, read)
-    good = any(stats is not None for rows in read for _, stats in rows)
-    scenes = pictures.scenes() if good else {}
     rows = each or (len(sources) == 1 and not sources[0].many)
-    text = (
-        each_table(sources, read, form, inferred=infer)
-        if rows
-        else _summary(sources, read, form, only, inferred=infer)
-    )
-    if explain:
-        every = [one for found in read for one in found]
-        text += "\n\n" + words_table(every, form, summary=not rows, inferred=infer)
-    emit(text, output)
-    if good:
-        pictures.write(scenes, [_figures(rows) for rows in read])
-    unread = any(one.error for rows in read for one, _ in rows)
-    return 0 if good and not unread else 1 if good else 3
+    said = {"dialect": dialect, "infer": infer, **fields}
+    records = [source.records for source in sources]
+    job = _job(sources, records, said, sorted(drawn), told=rows or kept)
+    how = _kept(names, sources, output, store, inferred=infer)
+    opened = [source.file for source in sources if source.file is not None]
+    with working(job, Alone(records), running, large=is_large(*opened), what="plans", **how) as (
+        found,
+        lines,
+    ):
+        sums = found.all()
+        _say(sources, found, lines, job.starts)
+        scenes = pictures.scenes(found.each) if sums.plans else {}
+        text: Iterable[str] = (
+            each_table(lines, _kinds(found), form, several=len(sources) > 1, inferred=infer)
+            if rows
+            else [_summary(sources, found, form, only, inferred=infer)]
+        )
+        if explain:
+            text = chain(text, ["\n\n", words_table(sums, form, summary=not rows, inferred=infer)])
+        emit(text, None if kept else output)
+    if sums.plans:
+        pictures.write(scenes, [one.figures.summary() for one in found.each])
+    return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
 
 
-def _read(
-    source: Source, pictures: Pictures, *, dialect: str | None, infer: bool
-) -> list[tuple[Read, Stats | None]]:
-    """The records of a source with the figures of their plans; records that hold none are left out."""
-    rows: list[tuple[Read, Stats | None]] = []
-    for one in counting(source.read(dialect, infer=infer), len(source), f"plans of {source.title}"):
-        if one.plan is not None:
-            pictures.add(one.plan, source.title)
-            rows.append((replace(one, plan=None), pe.stats(one.plan)))  # the plan itself is not kept
-        elif one.error is not None:
-            rows.append((one, None))
-    return rows
-
-
-def _say(sources: Sequence[Source], read: Sequence[Sequence[tuple[Read, Stats | None]]]) -> None:
-    for source, rows in zip(sources, read, strict=True):
-        without = len(source) - len(rows)
-        if without:
-            note(f"{source.name}: {without:,} of {len(source):,} records hold no plan but free text")
-        for one, _ in rows:
-            if one.error is not None:
-                note(f"{one.where}: {one.error}")
-
-
-def _summary(
+def _job(
     sources: Sequence[Source],
-    read: Sequence[Sequence[tuple[Read, Stats | None]]],
-    form: str,
-    only: str | None,
+    records: Sequence[Sequence[Record]],
+    said: dict[str, Any],
+    drawn: Sequence[str],
     *,
-    inferred: bool,
-) -> str:
-    from planner_eval.plan.summary import summarise
+    told: bool,
+) -> StatsJob:
+    readers = tuple(source.reader(said["dialect"], infer=said["infer"]) for source in sources)
+    starts = tuple(accumulate(map(len, records[:-1]), initial=0))
+    where = {name: value for name, value in said.items() if name not in ("cache", "folder")}
+    return StatsJob(readers, tuple(source.title for source in sources), starts, tuple(drawn), where, told)
 
+
+def _kept(
+    names: Sequence[str], sources: Sequence[Source], output: str | None, store: str | None, *, inferred: bool
+) -> dict[str, Any]:
+    """How a run is kept: in a folder with what tells its files from others, or nowhere."""
+    from planner_eval.engine.large import unchanged
+
+    how: dict[str, Any] = {"unchanged": unchanged(*(one.file for one in sources if one.file is not None))}
+    if is_folder(output):
+        from planner_eval.engine.inputs import data_input, inputs_of
+
+        inputs = [
+            one
+            for source in sources
+            for one in (
+                inputs_of("plans", source.file)
+                if source.file is not None
+                else [data_input("plans", source.name, source.samples)]
+            )
+        ]
+        how |= {"folder": output, "store": store or "jsonl", "given": names, "inputs": inputs}
+        how["report"] = lambda found: _summary(sources, found, "json", None, inferred=inferred)
+    return how
+
+
+def _kinds(found: Found) -> list[str]:
+    """The kinds of rows of all sources, first come first."""
+    return list(dict.fromkeys(kind for one in found.each for kind in one.kinds))
+
+
+def _say(sources: Sequence[Source], found: Found, lines: Iterable[str], starts: Sequence[int]) -> None:
+    """Say of each source how many of its records hold no plan, and which cannot be read."""
+    if not any(one.without or one.figures.unread for one in found.each):
+        return
+    left = iter(zip(sources, found.each, starts, strict=True))
+    begins = next(left, None)
+    for number, line in enumerate(lines):
+        while begins is not None and number >= begins[2]:
+            source, sums, _ = begins
+            if sums.without:
+                note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan but free text")
+            begins = next(left, None)
+        if unread(line):
+            data = json.loads(line)
+            note(f"{data['where']}: {data['error']}")
+
+
+def _summary(sources: Sequence[Source], found: Found, form: str, only: str | None, *, inferred: bool) -> str:
     cells = [_cells(source) if only != "structure" else [] for source in sources]
-    summaries = [
-        summarise(_figures(rows), unread=sum(stats is None for _, stats in rows), inferred=inferred)
-        for rows in read
-    ]
+    summaries = [one.figures.summary(inferred=inferred) for one in found.each]
     if form == "json":
         return summaries_json(sources, summaries, cells)
     blocks: list[str] = []
-    for source, found in zip(sources, cells, strict=True):
+    for source, each in zip(sources, cells, strict=True):
         if source.dataset is not None and only != "structure":
-            blocks += paper_blocks(source, found, form)
+            blocks += paper_blocks(source, each, form)
     if only != "tables":
         blocks += summary_blocks(sources, summaries, form)
     return "\n\n".join(blocks)
@@ -177,7 +221,3 @@ def _cells(source: Source) -> list[Any]:
     from planner_eval.benchmarks.registry import benchmark
 
     return benchmark(source.dataset.benchmark).tables(source.samples)
-
-
-def _figures(rows: Sequence[tuple[Read, Stats | None]]) -> list[Stats]:
-    return [stats for _, stats in rows if stats is not None]

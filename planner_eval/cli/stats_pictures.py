@@ -11,16 +11,15 @@ from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
     from planner_eval.cli.drawing import Look
-    from planner_eval.drawing.graphs import Shapes, ToolGraph
+    from planner_eval.cli.stats_job import SourceSums
+    from planner_eval.drawing.graphs import ToolGraph
     from planner_eval.drawing.plots import Panel
     from planner_eval.drawing.scene import Scene
-    from planner_eval.plan.model import Plan
-    from planner_eval.plan.statistics import Stats
     from planner_eval.plan.summary import Summary
 
 
 class Pictures:
-    """Collects what is needed of every plan for the pictures asked for, and writes them at the end.
+    """Draws the pictures asked for, and writes them.
 
     Args:
         files: ``"plot"``, ``"shapes"``, ``"tool_graph"`` or ``"app_graph"`` → the file to write.
@@ -38,42 +37,37 @@ class Pictures:
             kind: of_suffix(file, PICTURES if kind == "plot" else DRAWN) or "svg"
             for kind, file in files.items()
         }
-        self.shapes: dict[str, Shapes] = {}
         self.graphs: dict[str, ToolGraph] = {}
-        if files.keys() - {"plot"}:
-            from planner_eval.drawing.graphs import Shapes, ToolGraph
 
-            self.shapes = {title: Shapes() for title in titles if "shapes" in files}
-            made = {"tool_graph": ToolGraph(), "app_graph": ToolGraph("app")}
-            self.graphs = {kind: empty for kind, empty in made.items() if kind in files}
+    def scenes(self, found: Sequence[SourceSums]) -> dict[str, Scene]:
+        """What is drawn of the plans.
 
-    def add(self, plan: Plan, title: str) -> None:
-        """Count one plan of a source."""
-        if self.shapes:
-            self.shapes[title].add(plan)
-        for graph in self.graphs.values():
-            graph.add(plan)
-
-    def scenes(self) -> dict[str, Scene]:
-        """What is drawn of the plans that were added.
+        Args:
+            found: What those of each source come to.
 
         Raises:
             InputError: there is nothing to draw: no plan names an app, or no plan has a call.
         """
-        if not self.shapes and not self.graphs:
+        if not self.files.keys() - {"plot"}:
             return {}
         from planner_eval.drawing.graphs import FEW, shapes_scene
 
+        self.graphs = dict(found[0].graphs)
+        for one in found[1:]:
+            for kind, graph in self.graphs.items():
+                graph.extend(one.graphs[kind])
         most = None if self.look.force else FEW
-        found = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
-        return {"shapes": shapes_scene(self.shapes), **found} if self.shapes else found
+        drawn = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
+        shapes = zip(self.titles, (one.shapes for one in found), strict=True)
+        every = {title: one for title, one in shapes if one is not None}
+        return {"shapes": shapes_scene(every), **drawn} if every else drawn
 
-    def write(self, scenes: Mapping[str, Scene], figures: Sequence[Sequence[Stats]]) -> None:
+    def write(self, scenes: Mapping[str, Scene], summaries: Sequence[Summary]) -> None:
         """Write the files.
 
         Args:
             scenes: What :meth:`scenes` gave.
-            figures: The figures of each source's plans.
+            summaries: The figures of each source's plans.
 
         Raises:
             RenderError: matplotlib or Graphviz is missing, or took too long.
@@ -81,10 +75,9 @@ class Pictures:
         for kind, file in self.files.items():
             if kind == "plot":
                 from planner_eval.drawing.plots import plot
-                from planner_eval.plan.summary import summarise
 
-                summaries = dict(zip(self.titles, map(summarise, figures), strict=True))
-                emit(plot(panels(summaries), format=self.forms[kind]), file)
+                titled = dict(zip(self.titles, summaries, strict=True))
+                emit(plot(panels(titled), format=self.forms[kind]), file)
             else:
                 from planner_eval.drawing import render
 

@@ -3,64 +3,80 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import table, table_pieces
+from planner_eval.cli.stats_job import NO_PLAN, UNREADABLE
+from planner_eval.cli.working import Again
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell
-    from planner_eval.datasets.sources import Read, Source
-    from planner_eval.plan.statistics import Stats
-    from planner_eval.plan.summary import Summary
-
-    Rows = Sequence[tuple[Read, Stats | None]]
+    from planner_eval.datasets.sources import Source
+    from planner_eval.plan.summary import Summary, Sums
 
 _LONG = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
 _COUNTS = ("argument_kinds", "patterns", "shapes", "scopes")
 LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
 
 
-def each_table(sources: Sequence[Source], rows_of: Sequence[Rows], form: str, *, inferred: bool) -> str:
+def each_table(
+    lines: Iterable[str], kinds: Sequence[str], form: str, *, several: bool, inferred: bool
+) -> Iterator[str]:
     """A row a plan; a single plan as a list of its figures.
 
     Args:
-        sources: What was read.
-        rows_of: The records of each source with their figures.
+        lines: The rows of a :class:`~planner_eval.cli.stats_job.StatsJob`, which can be gone through again.
+        kinds: The kinds of rows that there are, first come first.
         form: A format of :mod:`planner_eval.base.tables`.
+        several: Whether there are several sources, which rows name.
         inferred: Whether edges were inferred, and it is said how many.
     """
+    rows = Again(lambda: _rows(lines, form, inferred=inferred))
+    alone = list(islice(_rows(lines, "json", inferred=inferred), 2))
+    if len(alone) == 1 and form in ("text", "md") and alone[0]["error"] is None:
+        figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
+        listed = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in figures.items()]
+        return table_pieces(listed, form, width=100)
+    keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, several, inferred)))
+    return table_pieces(Again(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
 
-    def figures(stats: Stats) -> dict[str, Any]:
-        found = asdict(stats)
-        left_out = {"inferred"} if not inferred else set()
-        if stats.scope is None:
-            left_out.add("scope")
-        return {key: value for key, value in found.items() if key not in left_out}
 
-    rows: list[dict[str, Any]] = []
-    for source, found in zip(sources, rows_of, strict=True):
-        for read, stats in found:
-            row: dict[str, Any] = {"file": source.title} if len(sources) > 1 else {}
-            row["record"] = read.record
-            if stats is not None:
-                row |= {k: v for k, v in figures(stats).items() if form == "json" or k not in _LONG}
-                if form != "json":
-                    row["shape"] = stats.shape
-            row["error"] = read.error.split("\n")[0] if read.error else None
-            rows.append(row)
-    if len(rows) == 1 and form in ("text", "md") and rows[0]["error"] is None:
-        stats = rows_of[0][0][1]
-        assert stats is not None
-        rows = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in figures(stats).items()]
-        return table(rows, form, width=100)
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    return table([{key: row.get(key) for key in keys} for row in rows], form)
+def _rows(lines: Iterable[str], form: str, *, inferred: bool) -> Iterator[dict[str, Any]]:
+    """The rows of a table of plans."""
+    for line in lines:
+        data = json.loads(line)
+        if data["state"] == NO_PLAN:
+            continue
+        row: dict[str, Any] = {"file": data["file"]} if "file" in data else {}
+        row["record"] = data["number"] if data.get("id") is None else data["id"]
+        kind = UNREADABLE if "error" in data else "plain" if data.get("scope") is None else "scoped"
+        row |= {name: data[name] for name in _figure_keys(kind, form, inferred)}
+        row["error"] = data["error"].split("\n")[0] if "error" in data else None
+        yield row
+
+
+def _keys(kind: str, form: str, several: bool, inferred: bool) -> list[str]:
+    """The keys of a row of a kind."""
+    return [*["file"] * several, "record", *_figure_keys(kind, form, inferred), "error"]
+
+
+def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
+    """The figures that a row of a kind has."""
+    from planner_eval.plan.statistics import Stats
+
+    if kind == UNREADABLE:
+        return []
+    left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
+    left_out |= set(_LONG) if form != "json" else set()
+    names = [one.name for one in fields(Stats) if one.name not in left_out]
+    return names if form == "json" else [*names, "shape"]
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return " → ".join(value)
     if isinstance(value, dict):
         return ", ".join(f"{k} ×{n}" for k, n in value.items())
@@ -155,28 +171,27 @@ def _counts(
     ]
 
 
-def words_table(rows: Rows, form: str, *, summary: bool, inferred: bool) -> str:
+def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
     """What the words above mean, a sentence each.
 
     Args:
-        rows: The records of all sources with their figures.
+        sums: What the plans of all sources come to.
         form: ``"text"`` or ``"md"``.
         summary: Whether plans are summed up; else each has a row.
         inferred: Whether edges were inferred.
     """
-    from planner_eval.plan.summary import FIGURES, summarise
+    from planner_eval.plan.summary import FIGURES
     from planner_eval.plan.words import explained
 
-    figures = [stats for _, stats in rows if stats is not None]
-    found = summarise(figures)
+    found, rows = sums.summary(), sums.plans + sums.unread
     names = [name.replace("_", " ") for name in FIGURES]
     if summary:
-        names = ["total", "plans", *["unread"] * (len(figures) < len(rows)), *names]
-    elif len(rows) == 1:
+        names = ["total", "plans", *["unread"] * bool(sums.unread), *names]
+    elif rows == 1:
         names += ["critical path", "fan in", "fan out"]
     names += ["scope"] * (not summary and bool(found.scopes))
     names += ["inferred"] * inferred
-    listed = summary or len(rows) == 1
+    listed = summary or rows == 1
     kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
     words = explained(names, kinds, patterns, shapes=bool(found.shapes), scopes=found.scopes)
     return table([{"word": word, "meaning": said} for word, said in words.items()], form, width=200)

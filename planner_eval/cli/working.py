@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.cli.running import Running
@@ -11,6 +12,7 @@ from planner_eval.cli.terminal import counting
 
 if TYPE_CHECKING:
     from planner_eval.engine.job import Job, Pairs
+    from planner_eval.records.files import PlanFile
 
 
 class Done(NamedTuple):
@@ -47,7 +49,57 @@ def working(
     from planner_eval.engine.run import run
 
     with run(job, pairs, **kept, **running.options(what)) as made:
-        yield Done(made.sums, _Lines(made.rows))
+        packed = made.rows.endswith(".parquet")
+        yield Done(made.sums, Again(lambda: _of_columns(made.rows, job)) if packed else _Lines(made.rows))
+
+
+def _of_columns(rows: str, job: Any) -> Iterator[str]:
+    """The lines that were written as columns, without keys that were null."""
+    from planner_eval.engine.job import JSON
+    from planner_eval.engine.parquet import read_rows
+
+    texts = {name for name, kind in job.columns().items() if kind is JSON}
+    for row in read_rows(rows):
+        held = {name: value for name, value in row.items() if value is not None}
+        data = {name: json.loads(value) if name in texts else value for name, value in held.items()}
+        yield json.dumps(data, ensure_ascii=False)
+
+
+class PlansJob:
+    """A job over plans of which no run is kept."""
+
+    kind = ""
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+
+def plans_of(sources: Sequence[PlanFile], job: Job, running: Running) -> AbstractContextManager[Done]:
+    """Do a job over all plans of some files, as :func:`working`."""
+    from planner_eval.engine.alone import Alone
+    from planner_eval.engine.large import is_large
+
+    pairs = Alone([source.records for source in sources])
+    return working(job, pairs, running, large=is_large(*sources), what="plans")
+
+
+class Again:
+    """What can be gone through again, for it is made anew each time.
+
+    Args:
+        make: Makes it.
+
+    >>> twice = Again(lambda: iter("ab"))
+    >>> [*twice, *twice]
+    ['a', 'b', 'a', 'b']
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self.make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.make()
 
 
 class _Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,17 @@ class Source:
     def __len__(self) -> int:
         return len(self.file.records) if self.file is not None else len(self.samples)
 
+    @property
+    def records(self) -> Sequence[Record]:
+        """What is read, one a plan; those of a data set hold their sample."""
+        if self.file is not None:
+            return self.file.records
+        return [Record(self.name, at, sample.id, sample) for at, sample in enumerate(self.samples)]
+
+    def reader(self, dialect: str | None, *, infer: bool = False) -> Reader:
+        """How its records are read, see :meth:`read`."""
+        return Reader(dialect, infer, None if self.file is not None else self.name)
+
     def read(self, dialect: str | None, *, infer: bool = False) -> Iterator[Read]:
         """The plans, one a record; of a data set the gold plans.
 
@@ -72,28 +84,43 @@ class Source:
             dialect: The dialect of a file's plans; recognised when left out.
             infer: Add inferred edges.
         """
-        if self.file is not None:
-            for record in self.file.records:
-                name = record.id if record.id is not None else record.position + 1
-                try:
-                    yield Read(name, record.where, read_plan(record, dialect=dialect, infer=infer))
-                except ParseError as error:
-                    yield Read(name, record.where, error=str(error))
-            return
-        known = _known_tools() if infer else None
-        for sample in self.samples:
-            where = f"{self.name}, {sample.id}"
-            how = known.of(sample.tools) if known is not None else False
-            try:
-                yield Read(sample.id, where, gold_plan(sample, infer=how))
-            except ParseError as error:
-                yield Read(sample.id, where, error=str(error))
+        return map(self.reader(dialect, infer=infer).read, self.records)
 
 
-def _known_tools() -> Known:
-    from planner_eval.catalogs.signatures import Known
+@dataclass(frozen=True)
+class Reader:
+    """How the plans of a source are read.
 
-    return Known()
+    Args:
+        dialect: The dialect of a file's plans; recognised when left out.
+        infer: Add inferred edges.
+        dataset: The data set, whose records hold samples; None for a file.
+    """
+
+    dialect: str | None
+    infer: bool = False
+    dataset: str | None = None
+
+    def read(self, record: Record) -> Read:
+        """One record."""
+        name: str | int = record.id if record.id is not None else record.position + 1
+        where = record.where if self.dataset is None else f"{self.dataset}, {record.id}"
+        try:
+            if self.dataset is None:
+                return Read(name, where, read_plan(record, dialect=self.dialect, infer=self.infer))
+            if record.error is not None:  # its process ended, or held up
+                raise record.error
+            sample = record.source
+            how = self._known.of(sample.tools) if self.infer else False
+            return Read(name, where, gold_plan(sample, infer=how))
+        except ParseError as error:
+            return Read(name, where, error=str(error))
+
+    @cached_property
+    def _known(self) -> Known:
+        from planner_eval.catalogs.signatures import Known
+
+        return Known()
 
 
 def open_sources(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
@@ -69,6 +69,30 @@ class ToolGraph:
         if self.nodes == "tool":
             return (app, name)
         return (app, "") if app else None
+
+    def extend(self, other: ToolGraph) -> None:
+        """Add what another counted of the plans that come next."""
+        self.plans += other.plans
+        self.unnamed += other.unnamed
+        self.calls.update(other.calls)
+        self.references.update(other.references)
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {
+            "nodes": self.nodes,
+            "plans": self.plans,
+            "unnamed": self.unnamed,
+            "calls": [[*key, count] for key, count in self.calls.items()],
+            "references": [[*tail, *head, count] for (tail, head), count in self.references.items()],
+        }
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> ToolGraph:
+        """What :meth:`data` gave."""
+        calls = Counter({(app, name): count for app, name, count in data["calls"]})
+        references = Counter({((a, b), (c, d)): count for a, b, c, d, count in data["references"]})
+        return cls(data["nodes"], data["plans"], data["unnamed"], calls, references)
 
     def scene(self, *, most: int | None = FEW) -> Scene:
         """The graph as a scene: a box a tool with its calls, an arrow a pair with its references.
@@ -183,6 +207,20 @@ class Shapes:
         self.counts[key] += 1
         if key not in self.examples:
             self.examples[key] = producers(plan)
+
+    def extend(self, other: Shapes) -> None:
+        """Add what another counted of the plans that come next."""
+        self.counts.update(other.counts)
+        self.examples = {**other.examples, **self.examples}
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {"counts": self.counts, "examples": self.examples}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Shapes:
+        """What :meth:`data` gave."""
+        return cls(Counter(data["counts"]), dict(data["examples"]))
 
     def drawn(self, most: int, room: int) -> Frames:
         """The commonest shapes, each in a frame, and in words how many of how many they are.

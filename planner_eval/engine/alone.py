@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import overload
 
 from planner_eval.engine.job import Pair
+from planner_eval.engine.lazy import LazyPairs
 from planner_eval.records.files import Record
 
 
-class Alone(Sequence[Pair]):
+class Alone(LazyPairs):
     """The records of some files one after another, each without a partner; read when they are asked for.
 
     Args:
@@ -27,23 +26,11 @@ class Alone(Sequence[Pair]):
     def __init__(self, files: Sequence[Sequence[Record]], first: int = 0, end: int | None = None) -> None:
         self.files = files
         self.starts = [0, *accumulate(map(len, files))]
-        self.first, self.end = first, self.starts[-1] if end is None else end
+        super().__init__(first, self.starts[-1] if end is None else end)
 
-    def __len__(self) -> int:
-        return self.end - self.first
-
-    @overload
-    def __getitem__(self, at: int) -> Pair: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Pair]: ...
-    def __getitem__(self, at: int | slice) -> Pair | Sequence[Pair]:
-        wanted = range(self.first, self.end)[at]
-        if isinstance(wanted, int):
-            file = bisect_right(self.starts, wanted) - 1
-            return self.files[file][wanted - self.starts[file]], None
-        if wanted.step != 1:
-            return [self[each - self.first] for each in wanted]
-        return Alone(self.files, wanted.start, max(wanted.start, wanted.stop))
+    def of(self, first: int, end: int) -> Alone:
+        """Others of the same records."""
+        return Alone(self.files, first, end)
 
     def __iter__(self) -> Iterator[Pair]:
         for records, start in zip(self.files, self.starts, strict=False):

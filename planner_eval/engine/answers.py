@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 from planner_eval.benchmarks.answers import Answer, answers_of
 from planner_eval.benchmarks.apart import Scorer
@@ -20,6 +20,7 @@ from planner_eval.benchmarks.report import SampleScore
 from planner_eval.benchmarks.score import looks_like
 from planner_eval.datasets.sample import Sample
 from planner_eval.engine.job import Pair
+from planner_eval.engine.lazy import LazyPairs
 from planner_eval.records.files import Record
 from planner_eval.records.storing import is_lazy
 
@@ -27,7 +28,7 @@ LOST = 2**32 - 1
 """Stands for what was found out where nothing could be: the sample itself ends the program, or hangs."""
 
 
-class Asked(Sequence[Pair]):
+class Asked(LazyPairs):
     """Each sample with the record of its answer, then the records that answer none; read when asked for.
 
     A record beside a sample that is known by its id alone repeats an answer.
@@ -54,24 +55,10 @@ class Asked(Sequence[Pair]):
     ) -> None:
         self.records, self.samples, self.places = records, samples, places
         self.rest, self.repeated = rest, repeated
-        self.first, self.end = first, len(samples) + len(rest) if end is None else end
+        super().__init__(first, len(samples) + len(rest) if end is None else end)
 
-    def __len__(self) -> int:
-        return self.end - self.first
-
-    @overload
-    def __getitem__(self, at: int) -> Pair: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Pair]: ...
-    def __getitem__(self, at: int | slice) -> Pair | Sequence[Pair]:
-        wanted = range(self.first, self.end)[at]
-        if isinstance(wanted, int):
-            return next(iter(self._of(wanted, wanted + 1)))
-        if wanted.step != 1:
-            return [self[each - self.first] for each in wanted]
-        return self._of(wanted.start, max(wanted.start, wanted.stop))
-
-    def _of(self, first: int, end: int) -> Asked:
+    def of(self, first: int, end: int) -> Asked:
+        """Others of the same pairs."""
         return Asked(self.records, self.samples, self.places, self.rest, self.repeated, first, end)
 
     def __iter__(self) -> Iterator[Pair]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.writing import refusal, write
-from planner_eval.engine.rows import LEFT_OVER
+from planner_eval.base.writing import refusal
+from planner_eval.engine.rows import LEFT_OVER, unusable
+from planner_eval.engine.run_file import damaged, left_alone, read_run, write_run
 
 if TYPE_CHECKING:
     from planner_eval.engine.folder import Run
@@ -55,7 +54,7 @@ def claim(path: str, run: Run) -> Claim:
         if lock is not None:
             os.close(lock)
         if isinstance(error, OSError):
-            raise _unusable(path, error) from None
+            raise unusable(path, error) from None
         raise
 
 
@@ -65,38 +64,19 @@ def _begun(path: str, run: Run) -> int:
     Raises:
         InputError: The folder holds another run.
     """
-    name = os.path.join(path, "run.json")
-    known = _known(name)
+    known = read_run(path)
     if known is None:
-        write(name, json.dumps(run.data(), ensure_ascii=False, indent=1))
+        write_run(path, run.data())
         return run.part
     try:
         why, part = run.differs(known), int(known["part"])
     except (KeyError, TypeError, ValueError):
-        raise _unreadable(name) from None
+        raise damaged(path) from None
     if why:
         raise InputError(
             f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
         )
     return part
-
-
-def _known(name: str) -> Mapping[str, Any] | None:
-    """What a ``run.json`` says; None where it is not there."""
-    try:
-        with open(name, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        data = None
-    if not isinstance(data, dict):
-        raise _unreadable(name)
-    return data
-
-
-def _unreadable(name: str) -> InputError:
-    return InputError(f"{name} cannot be read, expected what a run wrote there; name another folder")
 
 
 def _refuse_other(path: str) -> None:
@@ -105,6 +85,8 @@ def _refuse_other(path: str) -> None:
     Raises:
         InputError: it holds something else.
     """
+    if problem := left_alone(path):
+        raise problem
     held = [
         name for name in (os.listdir(path) if os.path.isdir(path) else ()) if not name.endswith(LEFT_OVER)
     ]
@@ -132,7 +114,3 @@ def _lock(path: str) -> int | None:
         os.close(held)
         return None
     return held
-
-
-def _unusable(path: str, error: OSError) -> InputError:
-    return InputError(f"{error.filename or path} cannot be read or written: {error.strerror or error}")

@@ -5,23 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
+from planner_eval.base.temporary import Held, temporary_folder
 from planner_eval.base.writing import write
 from planner_eval.dialects.table import own
 from planner_eval.engine.claiming import claim
+from planner_eval.engine.differing import other_input, other_option
 from planner_eval.engine.job import Job, Part
 from planner_eval.engine.rows import LEFT_OVER, digest_of
+from planner_eval.engine.run_file import SCHEMA
 from planner_eval.engine.stores import STORES, Changed, whole_marks, write_all_rows
 from planner_eval.engine.work import holds, mark_file, read_mark, rows_file
 
-SCHEMA = "planeval.run/1"
 _CHUNK = 1 << 20
 
 
@@ -53,6 +53,7 @@ class Run(NamedTuple):
         part: How many pairs make a part, which decides nothing.
         notations: Those that are not shipped, by name, and a digest of each.
         store: In what all rows are kept in the end, see :data:`.stores.STORES`.
+        given: What was named as predictions, gold and so on, which decides nothing.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Run(NamedTuple):
     part: int
     notations: Mapping[str, str]
     store: str = "jsonl"
+    given: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -73,11 +75,12 @@ class Run(NamedTuple):
         deadline: float | None,
         part: int,
         store: str = "jsonl",
+        given: Sequence[str] = (),
     ) -> Run:
         """What is run, as it comes back from a file."""
         options = json.loads(json.dumps(job.options()))
         notations = {row.name: digest_of(repr(row).encode()) for row in own()}
-        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations, store)
+        return cls(job.kind, options, tuple(inputs), pairs, deadline, part, notations, store, tuple(given))
 
     def data(self) -> dict[str, Any]:
         """What ``run.json`` says."""
@@ -87,6 +90,7 @@ class Run(NamedTuple):
             "python": ".".join(map(str, sys.version_info[:3])),
             **self._asdict(),
             "inputs": [one._asdict() for one in self.inputs],
+            "given": list(self.given),
         }
 
     def differs(self, known: Mapping[str, Any]) -> str | None:
@@ -98,51 +102,15 @@ class Run(NamedTuple):
             if known.get(name) != ours[name]:
                 return f"it is {what} {known.get(name)}, not {ours[name]}"
         return (
-            _other_input(known.get("inputs"), self.inputs)
-            or _other_option(known.get("options"), self.options)
-            or _other_option(known.get("notations"), self.notations)
-            or _other_option(
+            other_input(known.get("inputs"), self.inputs)
+            or other_option(known.get("options"), self.options, self.kind)
+            or other_option(known.get("notations"), self.notations, "")
+            or other_option(
                 {name: known.get(name) for name in ("deadline", "pairs", "store")},
                 {"deadline": self.deadline, "pairs": self.pairs, "store": self.store},
+                self.kind,
             )
         )
-
-
-def _other_input(known: Any, ours: Sequence[Input]) -> str | None:
-    then = {(one["role"], number): one for number, one in enumerate(known or ())}
-    now = {(one.role, number): one for number, one in enumerate(ours)}
-    for place in [*then, *now]:
-        if place not in then or place not in now:
-            return f"it had {len(then):,} input files, now there are {len(now):,}"
-        was, one = then[place], now[place]
-        if (was["size"], was["digest"]) != (one.size, one.digest):
-            changed = "has changed since" if was["path"] == one.path else f"is not {was['path']}"
-            return f"the file {one.path} ({one.role}) {changed}"
-    return None
-
-
-def _other_option(known: Any, ours: Mapping[str, Any]) -> str | None:
-    known = known or {}
-    for name in [*known, *ours]:
-        if (was := known.get(name)) != (now := ours.get(name)):
-            return _difference(name, was, now)
-    return None
-
-
-def _difference(name: str, was: Any, now: Any) -> str:
-    """Where two values differ first, and how."""
-    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
-        at = next(key for key in was if was[key] != now[key])
-        return _difference(f"{name}.{at}", was[at], now[at])
-    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        place = next(n for n, one in enumerate(was) if one != now[n])
-        return _difference(f"{name}[{place}]", was[place], now[place])
-    return f"{name} was {_short(was)} and is {_short(now)}"
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) < 200 else f"{text[:200]} …"
 
 
 # ---------------------------------------------------------------- the folder
@@ -153,10 +121,10 @@ class RunFolder:
         path: The folder.
         run: What is run; `part` as the folder has it, where the run was begun before.
         lock: The open folder that keeps others away.
-        temporary: Whether the folder is removed in the end.
+        temporary: The folder, where it is removed in the end.
     """
 
-    def __init__(self, path: str, run: Run, lock: int | None, *, temporary: bool = False) -> None:
+    def __init__(self, path: str, run: Run, lock: int | None, *, temporary: Held | None = None) -> None:
         self.path, self.run, self.lock, self.temporary = path, run, lock, temporary
         self.parts = os.path.join(path, "parts")
         self.rows = os.path.join(path, STORES[run.store])
@@ -177,9 +145,9 @@ class RunFolder:
     @classmethod
     def throwaway(cls, run: Run) -> RunFolder:
         """A folder for a run that nobody shall go on with."""
-        path = tempfile.mkdtemp(prefix="planeval-")
-        os.mkdir(os.path.join(path, "parts"))
-        return cls(path, run, None, temporary=True)
+        held = temporary_folder()
+        os.mkdir(os.path.join(held.path, "parts"))
+        return cls(held.path, run, None, temporary=held)
 
     def unlock(self) -> None:
         """Let others work on it."""
@@ -190,8 +158,8 @@ class RunFolder:
     def close(self) -> None:
         """Let others work on it; what is temporary is removed."""
         self.unlock()
-        if self.temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+        if self.temporary is not None:
+            self.temporary.remove()
 
     # ------------------------------------------------------------ what is done
     def done(self, parts: Iterable[Part]) -> dict[int, int]:
@@ -248,7 +216,9 @@ class RunFolder:
         """Write the rows of all parts one after another, and remove the parts' own."""
         if not os.path.exists(self.rows):
             # Nobody goes on with what is temporary: both need not fit on the disk.
-            write_all_rows(self.run.store, job, self.rows, self.parts, parts, check, remove=self.temporary)
+            write_all_rows(
+                self.run.store, job, self.rows, self.parts, parts, check, remove=self.temporary is not None
+            )
         for name in os.listdir(self.parts):
             if name.endswith(".jsonl"):
                 os.unlink(os.path.join(self.parts, name))

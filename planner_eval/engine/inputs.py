@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
 
 from planner_eval.engine.folder import Input
 from planner_eval.engine.large import paths
@@ -28,6 +30,14 @@ def inputs_of(role: str, file: PlanFile) -> list[Input]:
             found.update(said.encode("utf-8", errors="backslashreplace"))
         return [Input(role, file.name, len(file.records), found.hexdigest())]
     return [input_of(role, name) for name in names]
+
+
+def data_input(role: str, name: str, samples: Sequence[Any]) -> Input:
+    """What was read of a published data set as what a run reads."""
+    found = blake2b(digest_size=32)
+    for one in samples:
+        found.update(repr(one).encode("utf-8", errors="backslashreplace"))
+    return Input(role, name, len(samples), found.hexdigest())
 
 
 def input_of(role: str, name: str) -> Input:

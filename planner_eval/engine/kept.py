@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.engine.folder import SCHEMA
+from planner_eval.engine.rows import unusable
+from planner_eval.engine.run_file import SCHEMA, damaged, left_alone, read_run, run_file
 from planner_eval.engine.stores import STORES, Changed, whole_marks
 from planner_eval.engine.work import cut
 
@@ -60,7 +61,7 @@ class Kept(NamedTuple):
             said = "the run is not done: the command that began it goes on with it"
             raise InputError(f"{self.path}: {said}") from None
         except OSError as error:
-            raise InputError(f"{self.rows} cannot be read: {error.strerror or error}") from None
+            raise unusable(self.rows, error) from None
         return whole
 
 
@@ -93,12 +94,12 @@ def kept(path: str, kind: str) -> Kept:
     Raises:
         InputError: there is no such run.
     """
-    name = os.path.join(path, "run.json")
+    data = read_run(path)
+    if data is None:
+        raise left_alone(path) or InputError(f"{run_file(path)} cannot be read: No such file or directory")
     try:
-        with open(name, encoding="utf-8") as stream:
-            data = json.load(stream)
         if data["schema"] != SCHEMA:
-            raise InputError(f"{name} is of the form {data['schema']!r}, expected {SCHEMA!r}")
+            raise InputError(f"{run_file(path)} is of the form {data['schema']!r}, expected {SCHEMA!r}")
         if data["kind"] != kind:
             raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}")
         inputs = tuple(data["inputs"])
@@ -106,7 +107,5 @@ def kept(path: str, kind: str) -> Kept:
         if store not in STORES:
             raise ValueError(store)
         return Kept(path, data["version"], data["options"], inputs, pairs, part, store)
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{name} cannot be read, expected what a run wrote there") from None
+        raise damaged(path) from None

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import seconds
 from planner_eval.engine.here import Tell, in_turn
 from planner_eval.engine.job import Part
 from planner_eval.engine.work import Broken
@@ -242,7 +243,7 @@ class _Crew:
         elif late is None:
             self._blame(pair, 1, "parse.crash", f"ended the process each time: {_status(status)}")
         else:
-            self._blame(pair, 2, "parse.deadline", f"took longer than {self.deadline:g} seconds")
+            self._blame(pair, 2, "parse.deadline", f"took longer than {seconds(self.deadline)}")
 
     def _blame(self, pair: int, strikes: int, code: str, what: str) -> None:
         """Leave out a pair at two strikes, and its gold plan at four.
@@ -258,7 +259,7 @@ class _Crew:
         if self.strikes[pair] >= 4 and known is not None:
             self.broken[pair] = known._replace(both=True)
         elif self.strikes[pair] >= 2 and known is None:
-            self.broken[pair] = Broken(code, f"reading and comparing it {what}")
+            self.broken[pair] = Broken(code, f"working on it {what}")
 
 
 def _nameless() -> BinaryIO:

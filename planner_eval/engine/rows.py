@@ -89,6 +89,15 @@ def unwritable(name: str, error: OSError) -> InputError:
     return InputError(f"{name} cannot be written: {error.strerror or error}")
 
 
+def unusable(path: str, error: OSError) -> InputError:
+    """What is said of a run's folder in which a file, or another folder, cannot be read or written."""
+    name = error.filename or path
+    if isinstance(error, IsADirectoryError):
+        said = "is a folder in the place of a file of the run: remove it, and give the run's command again"
+        return InputError(f"{name} {said}")
+    return InputError(f"{name} cannot be read or written: {error.strerror or error}")
+
+
 def digest_of(data: bytes) -> str:
     """A digest of some bytes, as the engine's files give it."""
     return blake2b(data, digest_size=16).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from planner_eval.dialects import table
 from planner_eval.engine.folder import Input, Run, RunFolder
 from planner_eval.engine.job import Job, Pairs
 from planner_eval.engine.local import cores, spread
+from planner_eval.engine.rows import unusable
 from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
 from planner_eval.engine.stores import refuse_store
 from planner_eval.engine.work import cut
@@ -72,6 +74,7 @@ def run(  # noqa: PLR0913
     deadline: float | None = DEADLINE,
     part: int | None = None,
     store: str = "jsonl",
+    given: Sequence[str] = (),
     engine: OnRay | None = None,
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
@@ -92,6 +95,7 @@ def run(  # noqa: PLR0913
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part; a folder that is there keeps its own.
         store: In what a folder keeps all rows, one of :data:`.stores.STORES`.
+        given: What the user named as predictions, gold and so on, so that it is told alike again.
         engine: Where it is done, when not by processes of this machine.
         progress: Told what is done.
         report: Makes the text of the folder's ``report.json`` from the sums; the sums' data when left out.
@@ -106,9 +110,12 @@ def run(  # noqa: PLR0913
     refuse_store(store, job)
     count = len(pairs)
     part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
-    said = Run.of(job, inputs, count, deadline, part, store)
+    said = Run.of(job, inputs, count, deadline, part, store, given)
     with Stopping() as stopping:
-        home = RunFolder.throwaway(said) if folder is None else RunFolder.open(folder, said)
+        try:
+            home = RunFolder.throwaway(said) if folder is None else RunFolder.open(folder, said)
+        except OSError as error:
+            raise unusable(folder or tempfile.gettempdir(), error) from None
         doing = _Doing(job, pairs, home, stopping, progress)
         try:
             doing.parts(engine or spread, jobs, unchanged)
@@ -116,6 +123,9 @@ def run(  # noqa: PLR0913
         except Stop:
             home.close()
             raise Interrupted(doing.done, count, folder) from None
+        except OSError as error:
+            home.close()
+            raise unusable(home.path, error) from None
         except BaseException:
             home.close()
             raise

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
 from planner_eval.engine.job import Job, Pair, Pairs, Part
-from planner_eval.engine.rows import Rows, digest_of, placing, unwritable, write_all
+from planner_eval.engine.rows import Rows, digest_of, placing, unusable, unwritable, write_all
 from planner_eval.records.files import Record
 
 Watch = Callable[[int], None]
@@ -154,7 +154,7 @@ def read_mark(folder: str, part: Part) -> Mark | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+        raise unusable(name, error) from None
     except (ValueError, TypeError):
         return None
     whole = mark.check == digest_of(sums) and (mark.first, mark.end) == (part.first, part.end)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.text import seconds
 from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
 from planner_eval.execution.trace import Failure
 
@@ -207,7 +208,7 @@ def _why(status: int, limits: Limits) -> Failure | None:
     if status == ENDED:
         return None
     if status == TIMED_OUT:
-        return Failure("timeout", f"stopped after {limits.seconds:g} seconds")
+        return Failure("timeout", f"stopped after {seconds(limits.seconds)}")
     if status == TOO_MUCH_OUTPUT:
         return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
     if status == DISK_FULL:

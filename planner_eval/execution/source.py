@@ -220,6 +220,20 @@ def _importable(path: str, folder: Path) -> str:
     return path if real == path and os.path.isfile(os.path.join(path, "__init__.py")) else ""
 
 
+def own_files(source: ToolSource) -> list[str]:
+    """The files that tools of a user's own are made of, as far as workers may read them."""
+    shared, found = set(_reads()), []
+    for place in source.read:
+        if place in shared:
+            continue
+        if os.path.isfile(place):
+            found.append(place)
+        for folder, folders, names in os.walk(place):
+            folders[:] = sorted(one for one in folders if one != "__pycache__")
+            found += [os.path.join(folder, one) for one in sorted(names) if one.endswith((".py", ".json"))]
+    return found
+
+
 def _file(name: str, path: Path, attribute: str) -> ToolSource:
     if not path.is_file():
         raise ExecutionError(f"{path}: no such file")

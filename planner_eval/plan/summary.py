@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import mean, median
+from itertools import accumulate
+from typing import Any
 
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS
@@ -18,6 +19,9 @@ FIGURES = (
 
 INFERRED = "inferred"
 """One more of them, where edges were inferred."""
+
+_EVERY = (*FIGURES, INFERRED)
+_COUNTED = ("patterns", "argument_kinds", "shapes", "scopes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,75 @@ class Summary:
         return self.figures[(*FIGURES, INFERRED).index(name)]
 
 
+class Sums:
+    """What the figures of many plans come to; sums of parts, put together, are those of the whole, exactly.
+
+    Args:
+        data: What :meth:`data` gave.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        known: Mapping[str, Any] = data or {}
+        self.plans: int = known.get("plans", 0)
+        self.unread: int = known.get("unread", 0)
+        spread = known.get("figures") or [()] * len(_EVERY)
+        self.figures = [Counter[int](dict(each)) for each in spread]
+        self.fan_in = Counter[int](dict(known.get("fan_in", ())))
+        self.fan_out = Counter[int](dict(known.get("fan_out", ())))
+        self.counts = {name: Counter[str](known.get(name)) for name in _COUNTED}
+
+    def add(self, found: Stats) -> None:
+        """Add the figures of a plan."""
+        self.plans += 1
+        for name, counts in zip(_EVERY, self.figures, strict=True):
+            counts[getattr(found, name)] += 1
+        self.fan_in.update(found.fan_in)
+        self.fan_out.update(found.fan_out)
+        self.counts["patterns"].update(found.patterns)
+        self.counts["argument_kinds"].update(found.argument_kinds)
+        self.counts["shapes"][found.shape] += 1
+        if found.scope is not None:
+            self.counts["scopes"][found.scope] += 1
+
+    def extend(self, other: Sums) -> None:
+        """Add the sums over other plans."""
+        self.plans += other.plans
+        self.unread += other.unread
+        for ours, theirs in zip(self.figures, other.figures, strict=True):
+            ours.update(theirs)
+        self.fan_in.update(other.fan_in)
+        self.fan_out.update(other.fan_out)
+        for name, counts in self.counts.items():
+            counts.update(other.counts[name])
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {
+            "plans": self.plans,
+            "unread": self.unread,
+            "figures": [list(counts.items()) for counts in self.figures],
+            "fan_in": list(self.fan_in.items()),
+            "fan_out": list(self.fan_out.items()),
+            **self.counts,
+        }
+
+    def summary(self, *, inferred: bool = False) -> Summary:
+        """The figures, as :func:`summarise` gives them."""
+        names = _EVERY if inferred else FIGURES
+        kinds = self.counts["argument_kinds"]
+        return Summary(
+            self.plans,
+            self.unread,
+            tuple(_figure(name, counts) for name, counts in zip(names, self.figures, strict=False)),
+            dict(sorted(self.fan_in.items())),
+            dict(sorted(self.fan_out.items())),
+            {kind: kinds[kind] for kind in KINDS if kinds[kind]},
+            _ranked(self.counts["patterns"]),
+            _ranked(self.counts["shapes"]),
+            _ranked(self.counts["scopes"]),
+        )
+
+
 def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False) -> Summary:
     r"""Sum up the figures of many plans.
 
@@ -86,37 +159,27 @@ def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False
     >>> s.figures[0].total, s.figures[0].mean, s.shapes
     (3, 1.5, {'(())': 1, '()': 1})
     """
-    rows = list(stats)
-    patterns: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    ins: Counter[int] = Counter()
-    outs: Counter[int] = Counter()
-    for row in rows:
-        patterns.update(row.patterns)
-        kinds.update(row.argument_kinds)
-        ins.update(row.fan_in)
-        outs.update(row.fan_out)
-    shapes = Counter(row.shape for row in rows)
-    scopes = Counter(row.scope for row in rows if row.scope is not None)
-    names = (*FIGURES, INFERRED) if inferred else FIGURES
-    return Summary(
-        len(rows),
-        unread,
-        tuple(_figure(name, [getattr(row, name) for row in rows]) for name in names),
-        dict(sorted(ins.items())),
-        dict(sorted(outs.items())),
-        {kind: kinds[kind] for kind in KINDS if kinds[kind]},
-        _ranked(patterns),
-        _ranked(shapes),
-        _ranked(scopes),
-    )
+    sums = Sums()
+    for row in stats:
+        sums.add(row)
+    sums.unread = unread
+    return sums.summary(inferred=inferred)
 
 
-def _figure(name: str, values: list[int]) -> Distribution:
-    spread = dict(sorted(Counter(values).items()))
-    if not values:
+def _figure(name: str, counts: Counter[int]) -> Distribution:
+    spread = dict(sorted(counts.items()))
+    plans, total = counts.total(), sum(value * count for value, count in spread.items())
+    if not plans:
         return Distribution(name, 0, None, None, None, spread)
-    return Distribution(name, sum(values), mean(values), median(values), max(values), spread)
+    mean = total / plans if total % plans else total // plans
+    low, high = _place(spread, (plans - 1) // 2), _place(spread, plans // 2)
+    median = low if plans % 2 else (low + high) / 2
+    return Distribution(name, total, mean, median, max(spread), spread)
+
+
+def _place(spread: Mapping[int, int], place: int) -> int:
+    """The value that stands at a place, counted from 0, when all are in order."""
+    return next(value for value, end in zip(spread, accumulate(spread.values()), strict=True) if place < end)
 
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:

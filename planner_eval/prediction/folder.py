@@ -19,6 +19,7 @@ from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
 from planner_eval.llm.replies import Prices
+from planner_eval.engine.run_file import write_run
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.run import Job, Rows, write_rows
 
@@ -76,7 +77,7 @@ def finish(
         os.path.join(folder, "report.json"),
         json.dumps(sums(found, rates).data(), ensure_ascii=False, indent=1),
     )
-    write(os.path.join(folder, "run.json"), json.dumps(run.data(), ensure_ascii=False, indent=1))
+    write_run(folder, run.data())
     return found
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.temporary import Held, temporary_folder
 
 BATCH = 256
 """Records that are looked up at once."""
@@ -48,10 +47,12 @@ class Folder:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        self.path = path or tempfile.mkdtemp(prefix="planeval-")
         if path is None:
-            weakref.finalize(self, _remove, self.path, os.getpid())
+            held = temporary_folder()
+            self.path = held.path
+            weakref.finalize(self, _remove, held, os.getpid())
         else:
+            self.path = path
             os.makedirs(path, exist_ok=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -65,9 +66,9 @@ def _known(path: str) -> Folder:
     return found
 
 
-def _remove(path: str, owner: int) -> None:
+def _remove(held: Held, owner: int) -> None:
     if os.getpid() == owner:
-        shutil.rmtree(path, ignore_errors=True)
+        held.remove()
 
 
 def writing(path: str) -> sqlite3.Connection:

@@ -80,6 +80,7 @@ def run_benchmark(
         pairs,
         folder=folder,
         inputs=[*inputs_of("pred", file), *_gold_inputs(bench, gold, source.cache)],
+        given=(pred, gold),
         jobs=jobs or None,
         unchanged=unchanged(file),
         report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),

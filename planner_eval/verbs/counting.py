@@ -8,7 +8,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.plan.model import Plan
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.statistics import stats as stats_of
-from planner_eval.plan.summary import summarise
+from planner_eval.plan.summary import Sums
 from planner_eval.records.files import Record
 from planner_eval.records.plans import read_plan
 from planner_eval.verbs.reading import Source, inferring, is_many, parse, read
@@ -51,8 +51,13 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
     file = inferring(read(plan)) if infer else read(plan)
     if not file.many:
         return stats_of(read_plan(file.records[0]))
-    found = [one for record in file.records if (one := _stats(record)) is not None]
-    return summarise(found, unread=len(file.records) - len(found), inferred=infer)
+    sums = Sums()
+    for record in file.records:
+        if (found := _stats(record)) is None:
+            sums.unread += 1
+        else:
+            sums.add(found)
+    return sums.summary(inferred=infer)
 
 
 def _stats(record: Record) -> Stats | None:

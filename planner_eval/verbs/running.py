@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -158,7 +159,7 @@ def execute(
     held = nullcontext(box) if box is tools else box
     if not many:
         read = [Ran(Record("plan", 0, None, None), parse(plan, dialect=dialect))]
-        return next(_run(read, held, wanted, recorder)).trace
+        return next(_run(iter(read), held, wanted, recorder)).trace
     return _run(_read(plan.records if isinstance(plan, PlanFile) else plan, dialect), held, wanted, recorder)
 
 
@@ -166,28 +167,32 @@ def _is_records(source: Source) -> bool:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
 
 
-def _read(records: Iterable[Record], dialect: str | None) -> list[Ran]:
-    found = []
+def _read(records: Iterable[Record], dialect: str | None) -> Iterator[Ran]:
     for record in records:
         try:
-            found.append(Ran(record, read_plan(record, dialect=dialect)))
+            yield Ran(record, read_plan(record, dialect=dialect))
         except ParseError as error:
-            found.append(Ran(record, error=str(error)))
-    return found
+            yield Ran(record, error=str(error))
 
 
 def _run(
-    read: list[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
+    read: Iterator[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
-    with held as box:
-        traces = execute_many((one.plan for one in read if one.plan is not None), box, options=options)
+    ahead: deque[Ran] = deque()  # read, and sent to the workers
+
+    def plans() -> Iterator[Plan]:
         for one in read:
-            if one.plan is None:
-                yield one
-                continue
-            trace = next(traces)
+            ahead.append(one)
+            if one.plan is not None:
+                yield one.plan
+
+    with held as box:
+        for trace in execute_many(plans(), box, options=options):
+            while ahead[0].plan is None:
+                yield ahead.popleft()
             recorder.add(trace)
-            yield one._replace(trace=trace)
+            yield ahead.popleft()._replace(trace=trace)
+        yield from ahead
 
 
 class _Recorder:

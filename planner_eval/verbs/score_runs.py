@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.engine.differing import worded
 from planner_eval.engine.inputs import inputs_of
 from planner_eval.engine.kept import Kept, kept
 from planner_eval.engine.large import unchanged
@@ -63,6 +64,7 @@ def run_score(
         paired.pairs,
         folder=None if folder is None else os.fspath(folder),
         inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
+        given=(paired.pred.name, paired.gold.name),
         jobs=jobs or None,
         deadline=deadline,
         part=part,
@@ -180,9 +182,5 @@ def _refuse_unlike(first: _Score, other: _Score) -> None:
     ours, theirs = ({**each.run.options, "about": None} for each in (first, other))
     for name in dict.fromkeys([*ours, *theirs]):
         if (one := ours.get(name)) != (another := theirs.get(name)):
-            values = "" if isinstance(one, list) else f", {one!r} and {another!r}"
-            raise InputError(f"{said}: they were not scored alike, {_CALLED.get(name, name)}{values}")
-
-
-_CALLED = {"keys": "by", "compared": "policy", "by": "pair"}
-"""What options of a job are called on the command line."""
+            values = "{} is {} and {}".format(*worded(name, one, another, "score"))
+            raise InputError(f"{said}: they were not scored alike, {values}")

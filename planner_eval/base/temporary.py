@@ -1,0 +1,106 @@
+"""Folders for as long as a process lives; what killed processes left of theirs is removed by the next one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from typing import Any, NamedTuple
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # not on every platform
+    fcntl = None
+
+_LOCK = "lock"
+_NAME = re.compile(r"planeval-tmp-\w{8}")
+_BEFORE = ".planeval-new-"
+"""How a folder is called until it is locked: nobody takes it for one that was left."""
+
+
+class Held(NamedTuple):
+    """A folder of ours.
+
+    Args:
+        path: Where it lies.
+        lock: A file that is open, and locked, as long as it is used; None where files cannot be locked.
+    """
+
+    path: str
+    lock: int | None
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self.lock is not None:
+            os.close(self.lock)
+
+
+def temporary_folder() -> Held:
+    """A new folder among the temporary ones, of this process.
+
+    Folders of that kind, of this user and this machine, that no process holds any more are removed first.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    home = tempfile.gettempdir()
+    _sweep(home)
+    made = tempfile.mkdtemp(prefix=_BEFORE, dir=home)
+    try:
+        lock = _locked(os.path.join(made, _LOCK), new=True)
+        path = os.path.join(home, f"planeval-tmp-{made[-8:]}")
+        os.rename(made, path)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return Held(path, lock)
+
+
+def _sweep(home: str) -> None:
+    """Remove the folders that nobody holds any more."""
+    if fcntl is None:
+        return
+    try:
+        found = [one.path for one in os.scandir(home) if _NAME.fullmatch(one.name) and _is_ours(one)]
+    except OSError:
+        return
+    for path in found:
+        lock = _locked(os.path.join(path, _LOCK))
+        if lock is not None:
+            Held(path, lock).remove()
+
+
+def _is_ours(found: os.DirEntry[str]) -> bool:
+    try:
+        own = found.stat(follow_symlinks=False).st_uid == os.geteuid()
+    except OSError:
+        return False
+    return own and found.is_dir(follow_symlinks=False)
+
+
+def _locked(name: str, *, new: bool = False) -> int | None:
+    """A file that nobody else holds, open and locked; None where that cannot be.
+
+    It names its machine: on a disk that several share, locks of another one may not be seen.
+    """
+    if fcntl is None:
+        return None
+    here = os.uname().nodename.encode()
+    try:
+        held = os.open(name, os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if new else 0), 0o600)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if new:
+            os.write(held, here)
+            return held
+        if os.read(held, len(here) + 1) == here:
+            return held
+    except OSError:
+        pass
+    os.close(held)
+    return None

@@ -1,0 +1,299 @@
+"""Plans run with tools as a job: a row a plan, and how they ended."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import planner_eval as pe
+from planner_eval.base.tables import json_array, table_pieces
+from planner_eval.base.text import counted, one_line
+from planner_eval.cli.working import Again, joined
+
+if TYPE_CHECKING:
+    from planner_eval.engine.job import Pair
+    from planner_eval.execution import Options, ToolSource, Trace
+    from planner_eval.records.files import Record
+    from planner_eval.verbs.running import Ran
+
+KEPT = "rows"
+"""The form of a run's own rows."""
+
+
+class Runs:
+    """How plans ended.
+
+    Args:
+        data: What :meth:`data` gave.
+
+    ``printed`` says whether a tool printed something, ``stated`` whether nothing is to be said of a state,
+    ``interrupted`` whether these are not all.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        known: Mapping[str, Any] = data or {}
+        self.plans = Counter[str](known.get("plans"))
+        self.calls = Counter[str](known.get("calls"))
+        self.problems = Counter[str](known.get("problems"))
+        self.printed: bool = known.get("printed", False)
+        self.stated: bool = known.get("stated", False)
+        self.interrupted: bool = False
+
+    def add(self, trace: Trace | None) -> None:
+        """Add a plan that was run, or that cannot be read."""
+        if trace is None:
+            self.plans["unreadable"] += 1
+            self.stated = True
+            return
+        self.plans["ok" if trace.ok else "failed"] += 1
+        self.calls.update(call.status for call in trace.calls)
+        self.problems.update(call.error.kind for call in trace.failed if call.error is not None)
+        self.printed = self.printed or any(call.printed for call in trace.calls)
+        self.stated = self.stated or bool(trace.ended) or trace.state is not None
+
+    def extend(self, other: Runs) -> None:
+        """Add those that come next."""
+        self.plans.update(other.plans)
+        self.calls.update(other.calls)
+        self.problems.update(other.problems)
+        self.printed = self.printed or other.printed
+        self.stated = self.stated or other.stated
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {name: each for name, each in vars(self).items() if name != "interrupted"}
+
+    @property
+    def ran(self) -> int:
+        """How many plans were run."""
+        return self.plans["ok"] + self.plans["failed"]
+
+    @property
+    def code(self) -> int:
+        """The command's exit code."""
+        return 3 if not self.ran else int(self.plans["ok"] < self.plans.total())
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What a run's folder says of all plans."""
+        return {
+            "plans": self.plans.total(),
+            **{state: self.plans[state] for state in ("ok", "failed", "unreadable")},
+            "calls": {state: self.calls[state] for state in ("ok", "failed", "skipped")},
+            "problems": dict(sorted(self.problems.items(), key=lambda item: (-item[1], item[0]))),
+        }
+
+    @property
+    def said(self) -> str:
+        """The same in one line.
+
+        >>> runs = Runs({"plans": {"ok": 2, "unreadable": 1}, "calls": {"ok": 5}})
+        >>> runs.said
+        '3 plans: 2 ok, 0 failed, 1 unreadable; 5 calls: 5 ok, 0 failed, 0 skipped'
+        """
+        plans, calls = self.report, self.report["calls"]
+        ends = ", ".join(f"{plans[state]:,} {state}" for state in ("ok", "failed", "unreadable"))
+        each = ", ".join(f"{count:,} {state}" for state, count in calls.items())
+        return f"{counted(plans['plans'], 'plan')}: {ends}; {counted(sum(calls.values()), 'call')}: {each}"
+
+
+class Asked(NamedTuple):
+    """How plans are run.
+
+    Args:
+        tools: The tools.
+        isolation: Where they run; None for where they want to.
+        timeout: Seconds for a plan.
+        options: How calls are made.
+        allow_read: What tools may read.
+        dialect: The notation of the plans; recognised when left out.
+    """
+
+    tools: ToolSource
+    isolation: str | None
+    timeout: float
+    options: Options
+    allow_read: tuple[str, ...]
+    dialect: str | None
+
+
+class ExecuteJob(NamedTuple):
+    """How plans are run, and told.
+
+    Args:
+        how: How they are run.
+        form: How they are told: a format, or :data:`KEPT`.
+        trace: Tell each call.
+        said: All that decides what the rows are, as JSON data.
+    """
+
+    how: Asked
+    form: str
+    trace: bool
+    said: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """What the run is called."""
+        return "execute"
+
+    def options(self) -> dict[str, Any]:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.said}
+
+    def columns(self) -> dict[str, Any]:
+        """The types of a row's keys, see :func:`planner_eval.engine.parquet.write_rows`."""
+        from planner_eval.engine.job import JSON
+
+        texts = dict.fromkeys(("calls", "ended", "answer", "state", "layers"), JSON)
+        return {
+            "record": str,
+            "ok": bool,
+            "isolation": str,
+            "seconds": float,
+            **texts,
+            "error": str,
+            "where": str,
+        }
+
+    def fold(self, data: Any = None) -> Runs:
+        """Sums over no plans, or those that were kept as data."""
+        return Runs(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Runs) -> Iterator[str]:
+        """A line a plan, which is run when the one before is done: only so it is known which one hangs.
+
+        Args:
+            pairs: The records.
+            fold: The sums.
+        """
+        from planner_eval.execution import Limits, Sandbox
+
+        how = self.how
+        limits = Limits(seconds=how.timeout, read=how.allow_read)
+        threads = how.options.concurrency > 1
+        with Sandbox(how.tools, level=how.isolation, limits=limits, threads=threads, jobs=1) as box:
+            for record, _ in pairs:
+                assert record is not None
+                yield self.line(
+                    next(pe.execute([record], box, options=how.options, dialect=how.dialect)), fold
+                )
+
+    def line(self, one: Ran, fold: Runs) -> str:
+        """What is told of a plan, as a line of JSON; adds it to the sums."""
+        fold.add(one.trace)
+        data = (one.record, one.trace, one.error)
+        if self.form == KEPT:
+            where = {} if one.error is None else {"where": one.record.where}
+            return json.dumps({**_data(*data), **where}, ensure_ascii=False, allow_nan=False)
+        said = None if one.error is None else f"{one.record.where}: {one.error}"
+        if self.form in ("json", "jsonl"):
+            indent = 1 if self.form == "json" else None
+            text = json.dumps(_data(*data), ensure_ascii=False, indent=indent, allow_nan=False)
+            return json.dumps([said, text])
+        rows = _calls(*data) if self.trace else _finals(*data)
+        state = one.trace.state if one.trace is not None and self.form == "text" else None
+        return json.dumps([said, rows, None if state is None else f"state: {_shown(state, 1000)}"])
+
+
+def unread(lines: Iterable[str], form: str) -> Iterator[str]:
+    """What is said of the plans that could not be read."""
+    for line in lines:
+        data = json.loads(line)
+        if form != KEPT:
+            if data[0] is not None:
+                yield data[0]
+        elif "where" in data:
+            yield f"{data['where']}: {data['error']}"
+
+
+def told(lines: Iterable[str], runs: Runs, form: str, *, many: bool, trace: bool) -> Iterator[str]:
+    """All plans in one form, in pieces, without a last line end.
+
+    Args:
+        lines: The lines of an :class:`ExecuteJob`, which can be gone through again.
+        runs: The sums over them.
+        form: How they are told.
+        many: Whether the input may hold several plans.
+        trace: Tell each call.
+    """
+    if form in ("json", "jsonl"):
+        texts = (text for _, text in map(json.loads, lines))
+        return json_array(texts) if form == "json" and many else joined(texts)
+    left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
+    rows = Again(lambda: (_kept(row, left_out) for line in lines for row in json.loads(line)[1]))
+    states = (f"\n{state}" for *_, state in map(json.loads, lines) if state is not None)
+    return chain(table_pieces(rows, form), states)
+
+
+def _kept(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
+    """A row without some columns; "" of what was printed is nothing."""
+    found = {key: item for key, item in row.items() if key not in left_out}
+    return {**found, "printed": found["printed"] or None} if "printed" in found else found
+
+
+# ---------------------------------------------------------------- one plan
+def _name(record: Record) -> str:
+    return record.id if record.id is not None else str(record.position + 1)
+
+
+def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
+    head = {"record": _name(record)}
+    return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
+
+
+def _calls(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+    """A row a call, in full."""
+    if trace is None:
+        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
+    return [
+        _row(
+            record,
+            call.id,
+            call.tool,
+            call.status,
+            _shown(call.value) if call.error is None else str(call.error),
+            arguments=", ".join(f"{name}={_shown(value, 30)}" for name, value in call.arguments or ()),
+            ms=round(1000 * call.seconds, 3),
+            printed=one_line(call.printed.rstrip("\n"), 100),
+        )
+        for call in trace.calls
+    ] + _ending(record, trace, arguments="–", ms=None)
+
+
+def _finals(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+    """What a plan came to: its answer or the value of its last call, and each call that failed."""
+    if trace is None:
+        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
+    rows = [_row(record, call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
+    if trace.answer is not None:
+        rows += [_row(record, name, "(answer)", "ok", _shown(value)) for name, value in trace.answer]
+    elif trace.calls and trace.calls[-1].status == "ok":
+        last = trace.calls[-1]
+        rows.append(_row(record, last.id, last.tool, last.status, _shown(last.value)))
+    return rows + _ending(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
+
+
+def _ending(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
+    """Why a run was cut short where no call of it says so."""
+    told = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
+    return [] if told else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
+
+
+def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
+    head = {"record": _name(record), "call": call, "tool": tool}
+    given = {"arguments": more["arguments"]} if "arguments" in more else {}
+    time = {"ms": more["ms"]} if "ms" in more else {}
+    said = {"printed": more.get("printed", "")}
+    return {**head, **given, "status": status, "value": value, **time, **said}
+
+
+def _shown(value: Any, width: int = 60) -> str:
+    from planner_eval.execution.wire import Opaque, bounded_text
+
+    return one_line(
+        f"<{value.type}> {value.text}" if isinstance(value, Opaque) else bounded_text(value, 4 * width), width
+    )

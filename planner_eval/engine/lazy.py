@@ -1,0 +1,39 @@
+"""Pairs that are made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from planner_eval.engine.job import Pair
+
+
+class LazyPairs(Sequence[Pair]):
+    """Neighbouring pairs out of some; whoever inherits says how others are had, and goes through them.
+
+    Args:
+        first: The first of them, counted from 0.
+        end: The one after the last.
+    """
+
+    def __init__(self, first: int, end: int) -> None:
+        self.first, self.end = first, end
+
+    def of(self, first: int, end: int) -> Sequence[Pair]:
+        """Others of the same pairs."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    @overload
+    def __getitem__(self, at: int) -> Pair: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Pair]: ...
+    def __getitem__(self, at: int | slice) -> Pair | Sequence[Pair]:
+        wanted = range(self.first, self.end)[at]
+        if isinstance(wanted, int):
+            return next(iter(self.of(wanted, wanted + 1)))
+        if wanted.step != 1:
+            return [self[each - self.first] for each in wanted]
+        return self.of(wanted.start, max(wanted.start, wanted.stop))
