@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.effects import compare_effects
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.fetching import fetch_dataset
+    from planner_eval.verbs.grammars import grammar
     from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.readings import Reading
@@ -76,6 +77,7 @@ _WHERE = {
     "evaluate": "verbs.evaluating",
     "execute": "verbs.running",
     "fetch_dataset": "verbs.fetching",
+    "grammar": "verbs.grammars",
     "list_datasets": "verbs.datasets",
     "list_dialects": "verbs.dialects",
     "open_sources": "datasets.sources",
@@ -127,6 +129,7 @@ __all__ = [
     "evaluate",
     "execute",
     "fetch_dataset",
+    "grammar",
     "list_datasets",
     "list_dialects",
     "open_sources",

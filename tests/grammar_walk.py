@@ -19,6 +19,10 @@ ALPHABET = "abcXYZ019 _-.,:;)(][}{'\"#=$/\\\t\nöß漢\u2028😀"
 """What texts are drawn of where a class leaves out some characters: all that has a meaning somewhere."""
 
 DEEP = 24
+"""Levels of rules after which only what ends soonest is drawn."""
+
+LONG = 120
+"""Rules after which only what ends soonest is drawn."""
 
 
 # ---------------------------------------------------------------- regular expressions
@@ -79,12 +83,17 @@ class LarkWalk:
         })  # fmt: skip
 
     def draw(self, at: random.Random) -> str:
+        self.left = LONG
         return "".join(self._rule("start", at, DEEP))
 
     def _rule(self, name: str, at: random.Random, depth: int) -> Iterator[str]:
         options = self.rules[name]
+        self.left -= 1
+        depth = depth if self.left > 0 else 0
         fit = [one for one in options if self._height(one) < depth]
         chosen = at.choice(fit) if fit else min(options, key=self._height)
+        if not chosen and len(fit) > 1 and at.random() < 0.5:
+            chosen = at.choice([one for one in fit if one])
         for symbol in chosen:
             if isinstance(symbol, Terminal):
                 yield drawn(self.patterns[symbol.name], at)
@@ -133,7 +142,7 @@ class GbnfWalk:
     """GBNF as it is documented: one rule a line, read by its text alone."""
 
     def __init__(self, text: str) -> None:
-        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith("#")]
         pairs = [line.split(" ::= ", 1) for line in lines]
         assert len({name for name, _ in pairs}) == len(pairs), "a rule stands twice"
         self.rules = {name: self._choice(list(self._tokens(body)), [0]) for name, body in pairs}
@@ -187,6 +196,7 @@ class GbnfWalk:
 
     # ------------------------------------------------------------ drawing
     def draw(self, at: random.Random) -> str:
+        self.left = LONG
         return "".join(self._draw(("rule", "root"), at, DEEP))
 
     def _draw(self, node: Any, at: random.Random, depth: int) -> Iterator[str]:
@@ -200,7 +210,8 @@ class GbnfWalk:
                     low, high = at.choice(ranges)
                     yield chr(at.randint(ord(low), ord(high)))
             case ("rule", name):
-                yield from self._draw(self.rules[name], at, depth - 1)
+                self.left -= 1
+                yield from self._draw(self.rules[name], at, depth - 1 if self.left > 0 else 0)
             case ("seq", parts):
                 for part in parts:
                     yield from self._draw(part, at, depth)
@@ -209,7 +220,10 @@ class GbnfWalk:
                 yield from self._draw(at.choice(fit) if fit else min(options, key=self._height), at, depth)
             case ("repeat", item, least, most):
                 room = 4 if self._height(item) < depth else 0
-                for _ in range(at.randint(least, min(least + room, least + room if most is None else most))):
+                times = at.randint(least, min(least + room, least + room if most is None else most))
+                if (least, most, room) == (0, 1, 4):
+                    times = int(at.random() < 0.75)
+                for _ in range(times):
                     yield from self._draw(item, at, depth)
 
     def _height(self, node: Any) -> int:
@@ -368,7 +382,7 @@ class SchemaWalk:
             value = free or next(iter(marks.values()))
             for _ in range(at.randint(0, 2)):
                 name = "".join(at.choices(ALPHABET, k=at.randint(0, 4)))
-                if not (marks and name.startswith("$")):
+                if not marks or name[:1] not in ("", "$"):
                     made[name] = self._draw(value, at, depth - 2)
         return made
 

@@ -115,7 +115,7 @@ def grammar_of(catalog: Catalog, dialect: str = "plan", to: str = "json-schema",
         made = _made(wanted, to, looser)
     except TooLargeError:
         if dialect in ("plan", "nestful"):
-            say(_BACKWARDS, "reference.", "call.", "label.")
+            say(_BACKWARDS, "reference.", "plan.", "call.", "label.")
         try:
             made = _made(replace(wanted, unrolled=False), to, looser)
         except TooLargeError:
@@ -175,7 +175,7 @@ def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
         "nestful": [unused],
         "pythonic": [(_NESTED, ()), (_OUTPUT, ("check.output_type",)), unused],
         "appbench": [
-            (_BEFORE, ("reference.", "check.output_type", "check.unknown_output")),
+            (_BEFORE, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
             unused,
             ("numbers may stand without quotes", ("argument.bare_number",)),
         ],

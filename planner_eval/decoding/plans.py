@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from keyword import iskeyword
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Limits
@@ -125,6 +126,8 @@ def sayable(tool: Tool, dialect: str) -> Tool | None:
 
 def _reads_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     name, app = tool.full_name, None
+    if dialect == "pythonic" and not all(_is_name(part) for part in (*name.split("."), argument or "a")):
+        return False
     given = "" if argument is None else f"{argument}='1'"
     text = f"[{name}({given})]"
     if dialect == "appbench":
@@ -137,6 +140,11 @@ def _reads_back(tool: Tool, dialect: str, argument: str | None) -> bool:
         return False
     wanted = () if argument is None else ((argument, "1"),)
     return len(raw.calls) == 1 and (raw.calls[0].name, raw.calls[0].app, raw.calls[0].arguments) == (name, app, wanted)
+
+
+def _is_name(word: str) -> bool:
+    """Whether Python itself takes it as a name; our reader takes more, but not everywhere."""
+    return word.isidentifier() and not iskeyword(word)
 
 
 # ---------------------------------------------------------------- rules
@@ -212,7 +220,9 @@ def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, at: int) -> Expr:
     step = seq(", ", alt((seq('"', WORD, '"'), number)))
     further = Repeat(step, 0, PATH) if outputs.deep or outputs.free else EMPTY
     path = opt(seq(', "path": [', name, further, "]"))
-    return rules.token(f"result_{at}", seq('{"$ref": "c', words(places), '"', path, "}"))
+    # Its bracket is a token of its own, as that of any object: an engine does not go back behind a token's begin.
+    inner = rules.token(f"result_{at}", seq('"$ref": "c', words(places), '"', path))
+    return seq("{", inner, "}")
 
 
 def nestful_reference(places: Sequence[str], outputs: Outputs) -> Expr:

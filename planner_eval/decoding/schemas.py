@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Tool, Type
@@ -22,7 +22,7 @@ WRITTEN = ("plan", "json", "nestful")
 
 _NO_REFERENCE = r"^([^$]|\$[^A-Za-z_$])*$"
 """NESTful's texts: a dollar sign stands before what begins no name."""
-_NO_MARK = "^([^$]|$)"
+_NO_MARK = "^[^$]"
 """Names of fields that mean nothing in a plan."""
 
 
@@ -115,7 +115,7 @@ class Schemas:
                 "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
             )  # fmt: skip
         if kind.enum is not None:
-            plain = replace(kind, any_of=())
+            plain = Type(kind.kinds, format=kind.format)
             listed = [one for one in kind.enum if problem(one, plain, texts=self.wanted.texts) is None]
             kept = [one for one in listed if self._form.constant(one) is not None]
             texts = {"type": "string"} if all(isinstance(one, str) for one in kept) else {}
@@ -138,7 +138,10 @@ class Schemas:
             least, most = kind.size if item is not None else (kind.size[0], 0)
             made |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
         elif name == "object" and (kind.fields or not kind.open):
-            return self._fields(kind.fields, at)
+            marks = self._form.marks
+            if any(each.required and each.name in marks for each in kind.fields):
+                return None
+            return self._fields([each for each in kind.fields if each.name not in marks], at)
         elif name == "object":
             return self._free(at)
         return made

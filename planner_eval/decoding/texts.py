@@ -136,6 +136,7 @@ class Form:
         keyed: What stands between a field's name and its value.
         numbers: What stands around numbers and words: nothing, or the quotes of a text.
         counted: A character of a text that has a limit; `char` when None.
+        marks: Names that no field of an object can have, for they mean something of their own.
     """
 
     quote: str
@@ -148,6 +149,7 @@ class Form:
     keyed: str = ": "
     numbers: str = ""
     counted: Expr | None = None
+    marks: tuple[str, ...] = ()
 
     def text(self, length: tuple[int | None, int | None] = (None, None)) -> Expr:
         """A text of so many characters."""
@@ -216,4 +218,6 @@ def form_of(dialect: str, *, texts: bool = False) -> Form:
         return Form('"', JSON_CHAR, _python_constant, "True", "False", "None")
     if dialect == "nestful":
         return Form('"', NESTFUL_CHAR, _nestful_constant, counted=_KEY_CHAR)
-    return Form('"', JSON_CHAR, _plan_constant if dialect == "plan" else _json_constant)
+    if dialect == "plan":
+        return Form('"', JSON_CHAR, _plan_constant, marks=("$ref", "$template", "$literal"))
+    return Form('"', JSON_CHAR, _json_constant)

@@ -76,7 +76,7 @@ class Values:
     def _constants(self, kind: Type) -> list[str]:
         """The values that a type lists, as they are written."""
         listed = kind.enum or ()
-        plain = Type(kind.kinds, kind.enum, kind.format)
+        plain = Type(kind.kinds, format=kind.format)
         texts = [self.form.constant(value) for value in listed if problem(value, plain, texts=self.texts) is None]
         if None in texts:
             self.narrow["a listed value that the notation cannot write is left out"] = None
@@ -156,8 +156,10 @@ class Values:
         if len(objects) > 1:
             self._say("of several types of objects one may mix the fields", *MIXED)
         fields = merged([each.fields for each in objects]) if len(objects) > 1 else objects[0].fields
-        inner = self.ordered([(f"{quoted(each.name)}{self.form.keyed}", each) for each in fields], at)
-        return seq("{", inner, "}")
+        if any(each.required and each.name in self.form.marks for each in fields):
+            return NEVER
+        keyed = [(f"{quoted(one.name)}{self.form.keyed}", one) for one in fields if one.name not in self.form.marks]
+        return seq("{", self.ordered(keyed, at), "}")
 
     def ordered(self, fields: Sequence[tuple[str, Parameter]], at: int, hint: str = "a_field") -> Expr:
         """Arguments or fields in their order, those that are optional given or left out.
@@ -201,6 +203,7 @@ class Values:
 
     def free(self, at: int) -> Expr:
         """The fields of an object that lists none."""
+        self._say("an object of any fields may have a name twice", "value.duplicate")
         field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(ANY, at))
         return opt(seq(field, Repeat(seq(", ", field))))
 
