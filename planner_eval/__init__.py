@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from planner_eval.verbs.evaluating import diff, evaluate, pair, same
     from planner_eval.verbs.exporting import export_dataset
     from planner_eval.verbs.fetching import fetch_dataset
+    from planner_eval.verbs.grammars import grammar
     from planner_eval.verbs.predicting import predict
     from planner_eval.verbs.reading import parse, read
     from planner_eval.verbs.readings import Reading
@@ -79,6 +80,7 @@ _WHERE = {
     "execute": "verbs.running",
     "export_dataset": "verbs.exporting",
     "fetch_dataset": "verbs.fetching",
+    "grammar": "verbs.grammars",
     "list_datasets": "verbs.datasets",
     "list_dialects": "verbs.dialects",
     "open_sources": "datasets.sources",
@@ -132,6 +134,7 @@ __all__ = [
     "execute",
     "export_dataset",
     "fetch_dataset",
+    "grammar",
     "list_datasets",
     "list_dialects",
     "open_sources",

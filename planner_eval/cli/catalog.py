@@ -1,4 +1,4 @@
-"""planeval catalog: show tool catalogs, and write them in another format."""
+"""planeval catalog: show tool catalogs, write them in another format, or as a grammar of their plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, printable
-from planner_eval.cli.options import emit, note, output, outputs, written
+from planner_eval.cli.options import dialect_option, emit, note, output, outputs, written
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Tool
@@ -24,7 +24,7 @@ _FORMAT = click.option(
 
 @click.group("catalog")
 def command() -> None:
-    """Show a tool catalog, or write it in another format.
+    """Show a tool catalog, write it in another format, or a grammar of its plans.
 
     A catalog is an OpenAI tool list, the answer to an MCP tools/list, JSON Schemas, a Python file with
     functions, one of the files of AppBench, NESTful, CallNavi, FunctionChat-Bench or ComplexFuncBench,
@@ -78,6 +78,44 @@ def convert(file: str, target: str, catalog_format: str | None, output: str | No
     for lost in losses(catalog, target):
         note(f"{target} has no place for {lost}: left out; --to planeval keeps it")
     emit(json.dumps(data, ensure_ascii=False, indent=1), output)
+    return 0
+
+
+@command.command("grammar")
+@click.argument("file")
+@dialect_option("--dialect", "dialect", help="The notation of the plans.", required=True)
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["json-schema", "lark", "gbnf"]),
+    required=True,
+    help="The form that the engine reads.",
+)
+@click.option(
+    "--max-calls",
+    metavar="N",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="How many calls a plan may have.",
+)
+@_FORMAT
+@outputs()
+def grammar(
+    file: str, dialect: str, target: str, max_calls: int, catalog_format: str | None, output: str | None
+) -> int:
+    """Write a grammar of the plans that a catalog allows, for engines that decode by one.
+
+    What the grammar does not hold is said on standard error and in its first lines; planeval check finds it.
+    """
+    made = pe.grammar(
+        pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls
+    )
+    for one in made.looser:
+        note(f"looser than the catalog: {one.text}")
+    for one in made.narrower:
+        note(f"narrower than the catalog: {one.text}")
+    emit(made.text, output, plain=True)
     return 0
 
 

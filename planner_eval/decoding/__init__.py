@@ -1,0 +1,1 @@
+"""Grammars that hold what a model writes to the plans of a catalog, for servers that decode by them."""

@@ -1,0 +1,234 @@
+"""A grammar of the plans that a catalog allows, in a notation, for an engine that decodes by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted, shortened
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.decoding.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
+from planner_eval.decoding.schemas import WRITTEN, Schemas, beyond_strict
+from planner_eval.decoding.terms import NEVER, TooLargeError
+from planner_eval.decoding.written import gbnf, lark
+
+TARGETS = ("json-schema", "lark", "gbnf")
+"""The forms of grammars."""
+
+LARGEST = 4_000_000
+"""Characters that a grammar may have."""
+
+MOST_CALLS = 64
+"""Calls that the plans of a grammar may have at most."""
+
+_BACKWARDS = "a reference may point to a later call or to its own, and a label may repeat"
+_OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
+_UNUSED = "whether a result is used is not held"
+_BEFORE = "a name may be used before a call returns it"
+_NESTED = "calls that stand nested in others are not counted"
+
+
+class Limit(NamedTuple):
+    """Where a grammar is looser than the catalog, or narrower.
+
+    Args:
+        text: What is not held, or not allowed, in words.
+        codes: The findings of ``planeval check`` and of the reader that a plan of the grammar may have all the
+            same; one that ends with a dot stands for all that begin with it. None where it is narrower.
+    """
+
+    text: str
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar of the plans that a catalog allows.
+
+    Args:
+        text: The grammar, as engines read it.
+        dialect: The notation of its plans.
+        target: Its form, one of :data:`TARGETS`.
+        looser: What a plan of the grammar may break.
+        narrower: What the grammar does not allow, although the catalog does.
+        schema: The schema as data, where it is one.
+    """
+
+    text: str
+    dialect: str
+    target: str
+    looser: tuple[Limit, ...] = ()
+    narrower: tuple[Limit, ...] = ()
+    schema: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def strict(self) -> bool:
+        """Whether OpenAI's strict mode takes it."""
+        return self.schema is not None and not beyond_strict(self.schema)
+
+    def may_break(self, code: str) -> bool:
+        """Whether a plan of the grammar may have a finding of that code."""
+        codes = [one for each in self.looser for one in each.codes]
+        return any(code == one or (one.endswith(".") and code.startswith(one)) for one in codes)
+
+
+def grammar_of(catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8) -> Grammar:
+    """The grammar of the plans that a catalog allows.
+
+    Args:
+        catalog: The tools.
+        dialect: The notation of the plans, one of :data:`.plans.DIALECTS`.
+        to: The grammar's form, one of :data:`TARGETS`.
+        max_calls: How many calls a plan may have.
+
+    Raises:
+        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would be
+            too large.
+
+    >>> tools = Catalog((Tool("now"),))
+    >>> print(grammar_of(tools, "pythonic", "gbnf", 2).text.splitlines()[-1])
+    call-now-2 ::= "now()"
+    """
+    refuse_unknown(dialect, to, max_calls)
+    looser: dict[str, tuple[str, ...]] = {}
+
+    def say(text: str, *codes: str) -> None:
+        looser[text] = codes
+
+    named = one_a_name(catalog, apps=dialect == "appbench", say=say)
+    tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
+    narrower = [*_lost(named, tools, dialect), *_order(named, to)]
+    if not tools:
+        raise InputError(f"{catalog.name} has no tool that {dialect} can call")
+    wanted = Wanted(dialect, tools, catalog.text_values, max_calls)
+    if dialect not in ("json", "pythonic", "appbench"):
+        say(_OUTPUT, "check.unknown_output", "check.output_type")
+    for said, codes in _held(dialect):
+        say(said, *codes)
+    try:
+        made = _made(wanted, to, looser)
+    except TooLargeError:
+        if dialect in ("plan", "nestful"):
+            say(_BACKWARDS, "reference.", "plan.", "call.", "label.")
+        try:
+            made = _made(replace(wanted, unrolled=False), to, looser)
+        except TooLargeError:
+            raise InputError(_too_large(wanted)) from None
+    return _written(made, catalog, wanted, to, looser, narrower)
+
+
+def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
+    """Refuse what no grammar can be made for.
+
+    Raises:
+        InputError: says what is possible.
+    """
+    if to not in TARGETS:
+        raise InputError(f"there is no grammar of the form {to!r}; there are {', '.join(TARGETS)}")
+    if dialect not in DIALECTS:
+        raise InputError(f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}")
+    if to == "json-schema" and dialect not in WRITTEN:
+        raise InputError(
+            f"{dialect} is no JSON, so no JSON Schema can describe it: lark and gbnf can; "
+            f"JSON Schema describes {', '.join(WRITTEN)}"
+        )
+    if not 1 <= max_calls <= MOST_CALLS:
+        raise InputError(f"a plan of a grammar may have 1 to {MOST_CALLS} calls, not {max_calls}")
+
+
+def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Limit]:
+    """The tools and arguments that a notation cannot write."""
+    kept = {tool.full_name: {each.name for each in tool.parameters} for tool in tools}
+    lost = [tool.full_name for tool in named if tool.full_name not in kept]
+    lost += [
+        f"{tool.full_name}'s {each.name}"
+        for tool in named
+        for each in tool.parameters
+        if tool.full_name in kept and each.name not in kept[tool.full_name]
+    ]
+    if not lost:
+        return []
+    shown = ", ".join(shortened(repr(name), 40) for name in lost[:3])
+    more = f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""
+    return [Limit(f"left out, for {dialect} has no way to write it: {shown}{more}")]
+
+
+def _order(named: Sequence[Tool], to: str) -> list[Limit]:
+    found = [] if to == "json-schema" else [Limit("arguments stand in the catalog's order, in one layout")]
+    if any(tool.open and tool.parameters for tool in named):
+        found.append(Limit("arguments that the catalog does not list are left out, also of tools that take them"))
+    return found
+
+
+def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
+    """What no grammar of a notation holds."""
+    unused = (_UNUSED, ("check.unused_result",))
+    found = {
+        "json": [],
+        "plan": [unused],
+        "nestful": [unused],
+        "pythonic": [(_NESTED, ()), (_OUTPUT, ("check.output_type",)), unused],
+        "appbench": [
+            (_BEFORE, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
+            unused,
+            ("numbers may stand without quotes", ("argument.bare_number",)),
+        ],
+    }
+    return found[dialect]
+
+
+class _Made(NamedTuple):
+    """A grammar before it is a text: rules to write down, or a schema."""
+
+    write: Any
+    narrower: tuple[str, ...]
+
+
+def _made(wanted: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
+    """The rules, or the schema; what is found to be looser meanwhile is added."""
+    if to == "json-schema":
+        schemas = Schemas(wanted)
+        schema = schemas.plans()
+        if len(json.dumps(schema)) > LARGEST:
+            raise TooLargeError
+        looser.update(schemas.loose)
+        return _Made(schema, tuple(schemas.narrow))
+    values = new_values(wanted, LARGEST)
+    start = plans(wanted, values)
+    looser.update(values.loose)
+    return _Made((values.rules, start), tuple(values.narrow))
+
+
+def _written(
+    made: _Made,
+    catalog: Catalog,
+    wanted: Wanted,
+    to: str,
+    looser: Mapping[str, tuple[str, ...]],
+    narrower: Sequence[Limit],
+) -> Grammar:
+    loose = tuple(Limit(text, codes) for text, codes in looser.items())
+    narrow = (*narrower, *map(Limit, made.narrower))
+    head = [f"Plans of {counted(len(wanted.tools), 'tool')} in {wanted.dialect}, {counted(wanted.most, 'call')} at most."]
+    head += [f"Looser than the catalog: {each.text}." for each in loose]
+    head += [f"Narrower than the catalog: {each.text}." for each in narrow]
+    if to != "json-schema":
+        text = (lark if to == "lark" else gbnf)(*made.write, head)
+        return Grammar(text, wanted.dialect, to, loose, narrow)
+    if why := beyond_strict(made.write):
+        head.append(f"Not for OpenAI's strict mode: it has {why}.")
+    schema = {"$comment": " ".join(head), **made.write}
+    return Grammar(json.dumps(schema, ensure_ascii=False, indent=1) + "\n", wanted.dialect, to, loose, narrow, schema)
+
+
+def _too_large(wanted: Wanted) -> str:
+    return (
+        f"a grammar of {counted(len(wanted.tools), 'tool')} and {counted(wanted.most, 'call')} would have more than "
+        f"{LARGEST:,} characters, which no engine takes: leave tools out, or allow fewer calls"
+    )

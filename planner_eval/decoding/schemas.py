@@ -1,0 +1,236 @@
+"""Plans of a catalog as JSON Schema, for the notations that are JSON."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Tool, Type
+from planner_eval.catalogs.values import problem
+from planner_eval.base.errors import InputError
+from planner_eval.decoding.plans import PATH, Outputs, Wanted, nestful_reference, outputs_of, unwritable
+from planner_eval.decoding.terms import Expr
+from planner_eval.decoding.texts import FORMATS, WORD, Form, form_of
+from planner_eval.decoding.written import regex
+
+Schema: TypeAlias = dict[str, Any]
+
+WRITTEN = ("plan", "json", "nestful")
+"""The notations that are JSON."""
+
+_NO_REFERENCE = r"^([^$]|\$[^A-Za-z_$])*$"
+"""NESTful's texts: a dollar sign stands before what begins no name."""
+_NO_MARK = "^[^$]"
+"""Names of fields that mean nothing in a plan."""
+
+
+@dataclass(slots=True)
+class Schemas:
+    """Makes the schemas of one grammar.
+
+    Args:
+        wanted: What the plans may hold.
+        defs: What goes under ``$defs``.
+        loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
+        narrow: Sentences on what is not allowed, although the catalog does.
+    """
+
+    wanted: Wanted
+    defs: dict[str, Schema] = field(default_factory=dict)
+    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    narrow: dict[str, None] = field(default_factory=dict)
+    _outputs: Outputs = field(init=False)
+    _form: Form = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._outputs = outputs_of(self.wanted.tools)
+        self._form = form_of(self.wanted.dialect)
+
+    def plans(self) -> Schema:
+        """The schema of all plans: an object, as servers that take schemas want one."""
+        calls = {"calls": self._calls()}
+        if self.wanted.dialect == "plan":
+            calls = {"schema": {"type": "string", "enum": ["planeval.plan/1"]}, **calls}
+        made = closed(calls, calls)
+        return {**made, "$defs": self.defs} if self.defs else made
+
+    def _calls(self) -> Schema:
+        most = self.wanted.most
+        if self.wanted.dialect == "json" or not self.wanted.unrolled:
+            return {"type": "array", "items": self._call(0), "maxItems": most}
+        calls = [self._call(at) for at in self.wanted.places]
+        lengths: list[Schema] = [{"type": "array", "items": calls[0], "maxItems": 0}]
+        lengths += [
+            {"type": "array", "prefixItems": calls[:size], "minItems": size, "maxItems": size}
+            for size in range(1, most + 1)
+        ]
+        return {"anyOf": lengths}
+
+    def _call(self, at: int) -> Schema:
+        made = [
+            self._shared(f"call_{number}_{at}", call)
+            for number, tool in enumerate(self.wanted.tools, 1)
+            if (call := self._tool(tool, at)) is not None
+        ]
+        if not made and at < 2:
+            raise InputError(f"no tool can be called in {self.wanted.dialect}: a required value cannot be written")
+        return made[0] if len(made) == 1 else self._shared(f"call_{at}", {"anyOf": made})
+
+    def _tool(self, tool: Tool, at: int) -> Schema | None:
+        places = (at,) if at else self.wanted.producers(0)
+        parts: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
+        if self.wanted.dialect == "nestful":
+            parts["label"] = {"type": "string", "enum": [f"$var_{place}" for place in places]}
+        elif self.wanted.dialect == "plan":
+            parts = {"id": {"type": "string", "enum": [f"c{place}" for place in places]}, **parts}
+        free = tool.open and not tool.parameters
+        given = self._free(at) if free else self._fields(tool.parameters, at)
+        if given is None:
+            self.narrow[unwritable(tool)] = None
+            return None
+        parts["arguments"] = given
+        return closed(parts, parts)
+
+    def _fields(self, fields: Sequence[Parameter], at: int) -> Schema | None:
+        """An object with these fields; None where one that is needed can have no value."""
+        made = {each.name: self.value(each.type, at) for each in fields}
+        required = [each.name for each in fields if each.required]
+        if any(made[name] is None for name in required):
+            return None
+        return closed({name: value for name, value in made.items() if value is not None}, required)
+
+    # ------------------------------------------------------------ values
+    def value(self, kind: Type, at: int) -> Schema | None:
+        """A value of a type, or a reference, for a call at a place; None where there is none."""
+        made = [*self._literals(kind, at), *self._references(at)]
+        return None if not made else made[0] if len(made) == 1 else {"anyOf": made}
+
+    def _literals(self, kind: Type, at: int) -> list[Schema]:
+        if kind.any_of and not kind.kinds and kind.enum is None:
+            return [made for each in kind.any_of for made in self._literals(each, at)]
+        if kind.any_of:
+            self.loose["alternatives beside a type are not held"] = (
+                "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
+            )  # fmt: skip
+        if kind.enum is not None:
+            plain = Type(kind.kinds, format=kind.format)
+            listed = [one for one in kind.enum if problem(one, plain, texts=self.wanted.texts) is None]
+            kept = [one for one in listed if self._form.constant(one) is not None]
+            texts = {"type": "string"} if all(isinstance(one, str) for one in kept) else {}
+            return [{**texts, "enum": kept}] if kept else []
+        if not kind.kinds:
+            return [self._anything(at)]
+        kinds = [each for each in kind.kinds if each != "integer" or "number" not in kind.kinds]
+        return [made for each in kinds if (made := self._of_kind(each, kind, at)) is not None]
+
+    def _of_kind(self, name: str, kind: Type, at: int) -> Schema | None:
+        made: Schema = {"type": name}
+        if name in ("integer", "number"):
+            low = "exclusiveMinimum" if kind.exclusive[0] else "minimum"
+            high = "exclusiveMaximum" if kind.exclusive[1] else "maximum"
+            made |= _given({low: kind.minimum, high: kind.maximum})
+        elif name == "string":
+            made |= self._text(kind)
+        elif name == "array":
+            item = self.value(kind.items or ANY, at)
+            least, most = kind.size if item is not None else (kind.size[0], 0)
+            made |= {"items": item or {}} | _given({"minItems": least, "maxItems": most})
+        elif name == "object" and (kind.fields or not kind.open):
+            marks = self._form.marks
+            if any(each.required and each.name in marks for each in kind.fields):
+                return None
+            return self._fields([each for each in kind.fields if each.name not in marks], at)
+        elif name == "object":
+            return self._free(at)
+        return made
+
+    def _text(self, kind: Type) -> Schema:
+        if kind.format in FORMATS:
+            return {"pattern": pattern(FORMATS[kind.format]())}
+        refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
+        return {**refers, **_given({"minLength": kind.length[0], "maxLength": kind.length[1]})}
+
+    def _references(self, at: int) -> list[Schema]:
+        places = [str(place) for place in self.wanted.producers(at)]
+        if not places or self.wanted.dialect == "json":
+            return []
+        if self.wanted.dialect == "nestful":
+            made: Schema = {"type": "string", "pattern": pattern(nestful_reference(places, self._outputs))}
+            return [self._shared(f"result_{at}", made)]
+        names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
+        deep = self._outputs.deep or self._outputs.free
+        steps: list[Schema] = [{"type": "string", "enum": names}] if names else []
+        steps += [any_name, {"type": "integer", "minimum": 0}] if deep else []
+        made = {"$ref": {"type": "string", "enum": [f"c{place}" for place in places]}}
+        if steps:
+            step = steps[0] if len(steps) == 1 else {"anyOf": steps}
+            made["path"] = {"type": "array", "items": step, "minItems": 1, "maxItems": PATH + 1 if deep else 1}
+        return [self._shared(f"result_{at}", closed(made, ["$ref"]))]
+
+    def _anything(self, at: int) -> Schema:
+        name = f"anything_{at}"
+        if name not in self.defs:
+            self.defs[name] = {}
+            self.defs[name] = {"anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), at)}
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _free(self, at: int) -> Schema:
+        """An object that lists no fields."""
+        if self.wanted.dialect == "plan":
+            return {"type": "object", "patternProperties": {_NO_MARK: self.value(ANY, at)}, "additionalProperties": False}
+        return {"type": "object", "additionalProperties": self.value(ANY, at)}
+
+    def _shared(self, name: str, made: Schema) -> Schema:
+        self.defs[name] = made
+        return {"$ref": f"#/$defs/{name}"}
+
+
+def closed(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
+    """An object with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def pattern(expr: Expr) -> str:
+    """A token as a pattern for the whole of a text; without the groups that llama.cpp does not read."""
+    return f"^({regex(expr)})$".replace("(?:", "(")
+
+
+def _given(limits: Mapping[str, Any]) -> Schema:
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def beyond_strict(schema: Any) -> str:
+    """What keeps a schema out of the part that OpenAI's strict mode takes; "" where nothing does.
+
+    >>> beyond_strict(closed({"a": {"type": "string"}}, []))
+    'arguments that may be left out'
+    """
+    for each in _objects(schema):
+        if each.get("prefixItems") is not None:
+            return "rules for each call by its place"
+        if each.get("type") != "object":
+            continue
+        if each.get("additionalProperties") is not False or "patternProperties" in each:
+            return "objects with any fields"
+        if set(each.get("required", ())) != each.get("properties", {}).keys():
+            return "arguments that may be left out"
+    return ""
+
+
+def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
+    """All objects in data, outer ones first."""
+    left = deque([data])
+    while left:
+        each = left.popleft()
+        if isinstance(each, dict):
+            yield each
+            left += each.values()
+        elif isinstance(each, list):
+            left += each

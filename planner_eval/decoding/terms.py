@@ -1,0 +1,190 @@
+"""What grammars are made of, before it is written as Lark or GBNF.
+
+A token is a regular expression of its own, without rules in it. Tokens that may stand at one place do not begin
+one another, and where a choice is made the next token decides it: so the rules can be read from left to right
+with one token of look-ahead, by LALR and by every engine that decodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A literal text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character: of these ranges, or of none of them."""
+
+    ranges: tuple[tuple[str, str], ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt:
+    """One of these; of none nothing can be."""
+
+    options: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """So many times at least, so many at most."""
+
+    item: Expr
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A rule, or a token, by its name."""
+
+    name: str
+    token: bool = False
+
+
+Expr: TypeAlias = Text | Chars | Seq | Alt | Repeat | Named
+
+EMPTY = Seq(())
+NEVER = Alt(())
+
+
+def seq(*parts: Expr | str) -> Expr:
+    """One after the other; nothing, where one of them can never be.
+
+    Texts beside one another stay apart, for each is a token: of two that end alike, such as ``}`` and ``}}``, an
+    engine that takes the longest would take the wrong one.
+
+    >>> seq("a", EMPTY, "b").parts
+    (Text(text='a'), Text(text='b'))
+    """
+    flat: list[Expr] = []
+    for part in parts:
+        each = Text(part) if isinstance(part, str) else part
+        if each == NEVER:
+            return NEVER
+        flat += each.parts if isinstance(each, Seq) else (each,)
+    kept = [each for each in flat if each != Text("")]
+    return kept[0] if len(kept) == 1 else Seq(tuple(kept))
+
+
+def alt(options: Iterable[Expr]) -> Expr:
+    """One of these, without those that can never be."""
+    flat: dict[Expr, None] = {}
+    for each in options:
+        flat.update(dict.fromkeys(each.options if isinstance(each, Alt) else (each,)))
+    return next(iter(flat)) if len(flat) == 1 else Alt(tuple(flat))
+
+
+def opt(item: Expr) -> Expr:
+    """It, or nothing."""
+    return EMPTY if item in (NEVER, EMPTY) else Repeat(item, 0, 1)
+
+
+def chars(text: str, *, negated: bool = False) -> Chars:
+    """A class of characters, written as in ``[a-z_]`` without its brackets; ``-`` stands last.
+
+    >>> chars("0-9_").ranges
+    (('0', '9'), ('_', '_'))
+    """
+    found = re.findall(r"(.)-(.)|(.)", text, re.DOTALL)
+    return Chars(tuple((low, high) if low else (one, one) for low, high, one in found), negated)
+
+
+def words(texts: Iterable[str]) -> Expr:
+    """One of some texts, the longer first, for engines that take the first that fits."""
+    return alt(Text(text) for text in sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text)))
+
+
+class TooLargeError(Exception):
+    """The rules take more characters than they may."""
+
+
+@dataclass(slots=True)
+class Rules:
+    """Rules under way; what is the same is one rule.
+
+    Args:
+        rules: Name → what it stands for.
+        tokens: The same for tokens.
+        most: How many characters all of it may take, about.
+        weight: How many it takes so far.
+    """
+
+    rules: dict[str, Expr] = field(default_factory=dict)
+    tokens: dict[str, Expr] = field(default_factory=dict)
+    most: int = 4_000_000
+    weight: int = 0
+    _taken: dict[str, int] = field(default_factory=dict)
+    _known: dict[tuple[bool, Expr], Named] = field(default_factory=dict)
+
+    def rule(self, hint: str, expr: Expr) -> Expr:
+        """A rule for it; itself, where that is as short."""
+        if isinstance(expr, (Named, Text)) or expr in (EMPTY, NEVER):
+            return expr
+        return self._named(hint, expr, token=False)
+
+    def token(self, hint: str, expr: Expr) -> Expr:
+        """A token for it; nothing, where it can never be."""
+        return expr if expr == NEVER else self._named(hint, expr, token=True)
+
+    def open(self, hint: str) -> Named:
+        """A rule that is given later, with :meth:`close`: one that leads back to itself."""
+        name = Named(self._free(hint))
+        self.rules[name.name] = EMPTY
+        return name
+
+    def close(self, name: Named, expr: Expr) -> None:
+        """Say what an open rule stands for."""
+        self.rules[name.name] = expr
+        self._weigh(weight(expr))
+
+    def _named(self, hint: str, expr: Expr, *, token: bool) -> Named:
+        known = self._known.get((token, expr))
+        if known is None:
+            known = self._known[token, expr] = Named(self._free(hint), token)
+            (self.tokens if token else self.rules)[known.name] = expr
+            self._weigh(weight(expr) + len(known.name))
+        return known
+
+    def _weigh(self, more: int) -> None:
+        self.weight += more
+        if self.weight > self.most:
+            raise TooLargeError
+
+    def _free(self, hint: str) -> str:
+        """A name that is not taken; a word of small letters, as every engine takes it."""
+        base = re.sub(r"[^a-z0-9]+", "_", hint.lower())[:40].strip("_")
+        number = self._taken[base] = self._taken.get(base, 0) + 1
+        return base if number == 1 else self._free(f"{base}_x{number}")
+
+
+def weight(expr: Expr) -> int:
+    """About how many characters it takes when it is written."""
+    match expr:
+        case Text(text):
+            return len(text) + 3
+        case Named(name):
+            return len(name) + 3
+        case Chars(ranges):
+            return 4 * len(ranges)
+        case Repeat(item):
+            return weight(item) + 4
+        case Seq(parts) | Alt(parts):
+            return sum(map(weight, parts))
