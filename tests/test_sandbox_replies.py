@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.fuzz_replies import search
 from tests.sandbox_replies import END, HOSTILE, ROW, WORDS
 from tests.test_cli import planeval
 
@@ -117,3 +118,10 @@ def test_a_file_that_writes_while_it_loads_is_named_as_what_does_not_load(tmp_pa
         for line in (done.stdout + done.stderr).splitlines():
             if WORDS in line:
                 assert line == f"planeval: the tools of {tools} do not load: {WORDS}"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_replies_that_nobody_thought_of(seed: int) -> None:
+    tried, text, why = search(60, seed, rounds=1500)
+    assert not why, f"{why}\n{text!r}"
+    assert tried == 1500
