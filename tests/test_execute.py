@@ -453,7 +453,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
         ("no_such_module_here", "there is no module 'no_such_module_here'"),
         ("nestful:/no/such/folder", "no such folder"),
         ("recorded:/no/such/file", "no such file"),
-        ("os:no_such_name", "os:no_such_name: there is no 'no_such_name'"),
+        ("os:no_such_name", "os:no_such_name do not load: there is no 'no_such_name'"),
     ],
 )
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
@@ -467,7 +467,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
         ("def broken(:\n", "SyntaxError"),
         ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
         ("raise SystemExit('bye')\n", "SystemExit: bye"),
-        ("x = 1\n", "holds no tools"),
+        ("x = 1\n", "nothing there can be called"),
     ],
 )
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])

@@ -325,9 +325,8 @@ from planner_eval.execution import Limits, Sandbox, tool_source
 from planner_eval.execution.program import compile_plan
 from planner_eval.plan.model import Call, Plan
 box = Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60))
-backend = box._started()
-backend.send(box._request(compile_plan(Plan((Call("c1", "sleep_forever"),)))))
-print(backend.pipe.process.pid, flush=True)
+box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
+print(box._backend.pipe.process.pid, flush=True)
 time.sleep(60)
 """
 

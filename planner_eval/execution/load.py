@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 
 class LoadError(Exception):
-    """The tools cannot be loaded; the message says from where and why."""
+    """The tools cannot be loaded; the message says why, and `unloadable` of which tools."""
+
+
+def unloadable(name: str, reason: object) -> str:
+    """What is said of tools that cannot be loaded.
+
+    >>> unloadable("tools.py", "there is no 'f'")
+    "the tools of tools.py do not load: there is no 'f'"
+    """
+    return f"the tools of {name} do not load: {reason}"
 
 
 def load(source: dict[str, Any]) -> Mapping[str, Any]:
@@ -32,8 +41,7 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
         raise
     except (Exception, SystemExit) as error:
         place = place_of(error)
-        reason = f"{place}: " * bool(place) + f"{type(error).__name__}: {str(error)[:500]}"
-        raise LoadError(f"the tools of {source['name']} do not load: {reason}") from error
+        raise LoadError(f"{place}: " * bool(place) + f"{type(error).__name__}: {str(error)[:500]}") from error
 
 
 def preload(source: dict[str, Any]) -> None:
@@ -66,23 +74,23 @@ def _nestful(source: dict[str, Any]) -> Mapping[str, Any]:
 
 
 def _module(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect(_attribute(_import(source["module"]), source), source["name"])
+    return collect(_attribute(_import(source["module"]), source))
 
 
 def _file(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect(_attribute(execute_file(source["file"]), source), source["name"])
+    return collect(_attribute(execute_file(source["file"]), source))
 
 
 def _factory(source: dict[str, Any]) -> Mapping[str, Any]:
     made = _attribute(_import(source["module"]), source)(**source["arguments"])
-    return collect(made, source["name"])
+    return collect(made)
 
 
 def _attribute(module: Any, source: dict[str, Any]) -> Any:
     target = module
     for name in filter(None, (source.get("attribute") or "").split(".")):
         if not hasattr(target, name):
-            raise LoadError(f"{source['name']}: there is no {name!r}")
+            raise LoadError(f"there is no {name!r}")
         target = getattr(target, name)
     return target
 
@@ -193,7 +201,7 @@ def _recorded(source: dict[str, Any]) -> Mapping[str, Any]:
 
 
 # ---------------------------------------------------------------- from objects to tools
-def collect(found: Any, name: str) -> Mapping[str, Any]:
+def collect(found: Any) -> Mapping[str, Any]:
     """Tools from whatever the source points at.
 
     A mapping is taken as it is, its inner mappings and objects as ``outer.inner``; a module gives its
@@ -205,9 +213,7 @@ def collect(found: Any, name: str) -> Mapping[str, Any]:
     """
     tools = _tools_of(found)
     if not tools:
-        raise LoadError(
-            f"{name} holds no tools: expected functions, a mapping, a class or an object with methods"
-        )
+        raise LoadError("nothing there can be called: expected functions, a mapping, a class or an object")
     return tools
 
 

@@ -1,4 +1,10 @@
-"""What a worker says of one plan, checked line by line: a worker may lie."""
+"""What a worker says of one plan, checked line by line: a worker may lie.
+
+The tools share a process with what writes these lines and can write to the same pipe. Two lines come before
+any tool runs and are believed for that reason: ``["layers", …]``, written before the tools are loaded, and
+``["begin", token]``. What follows is checked by type and range against the plan that was sent; where
+something else comes, the plan has failed, and nothing of it is repeated in planeval's own words.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.execution.job import Row
+from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import OF_CALL
 from planner_eval.execution.trace import Failure, Layer
 from planner_eval.execution.wire import decode
+
+_LONGEST_REASON = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,63 +38,150 @@ class Reply:
 
 
 class Lines:
-    """The lines of one plan's output; what they say is in the attributes.
+    r"""The lines of one plan's output; what they say is in the attributes.
 
     Args:
-        calls: How many calls the plan has.
+        program: The plan that was sent.
+        token: What was sent with it, and with no other.
+        seconds: How long the plan took, as seen from here: no call took longer.
+
+    >>> from planner_eval.execution.job import Manner
+    >>> said = Lines(Program([], [], [], "", Manner()), "t1", 1.0)
+    >>> str(said.all(b'["layers",null]\n["begin","t2"]\n'))
+    'worker-lied: sent an invalid reply: line 2: not the line that begins this plan'
     """
 
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
+    def __init__(self, program: Program, token: str, seconds: float) -> None:
+        self.program, self.token, self.seconds = program, token, seconds
         self.rows: list[Row] = []
         self.seen: set[int] = set()
         self.layers: tuple[Layer, ...] = ()
-        self.refused: Failure | None = None
+        self.unloadable: str | None = None
         self.state: Any = None
         self.complete = False
+        self._next = self._layers
 
     def all(self, output: bytes) -> Failure | None:
-        """Read every line; the trouble, if one of them is no message."""
-        for line in output.split(b"\n")[:-1]:
+        """Read every line; the trouble, if something else came."""
+        *lines, rest = output.split(b"\n")
+        for number, line in enumerate(lines, 1):
             try:
-                self.line(json.loads(line.decode()))  # bytes would have json guess their encoding
-            except (ValueError, TypeError, RecursionError, IndexError):
-                return Failure("worker-lied", f"the worker sent something that is no message: {line[:80]!r}")
-        return None
+                self._next(_parsed(line))
+            except ValueError as error:
+                return _invalid(number, str(error))
+        return _invalid(len(lines) + 1, "half a line") if rest else None
 
-    def line(self, data: Any) -> None:
-        """Take in one parsed line.
+    # ------------------------------------------------------------ one line
+    def _layers(self, data: list[Any]) -> None:
+        if data[0] != "layers" or len(data) != 2:
+            raise ValueError("not the line that tells the layers of isolation")
+        if data[1] is not None:
+            self.layers = tuple(map(_layer, _list(data[1])))
+        self._next = self._begin
 
-        Raises:
-            ValueError: it is no message.
-        """
-        head = data[0]
-        if self.complete:
-            raise ValueError("a line after the last")
-        if head == "layers":
-            self.layers = tuple(Layer(str(name), held is True, str(text)) for name, held, text in data[1])
-        elif head == "refused":
-            self.refused = Failure(str(data[1]), str(data[2])[:2000])
-        elif head == "end":
-            self.state, self.complete = decode(data[1]), True
+    def _begin(self, data: list[Any]) -> None:
+        if data[0] == "unloadable" and len(data) == 2 and type(data[1]) is str:
+            self.unloadable, self._next = data[1][:_LONGEST_REASON], self._nothing
+        elif data == ["begin", self.token]:
+            self._next = self._body
         else:
-            self.rows.append(self.row(*data))
+            raise ValueError("not the line that begins this plan")
 
-    def row(
-        self, position: Any, status: Any, value: Any, seconds: Any, attempts: Any, given: Any, printed: Any
-    ) -> Row:
+    def _body(self, data: list[Any]) -> None:
+        if data[0] != "end":
+            self.rows.append(self._row(data))
+            return
+        if len(data) != 2 or (data[1] is not None and not self.program.manner.state):
+            raise ValueError("an end with more than was asked for")
+        if len(self.rows) < len(self.program.steps):
+            raise ValueError("an end before every call")
+        self.state, self.complete, self._next = _decoded(data[1]), True, self._nothing
+
+    def _nothing(self, data: list[Any]) -> None:
+        raise ValueError("a line after the last")
+
+    # ------------------------------------------------------------ one call
+    def _row(self, data: list[Any]) -> Row:
         """One call's row, checked and decoded."""
-        if type(position) is not int or not 0 <= position < self.calls or position in self.seen:
-            raise ValueError(f"no call has the position {position!r}")
-        if status not in ("ok", "failed", "skipped") or type(attempts) is not int or type(printed) is not str:
-            raise ValueError(f"no status: {status!r}")
-        self.seen.add(position)
-        decoded, problem = (decode(value), None) if status == "ok" else (None, _problem(*value))
-        arguments = None if given is None else [(str(name), decode(item)) for name, item in given]
-        made = Row(position, status, decoded, problem, float(seconds), attempts, arguments)
+        if len(data) != 7:
+            raise ValueError("a row of another length")
+        position, status, value, seconds, attempts, given, printed = data
+        if type(position) is not int or not 0 <= position < len(self.program.steps) or position in self.seen:
+            raise ValueError("a row of no call of this plan, or a second one of the same")
+        if type(seconds) is not float or not 0 <= seconds <= self.seconds:
+            raise ValueError("a time that no call can have taken")
+        if type(attempts) is not int or not 0 <= attempts <= self.program.manner.retries + 1:
+            raise ValueError("a number of attempts that nobody asked for")
+        if type(printed) is not str:
+            raise ValueError("printed text that is none")
+        if status == "ok":
+            decoded, problem = _decoded(value), None
+        elif status in ("failed", "skipped"):
+            decoded, problem = None, _problem(value)
+        else:
+            raise ValueError("a status that no call has")
+        made = Row(position, status, decoded, problem, seconds, attempts, self._given(position, given))
         made.printed = printed[: OF_CALL + 100]  # and how much more there was
+        self.seen.add(position)
         return made
 
+    def _given(self, position: int, given: Any) -> list[tuple[str, Any]] | None:
+        """The values that a call was made with, under the names that the plan has."""
+        if given is None:
+            return None
+        names = [name for name, _ in self.program.steps[position].arguments]
+        pairs = [_list(pair) for pair in _list(given)]
+        if not self.program.manner.arguments or [pair[:1] for pair in pairs] != [[name] for name in names]:
+            raise ValueError("arguments of another call, or that nobody asked for")
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError("an argument without a value")
+        return [(name, _decoded(pair[1])) for name, pair in zip(names, pairs, strict=True)]
 
-def _problem(kind: Any, message: Any, place: Any = "") -> tuple[str, str, str]:
-    return str(kind)[:200], str(message)[:1000], str(place)[:200]
+
+def _invalid(line: int, reason: str) -> Failure:
+    return Failure("worker-lied", f"sent an invalid reply: line {line}: {reason}")
+
+
+def _parsed(line: bytes) -> list[Any]:
+    """One line's list.
+
+    Raises:
+        ValueError: the line is no JSON, or no list that says something; in words of our own.
+    """
+    try:
+        data = json.loads(line.decode("ascii"), parse_constant=_no_json)  # bytes would have json guess
+    except (ValueError, RecursionError):
+        raise ValueError("no JSON") from None
+    if not _list(data):
+        raise ValueError("an empty list")
+    return data  # type: ignore[no-any-return]
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _list(data: Any) -> list[Any]:
+    if type(data) is not list:
+        raise ValueError("something else than a list")
+    return data
+
+
+def _layer(data: Any) -> Layer:
+    if len(_list(data)) != 3 or list(map(type, data)) != [str, bool, str]:
+        raise ValueError("a layer of isolation that is none")
+    return Layer(*data)
+
+
+def _decoded(data: Any) -> Any:
+    try:
+        return decode(data)
+    except (ValueError, RecursionError):
+        raise ValueError("a value that cannot be") from None
+
+
+def _problem(data: Any) -> tuple[str, str, str]:
+    if not 2 <= len(_list(data)) <= 3 or any(type(text) is not str for text in data):
+        raise ValueError("a reason that is none")
+    kind, message, place = (*data, "")[:3]
+    return kind[:200], message[:1000], place[:200]

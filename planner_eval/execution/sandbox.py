@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError
+from planner_eval.base.text import one_line
 from planner_eval.execution import core, load
 from planner_eval.execution.channel import Server, Vanished, Worker
 from planner_eval.execution.job import Program, Row
@@ -32,6 +33,8 @@ REQUIRED = {"strict": ("limits", "capabilities", "landlock", "seccomp"), "proces
 """The layers without which a level refuses to run; a level uses every other layer that there is."""
 
 MEGABYTE = 1 << 20
+_CLOCKS = 0.1
+"""Seconds by which the worker's clock and this process's may differ over one plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,13 @@ class Limits:
 
 
 class _Ticket:
-    """A program that was sent, and its reply once that has come."""
+    """A program that was sent, what tells its reply from others, and that reply once it has come."""
 
-    __slots__ = ("program", "reply")
+    __slots__ = ("program", "reply", "token")
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.token = os.urandom(16).hex()
         self.reply: Reply | None = None
 
 
@@ -163,7 +167,7 @@ class Sandbox:
         ticket = _Ticket(program)
         with self._lock:
             try:
-                self._started().send(self._request(program))
+                self._started().send(self._request(ticket))
             except ValueError as error:  # arguments that nest deeper than a message can
                 unsendable = Failure("unsendable", f"the plan cannot be handed to a worker: {error}")
                 ticket.reply = Reply((), unsendable)
@@ -178,13 +182,14 @@ class Sandbox:
                 if not self._waiting or self._backend is None:
                     raise ExecutionError("the sandbox was closed while plans were under way")
                 first = self._waiting.popleft()
-                first.reply = self._reply(self._backend, first.program)
+                first.reply = self._reply(self._backend, first)
         return ticket.reply
 
-    def _request(self, program: Program) -> dict[str, Any]:
+    def _request(self, ticket: _Ticket) -> dict[str, Any]:
         limits = self.limits
         return {
-            "program": program.plain(),
+            "program": ticket.program.plain(),
+            "token": ticket.token,
             "seconds": limits.seconds,
             "value_size": limits.value_size,
             "layers": not self.layers,
@@ -197,7 +202,7 @@ class Sandbox:
             try:
                 self._tools = self._load()
             except load.LoadError as error:
-                raise ExecutionError(str(error)) from error
+                raise ExecutionError(load.unloadable(self.source.name, error)) from error
         with self._printed as printed:
             core.run(program, self._tools, rows.append, printed, inline=True)
         state, ended = None, None
@@ -251,29 +256,39 @@ class Sandbox:
         }
 
     # ------------------------------------------------------------ reading replies
-    def _reply(self, backend: Server | Worker, program: Program) -> Reply:
+    def _reply(self, backend: Server | Worker, ticket: _Ticket) -> Reply:
         try:
             raw = backend.receive()
         except Vanished as error:
             self.close()
             raise ExecutionError(str(error)) from error
-        read = Lines(len(program.steps))
+        read = Lines(ticket.program, ticket.token, raw.seconds + _CLOCKS)
         trouble = read.all(raw.output)
         if read.layers:
             self.layers = read.layers
-        if read.refused is not None:
+            self._insist()
+        if read.unloadable is not None and trouble is None:
             self.close()
-            raise ExecutionError(self._refusal(read.refused))
+            reason = one_line(read.unloadable, len(read.unloadable))
+            raise ExecutionError(load.unloadable(self.source.name, reason))
+        if trouble is not None and raw.ended is None:
+            backend.distrust()
         early = None if read.complete else Failure("worker-died", "the worker ended early")
         return Reply(tuple(read.rows), raw.ended or trouble or early, read.state, raw.seconds)
 
-    def _refusal(self, refused: Failure) -> str:
-        if refused.kind != "isolation":
-            return refused.message
+    def _insist(self) -> None:
+        """Refuse to go on where fewer layers hold than the level asks for."""
+        found = {layer.name: layer for layer in self.layers}
+        lacking = [f"{name} ({found[name].found})" for name in REQUIRED[self.level] if not found[name].held]
+        if lacking:
+            self.close()
+            raise ExecutionError(self._refusal(", ".join(lacking)))
+
+    def _refusal(self, lacking: str) -> str:
         lower = LEVELS[LEVELS.index(self.level) + 1]
         return (
             f"isolation level {self.level!r} asks for {', '.join(REQUIRED[self.level])}; "
-            f"not in force here: {refused.message}. Nothing was run. `planeval doctor` shows every layer; "
+            f"not in force here: {lacking}. Nothing was run. `planeval doctor` shows every layer; "
             f"if you trust these tools, ask for --isolation {lower}"
         )
 

@@ -182,7 +182,8 @@ class _Supervisor:
             self._stop_feeding(child)
 
     def _stop_feeding(self, child: _Child) -> None:
-        if self.fed.pop(child.into, None) is not None:
+        if self.fed.get(child.into) is child:  # not another one, whose pipe has the same number by now
+            del self.fed[child.into]
             self.poll.unregister(child.into)
             os.close(child.into)
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from planner_eval.base.errors import ExecutionError, ParseError
 from planner_eval.base.registry import service
-from planner_eval.execution.load import LoadError, collect
+from planner_eval.execution.load import LoadError, collect, unloadable
 from planner_eval.execution.record import read_record
 
 _SYSTEM = (
@@ -99,11 +99,9 @@ def tool_source(tools: Any) -> ToolSource:
 
 def _objects(tools: Any) -> ToolSource:
     try:
-        return ToolSource(
-            "Python objects", level="inline", stateful=False, objects=collect(tools, "the tools")
-        )
+        return ToolSource("Python objects", level="inline", stateful=False, objects=collect(tools))
     except LoadError as error:
-        raise ExecutionError(str(error)) from error
+        raise ExecutionError(unloadable("Python objects", error)) from error
 
 
 def _reads(*more: str) -> tuple[str, ...]:

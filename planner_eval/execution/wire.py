@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import math
 
+TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
+if TYPE_CHECKING:
+    from typing import Any
+
 try:
     from _json import encode_basestring_ascii as _quoted
 except ImportError:  # another Python implementation
@@ -166,11 +170,17 @@ class _Writer:
             pairs: list[object] = [[key, item] for key, item in value.items()]
             self.items('{"~":"dict","v":[', pairs, "]}", depth)
 
+    def apart(self, value: object, depth: int) -> str:
+        """The text of one value, by itself."""
+        writer = _Writer(self.left)
+        writer.value(value, depth)
+        return "".join(writer.parts)
+
     def rarer(self, value: object, depth: int) -> None:
         if isinstance(value, tuple):
             self.items('{"~":"tuple","v":[', list(value), "]}", depth)
         elif isinstance(value, (set, frozenset)):
-            ordered = sorted(encode(item, self.left) for item in value)
+            ordered = sorted(self.apart(item, depth + 1) for item in value)
             self.put(f'{{"~":"set","v":[{",".join(ordered)}]}}')
         elif isinstance(value, complex):
             self.put(f'{{"~":"complex","v":["{value.real!r}","{value.imag!r}"]}}')
@@ -184,8 +194,12 @@ class _Writer:
             self.put(_described(value, bounded_text(value)))
 
 
-def decode(data: object) -> object:
+def decode(data: object, depth: int = 0) -> object:
     """The value that parsed JSON text of `encode` stands for.
+
+    Args:
+        data: Parsed JSON.
+        depth: How deep it lies in a value already.
 
     Raises:
         ValueError: the data is no value of `encode`: a worker that lies.
@@ -193,37 +207,55 @@ def decode(data: object) -> object:
     >>> decode({"~": "tuple", "v": [1, {"~": "complex", "v": ["0.0", "1.0"]}]})
     (1, 1j)
     """
+    if depth > MAX_DEPTH and isinstance(data, (list, dict)) and data:
+        raise ValueError(f"a value that nests deeper than {MAX_DEPTH} levels")
     if isinstance(data, list):
-        return [decode(item) for item in data]
+        return [decode(item, depth + 1) for item in data]
     if not isinstance(data, dict):
         return data
     if "~" not in data:
-        return {key: decode(item) for key, item in data.items()}
+        return {key: decode(item, depth + 1) for key, item in data.items()}
     try:
-        return _tagged(data["~"], data)
+        return _tagged(data["~"], data, depth)
     except (KeyError, TypeError, OverflowError, IndexError) as error:
-        raise ValueError(f"no value: {bounded_text(data)}") from error
+        raise ValueError("a tagged value that is none") from error
 
 
-def _tagged(tag: object, data: dict[str, object]) -> object:
+def _text(raw: object) -> str:
+    if type(raw) is not str:
+        raise TypeError("no text")
+    return raw
+
+
+def _tagged(tag: object, data: dict[str, object], depth: int) -> object:
     if tag == "object":
-        return Opaque(str(data["type"])[:200], str(data["text"])[:1000])
+        return Opaque(_text(data["type"])[:200], _text(data["text"])[:1000])
     raw = data["v"]
     if tag == "float":
-        return float(str(raw))
+        return float(_text(raw))
     if tag == "int":
-        return int(str(raw), 16)
+        return int(_text(raw), 16)
     if tag == "bytes":
-        return bytes.fromhex(str(raw))
+        return bytes.fromhex(_text(raw))
     if not isinstance(raw, list):
         raise TypeError(tag)
     if tag == "complex":
-        return complex(float(raw[0]), float(raw[1]))
-    items = [decode(item) for item in raw]
+        real, imaginary = raw
+        return complex(float(_text(real)), float(_text(imaginary)))
+    items = [decode(item, depth + 1) for item in raw]
     if tag == "tuple":
         return tuple(items)
     if tag == "set":
-        return frozenset(tuple(item) if isinstance(item, list) else item for item in items)
+        return frozenset(_spread([tuple(item) if isinstance(item, list) else item for item in items]))
     if tag == "dict":
-        return dict(items)  # type: ignore[arg-type]
+        pairs: Any = items
+        _spread([key for key, _ in pairs])
+        return dict(pairs)
     raise KeyError(tag)
+
+
+def _spread(keys: list[object]) -> list[object]:
+    """The keys, where few share a hash: a set of those that do takes the square of the time."""
+    if len(set(map(hash, keys))) + 100 < len(keys):
+        raise ValueError("keys that were made to share their hashes")
+    return keys

@@ -4,7 +4,8 @@ What a process started by `channel` becomes, `start` says; this is the confined 
 and what the processes of level strict have in common with it.
 
 Messages in: 4 bytes of length, then a `marshal` dict (from the parent, which is trusted; never the
-other way round). Messages out: JSON lines, one a call, then one that ends the plan.
+other way round). Messages out: JSON lines: the layers, before any tool is loaded; then, a plan, its token,
+a line a call, and one that ends it (see `reply`, which believes none of it unseen).
 """
 
 from __future__ import annotations
@@ -24,14 +25,20 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------------------------------- running one plan
+def begin(request: dict[str, Any], write: Callable[[str], object]) -> None:
+    """Write that the tools are loaded and whose lines follow."""
+    write(f'["begin","{request["token"]}"]\n')
+
+
 def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: Printed) -> None:
     """Run one plan and write a line a call, then the line that ends it."""
     budget = request["value_size"]
     program = Program.of(request["program"])
 
     def emit(row: Row) -> None:
-        given = row.arguments
-        shown = "null" if given is None else wire.encode([[n, v] for n, v in given], budget)
+        given, shown = row.arguments, "null"
+        if given is not None:
+            shown = f"[{','.join(f'[{wire.quoted(n)},{wire.encode(v, budget)}]' for n, v in given)}]"
         text = wire.encode(row.value if row.problem is None else list(row.problem), budget)
         said = wire.quoted(row.printed)
         write(f'[{row.position},"{row.status}",{text},{row.seconds!r},{row.attempts},{shown},{said}]\n')
@@ -42,21 +49,22 @@ def answer(request: dict[str, Any], tools: Any, write: Callable[[str], object], 
     write(f'["end",{wire.encode(state, budget)}]\n')
 
 
-def refuse(kind: str, message: str, write: Callable[[str], object]) -> None:
-    """Write that nothing was run, and why."""
-    write(f'["refused",{wire.quoted(kind)},{wire.quoted(message)}]\n')
+def unloadable(error: load.LoadError, write: Callable[[str], object]) -> None:
+    """Write that the tools do not load, and why."""
+    write(f'["unloadable",{wire.quoted(str(error))}]\n')
 
 
 def all_hold(
     setup: dict[str, Any], report: lockdown.Report, write: Callable[[str], object], *, say: bool = True
 ) -> bool:
-    """Whether the required layers hold; says so, and which layers hold at all where `say` asks for it."""
-    if say:
-        write(f'["layers",{wire.encode([[n, ok, text] for n, (ok, text) in report.items()])}]\n')
-    lacking = [f"{layer} ({report[layer][1]})" for layer in setup["required"] if not report[layer][0]]
-    if lacking:
-        refuse("isolation", ", ".join(lacking), write)
-    return not lacking
+    """Whether the required layers hold; writes which ones do where `say` asks for it or one is lacking.
+
+    The line comes before the tools are loaded, so that it cannot be theirs.
+    """
+    hold = all(report[layer][0] for layer in setup["required"])
+    told = "null" if hold and not say else wire.encode([[n, ok, text] for n, (ok, text) in report.items()])
+    write(f'["layers",{told}]\n')
+    return hold
 
 
 def settle_in(folder: str) -> None:
@@ -119,10 +127,11 @@ def worker(setup: dict[str, Any]) -> None:
         with printed:  # what keeps standard output for later, a logger above all, keeps this
             tools = load.load(setup["source"])
     except load.LoadError as error:
-        refuse("tools", str(error), write)
+        unloadable(error, write)
         return
     while (request := receive(requests)) is not None:
         lines: list[str] = []
+        begin(request, write)
         answer(request, tools, lines.append, printed)
         write("".join(lines))
 

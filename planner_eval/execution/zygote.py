@@ -15,7 +15,7 @@ from _socket import CMSG_SPACE, SCM_RIGHTS, SOL_SOCKET
 
 from planner_eval.execution import load, lockdown
 from planner_eval.execution.printed import Printed
-from planner_eval.execution.worker import all_hold, answer, receive, receive_bytes, refuse, writer
+from planner_eval.execution.worker import all_hold, answer, begin, receive, receive_bytes, unloadable, writer
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
@@ -172,8 +172,9 @@ def _run(request: dict[str, Any], kept: dict[str, Any], write: Callable[[str], o
         with printed:
             tools = load.load(kept["source"])
     except load.LoadError as error:
-        refuse("tools", str(error), write)
+        unloadable(error, write)
     else:
+        begin(request, write)
         answer(request, tools, write, printed)
 
 
