@@ -281,6 +281,25 @@ def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     assert str(tmp_path) in done.stderr
 
 
+def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:
+    run = predicted(tmp_path / "run", "callnavi", "m", {"hr01"}, repeat=3)
+    table = pe.table([run], layout="callnavi-7")
+    assert [cell.value for cell in table.rows[0].cells] == [1, 1]
+    assert table.rows[0].cells[0].n == 3
+    table = pe.table([run], metrics=["ast_overall"])
+    assert any("6 further answers to a sample that has one, not counted" in said for said in table.notes)
+
+
+def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text((SAMPLES / "answers" / "callnavi.jsonl").read_text().splitlines()[0] + "\n")
+    argv = ("score", str(answers), str(SAMPLES / "callnavi"), "--benchmark", "callnavi")
+    assert planeval(*argv, "-o", f"{tmp_path}/run/").returncode == 0
+    table = pe.table([tmp_path / "run"], metrics=["ast_overall"])
+    assert table.rows[0].cells[0].value == pytest.approx(1 / 3)
+    assert any("2 samples without an answer, counted as wrong" in said for said in table.notes)
+
+
 def test_runs_that_other_versions_scored_make_no_table(tmp_path: Path) -> None:
     one, other = scored(tmp_path / "one", "callnavi"), scored(tmp_path / "other", "callnavi")
     file = Path(other) / "run.json"
