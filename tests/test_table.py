@@ -134,6 +134,28 @@ def test_each_figure_is_that_of_score(name: str, variant: str, tmp_path: Path) -
     }
 
 
+@pytest.mark.parametrize("variant", ["official", "corrected"])
+def test_a_figure_that_the_published_code_gives_in_percent_is_percent_once(
+    variant: str, tmp_path: Path
+) -> None:
+    answers = SAMPLES / "answers" / "complexfuncbench.jsonl"
+    rows = [json.loads(line) | {"error": None, "requests": []} for line in answers.read_text().splitlines()]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = str(SAMPLES / "complexfuncbench")
+    run = {"schema": "planeval.run/1", "version": pe.__version__, "kind": "predict", "pairs": len(rows)}
+    run |= {"options": {"dataset": "complexfuncbench", "pipeline": "stepwise", "model": "m"}, "part": 1}
+    run |= {"inputs": [{"path": source}], "store": "jsonl"}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    report = pe.score_benchmark(
+        answers, source, "complexfuncbench", variants=[variant], ids={row["id"] for row in rows}
+    ).reports[variant]
+    found = cells(pe.table([tmp_path], variant=variant))
+    percent = 1 if variant == "official" else 100
+    assert found["m", "Overall Call Acc"] == pytest.approx(percent * report.value("Overall Call Accuracy"))  # type: ignore[operator]
+    assert found["m", "Overall Success"] == pytest.approx(100 * report.value("Overall Success Rate"))  # type: ignore[operator]
+    assert found["m", "Hotels Call Acc"] == pytest.approx(percent * report.value("Call Accuracy Hotels"))  # type: ignore[operator]
+
+
 def test_parts_are_scored_by_themselves(tmp_path: Path) -> None:
     run = scored(tmp_path / "run", "appbench")
     ours = cells(pe.table([run], layout="appbench-3"))
