@@ -134,6 +134,28 @@ def test_each_figure_is_that_of_score(name: str, variant: str, tmp_path: Path) -
     }
 
 
+@pytest.mark.parametrize("variant", ["official", "corrected"])
+def test_a_figure_that_the_published_code_gives_in_percent_is_percent_once(
+    variant: str, tmp_path: Path
+) -> None:
+    answers = SAMPLES / "answers" / "complexfuncbench.jsonl"
+    rows = [json.loads(line) | {"error": None, "requests": []} for line in answers.read_text().splitlines()]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = str(SAMPLES / "complexfuncbench")
+    run = {"schema": "planeval.run/1", "version": pe.__version__, "kind": "predict", "pairs": len(rows)}
+    run |= {"options": {"dataset": "complexfuncbench", "pipeline": "stepwise", "model": "m"}, "part": 1}
+    run |= {"inputs": [{"path": source}], "store": "jsonl"}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    report = pe.score_benchmark(
+        answers, source, "complexfuncbench", variants=[variant], ids={row["id"] for row in rows}
+    ).reports[variant]
+    found = cells(pe.table([tmp_path], variant=variant))
+    percent = 1 if variant == "official" else 100
+    assert found["m", "Overall Call Acc"] == pytest.approx(percent * report.value("Overall Call Accuracy"))  # type: ignore[operator]
+    assert found["m", "Overall Success"] == pytest.approx(100 * report.value("Overall Success Rate"))  # type: ignore[operator]
+    assert found["m", "Hotels Call Acc"] == pytest.approx(percent * report.value("Call Accuracy Hotels"))  # type: ignore[operator]
+
+
 def test_parts_are_scored_by_themselves(tmp_path: Path) -> None:
     run = scored(tmp_path / "run", "appbench")
     ours = cells(pe.table([run], layout="appbench-3"))
@@ -279,6 +301,25 @@ def test_a_broken_folder_is_said(text: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert str(tmp_path) in done.stderr
+
+
+def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:
+    run = predicted(tmp_path / "run", "callnavi", "m", {"hr01"}, repeat=3)
+    table = pe.table([run], layout="callnavi-7")
+    assert [cell.value for cell in table.rows[0].cells] == [1, 1]
+    assert table.rows[0].cells[0].n == 3
+    table = pe.table([run], metrics=["ast_overall"])
+    assert any("6 further answers to a sample that has one, not counted" in said for said in table.notes)
+
+
+def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text((SAMPLES / "answers" / "callnavi.jsonl").read_text().splitlines()[0] + "\n")
+    argv = ("score", str(answers), str(SAMPLES / "callnavi"), "--benchmark", "callnavi")
+    assert planeval(*argv, "-o", f"{tmp_path}/run/").returncode == 0
+    table = pe.table([tmp_path / "run"], metrics=["ast_overall"])
+    assert table.rows[0].cells[0].value == pytest.approx(1 / 3)
+    assert any("2 samples without an answer, counted as wrong" in said for said in table.notes)
 
 
 def test_runs_that_other_versions_scored_make_no_table(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def write_table(found: Table, form: str = "text", *, intervals: bool = True) -> 
     >>> from planner_eval.scoring.tabled import Measured, make_table
     >>> table = make_table("", [Head("", "exact", "exact")], ["a|b"], [[Measured(0.5)]])
     >>> print(write_table(table, "md").splitlines()[2])
-    | a\\|b | 0.500 |
+    | a\|b | 0.500 |
     """
     if form == "csv":
         return _csv(found)

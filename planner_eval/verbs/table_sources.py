@@ -81,6 +81,9 @@ class Source(Protocol):
     def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
         """A figure, of some samples or of all."""
 
+    def notes(self) -> list[str]:
+        """What does not count in these figures, or counts as wrong."""
+
 
 # ---------------------------------------------------------------- under a benchmark
 class UnderBenchmark:
@@ -158,6 +161,20 @@ class UnderBenchmark:
         value = figure.value / (100 if self.variant in column.percent_in else 1)
         tallies = self._tallies(report, column, mine, value)
         return Measured(value, tallies, mine, _scale(column, figure, tallies), "", self.run.path)
+
+    def notes(self) -> list[str]:
+        """What does not count in these figures, or counts as wrong."""
+        said: dict[str, None] = {}
+        for scored in self._scored.values():
+            matched = scored.matched
+            for count, what in (
+                (len(matched.missing), "sample{} without an answer, counted as wrong"),
+                (len(matched.repeated), "further answer{} to a sample that has one, not counted"),
+                (len(matched.unknown), "answer{} that no sample asked for, not counted"),
+                (len(scored.lost), "sample{} at which the program itself fails, in no figure"),
+            ):
+                said |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
+        return list(said)
 
     def _tallies(
         self, report: Report, column: Column, ids: frozenset[str], value: float
@@ -243,6 +260,7 @@ class OfOwn:
 
     def __init__(self, path: str, scored: Sequence[rows.Scored]) -> None:
         self.path, self.scored = path, [row for row in scored if row.state in JUDGED]
+        self.unjudged = len(scored) - len(self.scored)
 
     def ids(self) -> frozenset[str]:
         """The samples that it is of."""
@@ -267,6 +285,10 @@ class OfOwn:
             return empty._replace(why="there is nothing to count")
         scale = 100 if column.unit == "percent" else 1
         return Measured(value, found, frozenset(found), scale, "", self.path)
+
+    def notes(self) -> list[str]:
+        """What does not count in these figures."""
+        return [f"{self.unjudged:,} without a gold plan to be judged by, not counted"] * bool(self.unjudged)
 
     def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.Scored]:
         for row in self.scored:

@@ -107,7 +107,7 @@ def table(
     ]
     names = free_names(rows)
     heads = [head_of(column, form) for column in chosen.columns]
-    notes = [*filter(None, [chosen.note]), *_about(names, rows)]
+    notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
     made = f"planeval {__version__} | " + ("metrics" if form is None else f"benchmark {form} ({variant})")
     made += "".join(f" | {key} {value}" for key, value in settings.items())
     made += " | only samples in common" * common
@@ -244,9 +244,12 @@ def _alternatives(value: Any) -> str:
     return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about(names: Sequence[str], rows: Mapping[str, Sequence[Told]]) -> list[str]:
+def _about(
+    names: Sequence[str], rows: Mapping[str, Sequence[Told]], sources: Mapping[str, Source]
+) -> list[str]:
+    """Of each run whose it is, what was asked, and what does not count."""
     return [
-        f"{name}: {one.path}, {one.said}"
+        f"{name}: {one.path}, {'; '.join([one.said, *sources[one.path].notes()])}"
         for name, runs in zip(names, rows.values(), strict=True)
         for one in runs
     ]
