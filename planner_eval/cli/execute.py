@@ -136,7 +136,8 @@ def command(
 
     PLAN is a plan, a file of records, or a directory of plans; - is standard input. A call
     that fails stops only the calls that need it. Tools run in a worker process that can reach
-    neither files nor network.
+    neither files nor network. Large files are run by several processes; with -o DIR/ all that comes out is
+    kept, and a run that was stopped goes on where it was.
     Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
     """
     kept = is_folder(output)

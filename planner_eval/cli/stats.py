@@ -91,6 +91,9 @@ def command(
     DATASET is a name of 'planeval data list' or of a benchmark: appbench, nestful, callnavi … Its
     figures come after its paper's tables, each cell beside the printed one. A file of that name comes
     first; dataset:NAME is always the data set.
+
+    Large files are counted by several processes. With -o DIR/ a row a plan is kept there, and a run that was
+    stopped goes on where it was.
     """
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
     files = {kind: file for kind, file in pictured.items() if file}
