@@ -12,6 +12,7 @@ import pytest
 
 from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
+from planner_eval.execution import Sandbox, tool_source
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.prepare import Prepared, prepare
@@ -93,7 +94,10 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
         (["--demos", "x.jsonl"], "--demos applies only with --shots K"),
         (["--shots", "3"], "has 3 demonstrations, and 3 of others are wanted"),
         (["--shots", "1", "--demo-by", "gold-apps"], "for appbench alone"),
-        (["--shots", "1", "--pipeline", "react"], "the prompts of react show no demonstrations"),
+        (
+            ["--shots", "1", "--pipeline", "function-calling"],
+            "the prompts of function-calling show no demonstrations",
+        ),
         (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
         (["--closeness", "close"], "--closeness applies only with --distractors N"),
         (["--seed", "1"], "--seed applies only with"),
@@ -223,6 +227,36 @@ def test_demonstrations_with_tools_on_offer_come_first() -> None:
         assert f"Input: {shown}\n" in request.messages[0]["content"]
 
 
+def test_react_shows_what_the_calls_of_demonstrations_came_to(tmp_path: Path) -> None:
+    base = [*NESTFUL, "--pipeline", "react", "--isolation", "inline"]
+    (plain, *_), (shown, *_) = asked(*base), asked(*base, "--shots", "1", "--demo-by", "first")
+    other = own_samples("nestful")[1]
+    before, (query, *talk, mine) = plain["messages"], shown["messages"][1:]
+    assert (shown["messages"][0], mine) == (before[0], before[1])
+    assert query["content"] == other.query
+    assert [message["role"] for message in talk] == ["assistant", "user"] * len(other.gold) + ["assistant"]
+    first, last = other.gold[0], talk[-1]["content"]
+    assert f"Action: {first['name']}\nAction Input: {json.dumps(first['arguments'])}" in talk[0]["content"]
+    assert last.endswith(f"Final Answer: {json.dumps(other.extra['gold_answer'])}"), (last, other.extra)
+    assert "$var" not in str(talk)
+    demos = tmp_path / "demos.jsonl"
+    plans = ['[{"name": "boom", "arguments": {}}]', '[{"name": "double", "arguments": {"n": 4}}]']
+    demos.write_text("".join(json.dumps({"query": f"q{n}", "gold": p}) + "\n" for n, p in enumerate(plans)))
+    tools = tmp_path / "mine.py"
+    tools.write_text("def boom():\n    raise ValueError\n\ndef double(n):\n    return 2 * n\n")
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text(json.dumps({"id": "t", "query": "Twice 5?", "tools": OWN_TOOLS}) + "\n")
+    own = ["predict", str(tasks), "--dry-run", "--pipeline", "react", "--shots", "1", "--demos", str(demos)]
+    (request,) = asked(*own, "--tools", str(tools), "--isolation", "inline")
+    assert [m["content"] for m in request["messages"][1:-1]] == [
+        "q1",
+        'Thought: I need double.\nAction: double\nAction Input: {"n": 4}',
+        "Observation: 8",
+        "Thought: This is what was asked for.\nFinal Answer: 8",
+    ]
+    assert "react makes calls: name the tools" in planeval(*own).stderr
+
+
 def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
     pool = [
         ("one", "Trams: [t = ride(#to='a')]"),
@@ -248,11 +282,16 @@ def test_an_agent_is_shown_the_lines_of_its_own_app() -> None:
 
 
 # ---------------------------------------------------------------- the law
+GOLD = '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}]'
+
+
 def requests_of(ready: Prepared, at: int) -> list[str]:
     """All requests of a sample, under a model that goes through every stage."""
     task = ready.tasks[at]
     assert not isinstance(task, str)
-    requests, _, _ = through(ready.jobs()[at].begin(), scripted(ready.form, task))
+    with Sandbox(tool_source("nestful"), level="inline") as box:
+        begun = ready.jobs(box if ready.pipeline.name == "react" else None)[at].begin()
+        requests, _, _ = through(begun, scripted(ready.form, task))
     return [request_text(each.messages, each.tools, **each.sampling) for each in requests]
 
 
@@ -264,7 +303,7 @@ def test_gold_never_reaches_a_prompt_with_demonstrations(
     samples = own_samples(form)
     demos = tmp_path / "demos.jsonl"
     demos.write_text(
-        "".join(json.dumps({"query": f"{s.query} {n}", "gold": "f()"}) + "\n" for n, s in enumerate(samples))
+        "".join(json.dumps({"query": f"{s.query} {n}", "gold": GOLD}) + "\n" for n, s in enumerate(samples))
     )
     where = {"source": str(demos) if form == "own" else str(SAMPLES / form)}
     for at, sample in enumerate(samples):

@@ -140,13 +140,15 @@ def requests_of(name: str, sample: Sample, form: str, seed: str, setup: Setup) -
 
 
 SHOWN = '{"API": ["a"], "parameters": [{}]}'
+PLAYED = '[{"name": "a", "arguments": {}, "saw": 1}]'
 
 
 def hold_the_law(name: str, form: str, samples: list[Sample]) -> None:
     """Everything that may not be seen is replaced: each request stays what it was, to the byte."""
     for sample in samples:
         others = [Setup(history="own")] if name == "dialog" else []
-        for setup in (*others, SETUP, Setup(official=True, examples=(Example("q", SHOWN),), shots=1)):
+        shown = Example("q", PLAYED if name == "react" else SHOWN)
+        for setup in (*others, SETUP, Setup(official=True, examples=(shown,), shots=1)):
             for seed in ("1", "2"):
                 real = requests_of(name, sample, form, seed, setup)
                 assert real == requests_of(name, without_gold(sample, form), form, seed, setup)

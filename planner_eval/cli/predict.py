@@ -209,7 +209,7 @@ def command(
         **chosen,
     )
     if dry_run:
-        return _dry(predicting.first_requests(ready, sampling=sampling))
+        return _dry(predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation))
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")

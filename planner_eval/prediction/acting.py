@@ -6,10 +6,14 @@ it with what was recorded. What it says of a call that it does not accept says n
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from planner_eval.base.errors import PlanevalError
+from planner_eval.dialects import read
+from planner_eval.execution.program import Options
 from planner_eval.execution.run import execute
 from planner_eval.plan.model import Call, Plan
 from planner_eval.prediction.pipeline import Called, Observed
@@ -54,6 +58,32 @@ def with_tools(box: Sandbox, offered: Collection[str] | None = None) -> Acting:
         return Observed(tuple(_seen(next(rows)) if why is None else {"error": why} for why in refused))
 
     return make
+
+
+def played(answer: str, box: Sandbox) -> str | None:
+    """A demonstration's plan with what its calls came to, as JSON; None where one of them fails.
+
+    Args:
+        answer: The plan, in any notation.
+        box: Where the tools run.
+
+    >>> from planner_eval.execution import Sandbox, tool_source
+    >>> plan = '[{"name": "add", "label": "$x", "arguments": {"arg_0": 1, "arg_1": 2}}]'
+    >>> with Sandbox(tool_source("nestful"), level="inline") as box:
+    ...     played(plan, box)
+    '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}, "saw": 3}]'
+    """
+    try:
+        trace = execute(read.parse(answer), box, options=Options(arguments=True))
+    except PlanevalError:
+        return None
+    if not trace.ok or not trace.calls:
+        return None
+    made = [
+        {"name": one.tool, "arguments": _data(dict(one.arguments or ())), "saw": _data(one.value)}
+        for one in trace.calls
+    ]
+    return json.dumps(made, ensure_ascii=False)
 
 
 def _refusal(called: Called, offered: Collection[str] | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
 from hashlib import blake2b
@@ -13,14 +13,14 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.datasets.sample import Sample
-from planner_eval.prediction.acting import Acting, simulated, with_tools
+from planner_eval.prediction.acting import Acting, played, simulated, with_tools
 from planner_eval.prediction.candidates import MARK as CHOSEN
 from planner_eval.prediction.candidates import Choice, Chosen, choosing
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Pipeline, Request, Steps
 from planner_eval.prediction.registry import USUAL, pipeline
 from planner_eval.prediction.run import Job
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
 from planner_eval.prediction.tasks import Tasks
 from planner_eval.prediction.visible import Task, visible
@@ -67,24 +67,25 @@ class Prepared:
             box: Where tools run, if the calls of these samples are made with tools.
             repeat: How often each sample is asked.
         """
-        pairs = list(zip(self.samples, self.tasks, strict=True))
+        setups = self._setups(box)
+        pairs = list(zip(self.samples, self.tasks, setups, strict=True))
         return [
             Job(
                 sample.id,
-                partial(self._begin, sample, task),
+                partial(self._begin, task, setup),
                 self._acting(sample, task, box),
                 _digest(task),
                 number if repeat > 1 else None,
             )
             for number in range(repeat)
-            for sample, task in pairs
+            for sample, task, setup in pairs
         ]
 
-    def first_requests(self) -> Iterator[First]:
-        """What each sample is asked first."""
-        for sample, task in zip(self.samples, self.tasks, strict=True):
+    def first_requests(self, box: Sandbox | None = None) -> Iterator[First]:
+        """What each sample is asked first; with demonstrations whose calls are made where they need to be."""
+        for sample, task, setup in zip(self.samples, self.tasks, self._setups(box), strict=True):
             try:
-                steps = self._begin(sample, task)
+                steps = self._begin(task, setup)
                 step = next(steps)
                 steps.close()
                 assert isinstance(step, Request), "a pipeline begins with a request"
@@ -118,16 +119,47 @@ class Prepared:
         found |= dict.fromkeys([LEAK] if self.pool is not None and self.pool.asked.by == "gold-apps" else [])
         return list(found)
 
-    def _begin(self, sample: Sample, task: Task | str) -> Steps:
+    def _begin(self, task: Task | str, setup: Callable[[], Setup]) -> Steps:
         if isinstance(task, str):
             raise InputError(task)
-        setup = self.setup
-        if self.pool is not None:
-            apps = apps_of(sample) if self.pool.asked.by == "gold-apps" else ()
-            number = None if self.pipeline.name == "isolated" else 0
-            shown = self.pool.chosen(task.query, _names(task), apps, number=number)
-            setup = replace(setup, examples=shown, shots=self.pool.asked.number)
-        return self.pipeline.steps(task, setup)
+        return self.pipeline.steps(task, setup())
+
+    def _setups(self, box: Sandbox | None) -> Iterator[Callable[[], Setup]]:
+        """What the pipeline is told for each sample.
+
+        Demonstrations are chosen when they are needed; but those whose calls have to be made are chosen here,
+        for the tools serve one caller at a time.
+        """
+        made: dict[Example, str | None] = {}
+        for sample, task in zip(self.samples, self.tasks, strict=True):
+            if self.pool is None or isinstance(task, str):
+                yield lambda: self.setup
+            elif self.pipeline.name == "react":
+                found = replace(self.setup, examples=self._played(self.pool, task, box, made))
+                yield partial(replace, found)
+            else:
+                yield partial(self._shown, self.pool, sample, task)
+
+    def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
+        apps = apps_of(sample) if pool.asked.by == "gold-apps" else ()
+        number = None if self.pipeline.name == "isolated" else 0
+        shown = pool.chosen(task.query, _names(task), apps, number=number)
+        return replace(self.setup, examples=shown, shots=pool.asked.number)
+
+    def _played(
+        self, pool: Pool, task: Task, box: Sandbox | None, made: dict[Example, str | None]
+    ) -> tuple[Example, ...]:
+        """The first demonstrations of which every call gives a value; none where no tools are at hand."""
+        found: list[Example] = []
+        ranked = pool.chosen(task.query, _names(task), number=None)
+        for one in ranked if pool.asked.by == "first" else reversed(ranked):
+            if box is None or len(found) == pool.asked.number:
+                break
+            if one not in made:
+                made[one] = played(one.answer, box)
+            answer = made[one]
+            found += [] if answer is None else [replace(one, answer=answer)]
+        return tuple(found if pool.asked.by == "first" else found[::-1])
 
     def _acting(self, sample: Sample, task: Task | str, box: Sandbox | None) -> Any:
         if not self.pipeline.acts or isinstance(task, str):

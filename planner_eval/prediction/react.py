@@ -27,7 +27,7 @@ from planner_eval.prediction.pipeline import (
     user,
 )
 from planner_eval.prediction.reading import Said, Step, read_step
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.visible import Task
 
 _STOP = ("\nObservation:",)
@@ -39,7 +39,8 @@ _UNREADABLE = (
 def steps(task: Task, setup: Setup) -> Steps:
     """Ask step by step, show what each call came to, until an answer is stated or the steps are used up."""
     names = {tool.full_name: tool.full_name for tool in catalog_of(task).tools}
-    said: list[Message] = [system(_text(task, setup)), *task.messages]
+    shown_before = [message for one in setup.examples for message in _as_talk(one)]
+    said: list[Message] = [system(_text(task, setup)), *shown_before, *task.messages]
     made: list[Called] = []
     shown: list[dict[str, Any]] = []
     for _ in range(setup.steps):
@@ -58,6 +59,26 @@ def steps(task: Task, setup: Setup) -> Steps:
         shown += _shown(step, seen.contents)
         said += _exchange(step, seen.contents, names)
     return _outcome(task, made, shown, "max_steps", None)
+
+
+def _as_talk(example: Example) -> list[Message]:
+    r"""A demonstration as the talk that it would have been.
+
+    >>> made = '[{"name": "f", "arguments": {}, "saw": 3}]'
+    >>> [message["content"] for message in _as_talk(Example("Why?", made))][1:3]
+    ['Thought: I need f.\nAction: f\nAction Input: {}', 'Observation: 3']
+    """
+    talk = [user(example.query)]
+    made = json.loads(example.answer)
+    for one in made:
+        given = as_json(one["arguments"])
+        talk.append(
+            assistant(f"Thought: I need {one['name']}.\nAction: {one['name']}\nAction Input: {given}")
+        )
+        talk.append(user(f"Observation: {as_json(one['saw'])}"))
+    answer = made[-1]["saw"]
+    final = answer if isinstance(answer, str) else as_json(answer)
+    return [*talk, assistant(f"Thought: This is what was asked for.\nFinal Answer: {final}")]
 
 
 def _text(task: Task, setup: Setup) -> str:

@@ -36,6 +36,8 @@ SHOWN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("route-then-fill", "callnavi"): ("callnavi/route", "callnavi/fill"),
     ("backward", "callnavi"): ("callnavi/backward",),
     ("flat", OWN): (),
+    ("react", "nestful"): (),
+    ("react", OWN): (),
 }
 """The pipelines whose prompts show demonstrations, with the data sets, and the texts that may lack a place
 for them: a user's own."""

@@ -95,20 +95,30 @@ def prepare_run(
     )  # fmt: skip
 
 
-def first_requests(prepared: Prepared, *, sampling: Mapping[str, Any] = _NOTHING) -> Iterator[dict[str, Any]]:
+def first_requests(
+    prepared: Prepared,
+    *,
+    sampling: Mapping[str, Any] = _NOTHING,
+    tools: Any = None,
+    isolation: str | None = None,
+) -> Iterator[dict[str, Any]]:
     """The first request of each sample with its length in characters; nothing is asked.
 
     Args:
         prepared: What :func:`prepare_run` gave.
         sampling: What requests say beside the usual.
+        tools: What the calls of demonstrations are made with, where a pipeline shows what they came to.
+        isolation: Where these tools run.
 
     >>> ready = prepare_run([{"id": "a", "query": "Now?"}], catalog=[{"name": "now", "description": "Now."}])
     >>> [request["stage"] for request in first_requests(ready)]
     ['plan']
     """
     chosen = sampling_of(prepared.form, sampling)
-    for sample, request in prepared.first_requests():
-        yield as_shown(sample, request, chosen)
+    needed = prepared.pipeline.name == "react" and prepared.pool is not None
+    with _tools(prepared, tools, isolation) if needed else nullcontext() as box:
+        for sample, request in prepared.first_requests(box):
+            yield as_shown(sample, request, chosen)
 
 
 def predict(
