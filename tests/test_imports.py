@@ -75,6 +75,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "they are made with Lark, which takes 17 ms; errors and places alone need it": (
         "base.grammar",
         "dialects.appbench_tree",
+        "base.jsonfaults",
         "base.jsonplaces",
         "dialects.framed_tree",
         "dialects.javascript_tree",
@@ -191,10 +192,12 @@ LATE_PACKAGES = {
     "csv": 0.3,
     "difflib": 0.6,
     "email": 5,
+    "hashlib": 2,  # with OpenSSL
     "http": 16,
     "importlib": 0.3,  # metadata alone takes 13
     "pathlib": 2,
     "runpy": 0.2,
+    "shutil": 2,  # with all that packs files
     "tempfile": 2,
     "tomllib": 1,
     "urllib": 2,  # request alone takes 15

@@ -1,4 +1,4 @@
-"""JSON values with their places, and what is wrong with other texts, without the grammar: as it has them.
+"""JSON values with their places, without the grammar: what it gives for a text that is JSON, and sooner.
 
 The terminals are those of grammars/json.lark; a test holds the two readings equal.
 """
@@ -9,18 +9,14 @@ import json
 import re
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.grammar import refusal
-from planner_eval.base.jsontext import WORDS, Located, Member, parse_located
+from planner_eval.base.jsonfaults import NUMBER, STRING, WORD
+from planner_eval.base.jsontext import Located, Member, parse_located
 
-_STRING = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])"
-_WORD = r"(?:true|false|null|NaN|-?Infinity)\b"
 _VALUE = re.compile(
-    rf"[ \t\r\n]*+(?:([\[{{])|({_STRING})"
-    rf"|({_NUMBER}|{_WORD}))"
+    rf"[ \t\r\n]*+(?:([\[{{])|({STRING})"
+    rf"|({NUMBER}|{WORD}))"
 )
-_KEY = re.compile(rf"[ \t\r\n]*+({_STRING})[ \t\r\n]*+:")
+_KEY = re.compile(rf"[ \t\r\n]*+({STRING})[ \t\r\n]*+:")
 _NEXT = re.compile(r"[ \t\r\n]*+([,\]}])")
 _EMPTY = {"[": re.compile(r"[ \t\r\n]*+\]"), "{": re.compile(r"[ \t\r\n]*+\}")}
 _CLOSING = {"[": "]", "{": "}"}
@@ -110,65 +106,3 @@ def _scalar(found: re.Match[str]) -> Any:
 
 def _text(written: str) -> str:
     return written[1:-1] if "\\" not in written else str(json.loads(written))
-
-
-# ---------------------------------------------------------------- what is no JSON
-_BEGINS = frozenset({"LBRACE", "LSQB", "STRING", "NUMBER", "WORD"})
-_WORDS_OF_MARKS = {"{": "LBRACE", "[": "LSQB", "}": "RBRACE", "]": "RSQB", ",": "COMMA", ":": "COLON"}
-_TOKEN = re.compile(rf"(?P<STRING>{_STRING})|(?P<NUMBER>{_NUMBER})|(?P<WORD>{_WORD})|(?P<MARK>[\[\]{{}},:])")
-_BLANK = re.compile(r"[ \t\r\n]*+")
-_AFTER = _BEGINS | {"COMMA", "RSQB", "RBRACE"}
-"""What may follow a value somewhere: the grammar's parser tells only by a token which of them may here."""
-
-
-def refused(text: str, dialect: str) -> ParseError | None:
-    """The error of a text that is no JSON, as the grammar has it; None where it has none.
-
-    To load the grammar takes a third of a small command's time.
-
-    Args:
-        text: The text; without numbers that are too long, which the grammar refuses in their turn.
-        dialect: For the error.
-
-    >>> refused("[1,]", "json").offset, refused("[1]", "json")
-    (3, None)
-    """
-    around: list[str] = []
-    wanted = _BEGINS
-    at, keyed, ended = 0, False, False
-    while True:
-        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # nothing matches, too
-        token = _TOKEN.match(text, at)
-        if token is None:
-            if at == len(text) and ended and not around:
-                return None
-            expected = _AFTER if ended and at < len(text) else wanted
-            return refusal(text, at, expected, WORDS, dialect)
-        kind = _WORDS_OF_MARKS.get(token[0]) or str(token.lastgroup)
-        if kind not in wanted:
-            return refusal(text, at, wanted, WORDS, dialect)
-        at = token.end()
-        wanted, keyed, ended = _following(kind, around, keyed=keyed)
-
-
-def _following(kind: str, around: list[str], *, keyed: bool) -> tuple[frozenset[str], bool, bool]:
-    """What may follow a token, whether the key of its member is known, and whether it ends a value."""
-    if kind in ("LBRACE", "LSQB"):
-        around.append(kind)
-        return (_KEY_OR_END, False, False) if kind == "LBRACE" else (_BEGINS | {"RSQB"}, False, False)
-    inside = around[-1] if around else ""
-    if kind == "COLON":
-        return _BEGINS, True, False
-    if kind == "COMMA":
-        return (_KEYS, False, False) if inside == "LBRACE" else (_BEGINS, False, False)
-    if kind == "STRING" and inside == "LBRACE" and not keyed:
-        return _COLON, False, False
-    if kind in ("RBRACE", "RSQB"):
-        around.pop()
-    if not around:
-        return _BEGINS, False, True
-    return _ENDS[around[-1]], around[-1] == "LBRACE", True
-
-
-_KEYS, _COLON, _KEY_OR_END = frozenset({"STRING"}), frozenset({"COLON"}), frozenset({"STRING", "RBRACE"})
-_ENDS = {"LBRACE": frozenset({"COMMA", "RBRACE"}), "LSQB": frozenset({"COMMA", "RSQB"})}

@@ -160,9 +160,9 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
 
 
 def _refused(text: str, dialect: str) -> ParseError | None:
-    from planner_eval.base.jsonplaces import refused
+    from planner_eval.base.jsonfaults import refused
 
-    return refused(text, dialect)
+    return refused(text, WORDS, dialect)
 
 
 def _in_a_row(text: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -29,9 +29,15 @@ def quick(cls: type[T]) -> type[T]:
     >>> Point(1), Point(y=2, x=1) == Point(1, 2)
     (Point(x=1, y=0), True)
     """
-    opened = dataclass(slots=True, unsafe_hash=True, init=False)(cls)
+    opened = dataclass(slots=True, unsafe_hash=True)(cls)
     names = opened.__slots__  # type: ignore[attr-defined]
-    made = _maker(opened)
+
+    def made(kind: type[T], /, *given: Any, **named: Any) -> T:
+        one = opened(*given, **named)
+        one.__class__ = kind
+        return one
+
+    made.__wrapped__ = opened.__init__  # type: ignore[attr-defined]  # its signature is what people see
 
     def reduced(one: T) -> Any:
         return type(one), tuple([getattr(one, name) for name in names])
@@ -48,32 +54,6 @@ def quick(cls: type[T]) -> type[T]:
         "__reduce__": reduced,
     }
     return type(cls.__name__, (opened,), body)
-
-
-def _maker(opened: type) -> Any:
-    """What makes the objects: one function without a call in it, written out as dataclasses writes its own.
-
-    To call the open class and its ``__init__`` would cost as much again, 31 times a pair that is scored.
-    """
-    given, lines = [], []
-    known: dict[str, Any] = {"new": object.__new__, "opened": opened, "unset": MISSING}
-    for one in fields(opened):
-        name = value = one.name
-        if one.default_factory is not MISSING:
-            known[f"make_{name}"] = one.default_factory
-            given.append(f"{name}=unset")
-            value = f"make_{name}() if {name} is unset else {name}"
-        elif one.default is not MISSING:
-            known[f"default_{name}"] = one.default
-            given.append(f"{name}=default_{name}")
-        else:
-            given.append(name)
-        lines.append(f" one.{name} = {value}\n")
-    head, body = f"def __new__(kind, /, {', '.join(given)}):\n one = new(opened)\n", "".join(lines)
-    exec(f"{head}{body} one.__class__ = kind\n return one", known)
-    made = known["__new__"]
-    made.__annotations__ = {one.name: one.type for one in fields(opened)}  # which people see in its signature
-    return made
 
 
 def _refuse(one: Any, name: str, value: Any = None) -> NoReturn:

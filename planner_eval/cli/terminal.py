@@ -139,7 +139,7 @@ class Counter:
     def show(self, text: str) -> None:
         """Write the line over what stands there."""
         if not self.hidden:
-            from shutil import get_terminal_size  # which loads what packs files: 2 ms
+            from shutil import get_terminal_size
 
             width = get_terminal_size().columns - 1  # a line that wraps could not be taken away
             sys.stderr.write(CLEARED + one_line(text, width))

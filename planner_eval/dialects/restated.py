@@ -12,7 +12,7 @@ from planner_eval.plan.walk import fold
 
 def _digest(text: str) -> str:
     """A short text for a long one: nested calls would double it at each level."""
-    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+    from hashlib import blake2b
 
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

@@ -68,7 +68,7 @@ def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
     if is_call(item):
         return None
     signs = item.keys() & SIGNS
-    for kind in _BY_SIGN.get(*signs, KINDS) if len(signs) == 1 else KINDS:  # one sign, as most have
+    for kind in KINDS if len(signs) > 1 else _BY_SIGN[signs.pop()]:  # most have one sign
         if kind.key in item and kind.fits(item):
             return kind.key, kind.opener
     return None

@@ -35,7 +35,7 @@ def _function(value: Any) -> str:
     name = f"{value.__module__}.{value.__qualname__}"
     if value.__module__.partition(".")[0] == __name__.partition(".")[0]:
         return name
-    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+    from hashlib import blake2b
 
     try:
         with open(sys.modules[value.__module__].__file__ or "", "rb") as file:

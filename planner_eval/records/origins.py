@@ -51,7 +51,7 @@ def origin_of(path: str) -> Origin:
     Raises:
         InputError: it cannot be read, or changes meanwhile.
     """
-    from hashlib import blake2b  # which loads OpenSSL: 2 ms
+    from hashlib import blake2b
 
     before = seen(path)
     digest = blake2b(digest_size=32)

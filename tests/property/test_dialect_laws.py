@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError, PlanevalError
-from planner_eval.base.jsonplaces import refused, scanned
-from planner_eval.base.jsontext import Located, Places, loads, parse_located
+from planner_eval.base.jsonfaults import refused
+from planner_eval.base.jsonplaces import scanned
+from planner_eval.base.jsontext import WORDS, Located, Places, loads, parse_located
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
@@ -200,7 +201,7 @@ def test_places_in_json_are_those_of_the_grammar(text: str) -> None:
     )
 )
 def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> None:
-    found = refused(text, "json")
+    found = refused(text, WORDS, "json")
     if found is None:
         parse_located(text)
         return

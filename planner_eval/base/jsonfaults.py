@@ -1,0 +1,76 @@
+"""What is wrong with a text that is no JSON, as the grammar has it, without loading the grammar.
+
+The terminals are those of grammars/json.lark; a test holds what is said equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.grammar import refusal
+
+STRING = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.])"
+WORD = r"(?:true|false|null|NaN|-?Infinity)\b"
+_BEGINS = frozenset({"LBRACE", "LSQB", "STRING", "NUMBER", "WORD"})
+_WORDS_OF_MARKS = {"{": "LBRACE", "[": "LSQB", "}": "RBRACE", "]": "RSQB", ",": "COMMA", ":": "COLON"}
+_TOKEN = re.compile(rf"(?P<STRING>{STRING})|(?P<NUMBER>{NUMBER})|(?P<WORD>{WORD})|(?P<MARK>[\[\]{{}},:])")
+_BLANK = re.compile(r"[ \t\r\n]*+")
+_AFTER = _BEGINS | {"COMMA", "RSQB", "RBRACE"}
+"""What may follow a value somewhere: the grammar's parser tells only by a token which of them may here."""
+
+
+def refused(text: str, words: Mapping[str, str], dialect: str) -> ParseError | None:
+    """The error of a text that is no JSON, as the grammar has it; None where it has none.
+
+    To load the grammar takes a third of a small command's time.
+
+    Args:
+        text: The text; without numbers that are too long, which the grammar refuses in their turn.
+        words: Each terminal's name in human words.
+        dialect: For the error.
+
+    >>> refused("[1,]", {"NUMBER": "a number"}, "json").reason, refused("[1]", {}, "json")
+    ("found ']', expected a number", None)
+    """
+    around: list[str] = []
+    wanted = _BEGINS
+    at, keyed, ended = 0, False, False
+    while True:
+        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # nothing matches, too
+        token = _TOKEN.match(text, at)
+        if token is None:
+            if at == len(text) and ended and not around:
+                return None
+            expected = _AFTER if ended and at < len(text) else wanted
+            return refusal(text, at, expected, words, dialect)
+        kind = _WORDS_OF_MARKS.get(token[0]) or str(token.lastgroup)
+        if kind not in wanted:
+            return refusal(text, at, wanted, words, dialect)
+        at = token.end()
+        wanted, keyed, ended = _following(kind, around, keyed=keyed)
+
+
+def _following(kind: str, around: list[str], *, keyed: bool) -> tuple[frozenset[str], bool, bool]:
+    """What may follow a token, whether the key of its member is known, and whether it ends a value."""
+    if kind in ("LBRACE", "LSQB"):
+        around.append(kind)
+        return (_KEY_OR_END, False, False) if kind == "LBRACE" else (_BEGINS | {"RSQB"}, False, False)
+    inside = around[-1] if around else ""
+    if kind == "COLON":
+        return _BEGINS, True, False
+    if kind == "COMMA":
+        return (_KEYS, False, False) if inside == "LBRACE" else (_BEGINS, False, False)
+    if kind == "STRING" and inside == "LBRACE" and not keyed:
+        return _COLON, False, False
+    if kind in ("RBRACE", "RSQB"):
+        around.pop()
+    if not around:
+        return _BEGINS, False, True
+    return _ENDS[around[-1]], around[-1] == "LBRACE", True
+
+
+_KEYS, _COLON, _KEY_OR_END = frozenset({"STRING"}), frozenset({"COLON"}), frozenset({"STRING", "RBRACE"})
+_ENDS = {"LBRACE": frozenset({"COMMA", "RBRACE"}), "LSQB": frozenset({"COMMA", "RSQB"})}
