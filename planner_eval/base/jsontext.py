@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS, Limits, Span, long_integers, refuse_integer
+from planner_eval.base.quoted import TEXT, Branch, matches
 
 LARK_CHARS = 256_000
 """Above this size json's own error message serves: Lark would take seconds to find the same place."""
@@ -264,6 +265,9 @@ def transformer() -> Any:
     return _transformer()
 
 
+_BRACKETED = (TEXT, Branch("mark", r"[\[\]{}]"))
+
+
 def check_depth(text: str, limits: Limits) -> None:
     """Refuse a text whose brackets outside of strings nest too deeply.
 
@@ -273,7 +277,7 @@ def check_depth(text: str, limits: Limits) -> None:
     if text.count("[") + text.count("{") <= limits.depth:
         return
     depth = 0
-    for match in re.finditer(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', text):
+    for match in matches(_BRACKETED, text):
         mark = match.group()
         if mark in "[{":
             depth += 1

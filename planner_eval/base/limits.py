@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import LimitError
+from planner_eval.base.quoted import TEXT, Branch, matches
 
 Span: TypeAlias = tuple[int, int]
 """Characters [start, end) of the text a plan was read from."""
@@ -42,7 +43,7 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 UNEXPLAINED = Limits(explained=False)
 _LONG = r"(?<![\w.])(0[xX][\da-fA-F_]{3000}|0[oO]?[0-7_]{4000}|0[bB][01_]{14000}|\d[\d_]{4000})"
-_LONG_UNQUOTED = rf"\"(?:[^\"\\]++|\\.)*+\"|{_LONG}"
+_LONG_UNQUOTED = (TEXT, Branch("long", _LONG))
 
 
 def long_integers(text: str) -> bool:
@@ -63,7 +64,7 @@ def refuse_integer(text: str, at: int | None = None) -> LimitError:
     """
     reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
     if at is None:
-        at = next((match.start(1) for match in re.finditer(_LONG_UNQUOTED, text, re.S) if match[1]), 0)
+        at = next((m.start() for m in matches(_LONG_UNQUOTED, text) if m.lastgroup == "long"), 0)
     return LimitError(reason, text=text, offset=at)
 
 

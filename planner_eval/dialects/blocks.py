@@ -13,6 +13,7 @@ from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json
 from planner_eval.base.limits import Limits
+from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.base.text import shortened
 from planner_eval.dialects import appbench_prose, python_calls
 from planner_eval.dialects.cut import Cut, cut_at
@@ -188,7 +189,7 @@ class PieceReader:
         refuse_pairs(texts, view.text)
         read: list[Read] = []
         silent: list[str] = []
-        for match in _QUOTED.finditer(view.text):
+        for match in matches(_QUOTED, view.text):
             before = len(read)
             inner = unescaped(view.cut(match.start() + 1, match.end() - 1))
             try:
@@ -417,7 +418,7 @@ class PieceReader:
 
 
 # ---------------------------------------------------------------- helpers
-_QUOTED = re.compile(r"\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'", re.S)
+_QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _OBJECTS = re.compile(r"[\[\s]*+\{")
 _OBJECT = re.compile(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")

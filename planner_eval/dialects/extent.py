@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
+
+from planner_eval.base.quoted import TEXT
 
 PAIRS = {"[": "]", "{": "}", "(": ")"}
 
-TOKEN = re.compile(
-    r"""(?P<open>[\[{(])|(?P<close>[\]})])"""
-    r"""|(?P<text>\"(?:[^"\\]++|\\.)*+\"|'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+')"""
-    r"""|(?P<quote>["'])""",
-    re.S,
-)
-"""Brackets and texts; an apostrophe ends a text only where something that may follow a text follows."""
+_SINGLE = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
+"""An apostrophe ends a text only where something that may follow a text follows."""
+_BEGUN = re.compile(_SINGLE, re.S)
 
-_PLAIN = re.compile(
-    r"""(?P<open>[\[{(])|(?P<close>[\]})])|(?P<text>\"(?:[^"\\]++|\\.)*+\")|(?P<quote>["])|(?P<line>\n)""",
-    re.S,
-)
-"""The rest of a line in which an apostrophe closes nothing; so the whole stays linear."""
+
+@cache
+def _pattern(*, double: bool = True, single: bool = True, line: bool = False) -> re.Pattern[str]:
+    """Brackets, texts in the quotes that are tried, other quotes; line ends where no apostrophe counts."""
+    texts = [TEXT.regex] * double + [f"{_SINGLE}'"] * single
+    found = rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
+    return re.compile(found + (r'|(?P<quote>")|(?P<line>\n)' if line else r"""|(?P<quote>["'])"""), re.S)
 
 
 class Extent(NamedTuple):
@@ -39,17 +40,32 @@ class Extent(NamedTuple):
 
 
 def tokens(text: str, start: int, stop: int) -> Iterator[re.Match[str]]:
-    """Brackets and texts in [start, stop), in linear time whatever the quotes."""
-    pattern = TOKEN
-    at = start
+    """Brackets and texts in [start, stop), in linear time whatever the quotes.
+
+    A quote that nothing closes is yielded, an apostrophe is not: in the rest of its line none closes a text.
+    What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.quoted.matches`.
+    """
+    double = single = True
+    vain = at = start
+    pattern = _pattern()
     while match := pattern.search(text, at, stop):
-        at = match.end()
-        if match.lastgroup == "line":
-            pattern = TOKEN
+        at, kind = match.end(), match.lastgroup
+        if kind == "line":
+            single = at >= vain
+            pattern = _pattern(double=double, single=single)
             continue
-        if match.lastgroup == "quote" and match.group() == "'":
-            pattern = _PLAIN
+        if kind == "quote" and match.group() == "'":
+            if not single and match.start() >= vain:
+                at, single = match.start(), True
+                pattern = _pattern(double=double)
+                continue
+            if single:
+                vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
+            pattern = _pattern(double=double, single=False, line=True)
             continue
+        if kind == "quote":
+            double, line = False, "line" in pattern.groupindex
+            pattern = _pattern(double=False, single=single and not line, line=line)
         yield match
 
 

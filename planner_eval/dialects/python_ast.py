@@ -10,20 +10,46 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable
+from functools import cache
+from keyword import kwlist
 from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span, long_integers, refuse_integer
-from planner_eval.dialects.program import UNKNOWN, CallNode, FieldNode, Machine, NameNode, OtherNode, TextNode
+from planner_eval.dialects.program import (
+    BUILTINS,
+    OWN,
+    SHOWING,
+    UNKNOWN,
+    CallNode,
+    FieldNode,
+    Machine,
+    NameNode,
+    OtherNode,
+    TextNode,
+)
 from planner_eval.plan.model import RawPlan
 
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
 
+FLAT_CHARS = 20_000
+"""Calls of plain values go to the grammar above this size: ast.parse takes a thousand times their text."""
 _WARNED = re.compile(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
 _LINES = re.compile(r"\r\n|\r|\n")
 _WORDS = {"true": True, "false": False, "null": None}
+
+
+@cache
+def flat() -> re.Pattern[str]:
+    """Calls of plain values, a line each or in a list, which ast.parse and the grammar read to the same."""
+    apart = "|".join(re.escape(name) for name in sorted({*kwlist, *SHOWING, *BUILTINS, *OWN}))
+    name = rf"(?!(?:{apart})\b)[A-Za-z]\w*+"
+    value = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?(?:0|[1-9]\d{0,14}+)(?:\.\d{1,15}+)?+|True\b|False\b|None\b)"
+    given = rf"{name}[ ]?+=[ ]?+{value}"
+    call = rf"{name}(?:\.{name})*+\((?:{given}(?:,[ ]?+{given})*+)?+\)"
+    return re.compile(rf"(?:(?:{call}\n)*+{call}|\[\s*+(?:{call},\s*+)*+{call}\s*+\])\s*+", re.A)
 
 
 def syntax(text: str) -> ast.Module | SyntaxError | None:
@@ -32,7 +58,7 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
     >>> type(syntax("f(a=1)")).__name__, syntax("f(").msg
     ('Module', "'(' was never closed")
     """
-    if len(text) > AST_CHARS:
+    if len(text) > AST_CHARS or (len(text) > FLAT_CHARS and flat().fullmatch(text)):
         return None
     try:
         if not _WARNED.search(text):

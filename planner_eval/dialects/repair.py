@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.jsontext import whole
+from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic
@@ -42,16 +43,17 @@ MEANINGS = {
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
 
-_LOOSE = re.compile(
-    r"""(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+')"""
-    r"""|(?P<curly>[“”](?:[^“”\\]++|\\.)*+[“”])"""
-    r"""|(?P<reference>\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$)"""
-    r"""|(?P<word>\b(?:True|False|None)\b)|(?P<trailing>,(?=\s*+[\]}]))|(?P<key>(?<!\w)[A-Za-z_]\w*+(?=\s*+:))"""
-    r"""|(?P<comment>//[^\n]*+|\#[^\n]*+)|(?P<gap>\}(?=\s*+\{))|(?P<lone>')""",
-    re.S,
+_LOOSE = (
+    TEXT,
+    Branch("single", r"'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+'", "'"),
+    Branch("curly", r"[“”](?:[^“”\\]++|\\.)*+[“”]", "“”"),
+    Branch("reference", r"""\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$"""),
+    Branch("word", r"\b(?:True|False|None)\b"),
+    Branch("trailing", r",(?=\s*+[\]}])"),
+    Branch("key", r"(?<!\w)[A-Za-z_]\w*+(?=\s*+:)"),
+    Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
+    Branch("gap", r"\}(?=\s*+\{)"),
 )
-_LONE = re.compile(_LOOSE.pattern.replace("(?P<single>'", "(?P<single>(?!)'"), re.S)
-"""The same for the rest of a text in which an apostrophe closes nothing."""
 _ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
 _CONTROL = re.compile(r"[\n\t\r]")
 _MARKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -61,7 +63,7 @@ QUOTED_CALL = re.compile(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 """A list whose first item is a call in quotes."""
 _CALL_QUOTES = re.compile(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 _LAST_QUOTE = re.compile(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
-_NEWLINES = re.compile(r"\\(?:\\\\)*+(?:(n)|(\")|(t))")
+_NEWLINES = re.compile(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
 class Repaired(NamedTuple):
@@ -185,13 +187,9 @@ def _loose_json(text: str) -> list[Fix]:
     if not re.match(r"[\[\s(]*+\{\s*+[\"'“A-Za-z}]", text):
         return []
     fixes: list[Fix] = []
-    pattern, at = _LOOSE, 0
-    while match := pattern.search(text, at):
+    for match in matches(_LOOSE, text):
         kind, (start, end) = match.lastgroup, match.span()
-        at = end
-        if kind == "lone":
-            pattern = _LONE
-        elif kind == "text":
+        if kind == "text":
             fixes += _controls(match.group(), start)
         elif kind in ("single", "curly"):
             fixes += _requoted(match.group(), start)
@@ -241,15 +239,13 @@ def _requoted(text: str, at: int) -> list[Fix]:
     return fixes
 
 
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.S)
-
 _HELD = re.compile(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
 def _encoded(text: str) -> list[Fix]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[Fix] = []
-    for match in _STRING.finditer(text) if '"{' in text else ():
+    for match in matches((TEXT,), text) if '"{' in text else ():
         given = _json(match.group()) if _HELD.match(match.group()) else None
         if not isinstance(given, str) or _json(given) is not None:
             continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import Span
+from planner_eval.base.limits import Span, check_calls
 from planner_eval.dialects import appbench_prose, beside, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
 from planner_eval.dialects.cut import Cut, section
@@ -238,12 +238,14 @@ def _shaped(text: str, search: Search) -> list[Read] | None:
 # ---------------------------------------------------------------- fences and lines
 def _blocks(view: View, search: Search) -> list[Read]:
     """Read fences and the text between them, in order."""
-    reader = search.reader
+    reader, count = search.reader, 0
     read: list[Read] = []
     for block in split(view):
         for found in own_code.read(block, reader, after=bool(read)):
             shown = replace(found, reason=f"{found.reason}, in a fence") if block.fenced else found
             read += _once([shown], search)
+            count += len(shown.raw.calls)
+            check_calls(count, reader.limits)
     return read
 
 

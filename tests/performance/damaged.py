@@ -1,0 +1,136 @@
+"""Reading of damaged text: how much longer twice the text takes, for each dialect and each damage."""
+
+from __future__ import annotations
+
+import gc
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import pairwise, product, starmap
+from typing import NamedTuple
+
+from planner_eval import dialects
+from planner_eval.base.errors import PlanevalError, WriteError
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call, Plan
+from tests.performance.parsing import WIDE, plan_of, processor
+
+SIZES = (20_000, 40_000, 80_000, 160_000, 320_000)
+MOST = 2.6
+"""By how much twice the text may multiply the time."""
+LEAST = 0.05
+"""Seconds below which a time is of what does not grow."""
+MARKS = ("[", "]", "{", "}", "(", ")", '"', "'", "`", "\\", '\\"')
+
+
+def calls(dialect: str, size: int) -> str:
+    """Many calls in a dialect; its example over and over where it is only read."""
+    target = dialects.get(dialect)
+    with suppress(WriteError, ZeroDivisionError):
+        if target.write is not None:
+            return plan_of(size, dialect)
+    return f"{target.example}\n" * (size // len(target.example) + 1)
+
+
+def one_call(dialect: str, size: int) -> str:
+    """One call, of which an argument is a long text of JSON."""
+    rows = [{"id": at, "name": f"guest no. {at}", "paid": None} for at in range(size // 50)]
+    target = dialects.get(dialect)
+    with suppress(WriteError):
+        if target.write is not None:
+            return target.write(Plan((Call("c1", "save_rows", (("rows", json.dumps(rows)),)),)))
+    return json.dumps({"name": "save_rows", "arguments": json.dumps({"rows": rows})})
+
+
+def run_inside(text: str, mark: str) -> str:
+    """A text with a long run of a mark in its middle, at the same place of a call whatever the size."""
+    half = len(text) // 2
+    at = max(text.rfind("nights", 0, half), text.rfind("guest", 0, half))
+    return text[:at] + mark * (half // len(mark)) + text[at:]
+
+
+DAMAGES: dict[str, Callable[[str], str]] = {
+    "whole": lambda text: text,
+    "cut at 1/3": lambda text: text[: len(text) // 3],
+    "cut at 1/2": lambda text: text[: len(text) // 2],
+    "cut at 2/3": lambda text: text[: 2 * len(text) // 3],
+    **{f"each {m} twice": lambda text, m=m: text.replace(m, m + m) for m in MARKS},  # type: ignore[misc]
+    **{f"a run of {m}": lambda text, m=m: run_inside(text, m) for m in MARKS},  # type: ignore[misc]
+    "in a text of JSON": lambda text: json.dumps([{"name": "f", "arguments": json.dumps({"a": text})}]),
+    "in a text of JSON, cut": lambda text: json.dumps([{"name": "f", "arguments": json.dumps({"a": text})}])[
+        : len(text) // 2
+    ],
+}
+"""What becomes of a text; at each size the same part of it is hurt."""
+
+
+class Case(NamedTuple):
+    """A dialect, what is written in it, and what happens to the text."""
+
+    dialect: str
+    body: Callable[[str, int], str]
+    damage: str
+
+    def __str__(self) -> str:
+        return f"{self.dialect}, {self.body.__name__.replace('_', ' ')}, {self.damage}"
+
+    def text(self, size: int) -> str:
+        """The damaged text, of about a size before."""
+        return DAMAGES[self.damage](self.body(self.dialect, size))
+
+
+def cases() -> Iterator[Case]:
+    """Each dialect with each damage."""
+    return starmap(Case, product(dialects.names(), (calls, one_call), DAMAGES))
+
+
+WORST = (
+    Case("call-texts", one_call, 'each \\" twice'),
+    Case("call-texts", one_call, "cut at 2/3"),
+    Case("call-texts", calls, 'a run of \\"'),
+    Case("call-texts", calls, "a run of \\"),
+    Case("openai-chat", one_call, "cut at 2/3"),
+    Case("openai-chat", one_call, 'a run of "'),
+    Case("json", one_call, "cut at 2/3"),
+    Case("nestful", one_call, "cut at 2/3"),
+    Case("callnavi", one_call, "cut at 2/3"),
+    Case("pythonic", one_call, "cut at 2/3"),
+    Case("hermes", one_call, "cut at 2/3"),
+    Case("mistral-v11", one_call, "cut at 2/3"),
+)
+"""Those that took longest while a quote that is not closed was tried again at each later one."""
+
+
+def spent(text: str, *, repair: bool) -> float:
+    """Processor seconds of reading a text, the least of three; circles are not looked for meanwhile."""
+
+    def read() -> None:
+        with suppress(PlanevalError):
+            parse(text, limits=WIDE, repair=repair)
+
+    gc.disable()
+    try:
+        return processor(read, 3)
+    finally:
+        gc.enable()
+
+
+def steepest(case: Case, *, repair: bool) -> tuple[float, float]:
+    """The largest factor between a size and twice that, and the seconds of the largest size."""
+    times = [spent(case.text(size), repair=repair) for size in SIZES]
+    return max(b / max(a, LEAST) for a, b in pairwise(times)), times[-1]
+
+
+def rows() -> Iterable[tuple[str, str, str]]:
+    """The factors of the worst of all dialects and damages, read strictly and mended."""
+    found: list[tuple[float, float, str]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case, repair in product(cases(), (False, True)):
+            found.append((*steepest(case, repair=repair), f"{case}{', mended' * repair}"))
+    found.sort(reverse=True)
+    past = sum(factor > MOST for factor, _, _ in found)
+    yield f"doubled from 20 kB to 320 kB, {len(found):,} kinds of damage", f"{past} above {MOST} ×", "0"
+    for factor, seconds, name in found[:12]:
+        yield f"doubled: {name}", f"{factor:.2f} ×, {seconds:.2f} s at 320 kB", f"≤ {MOST} ×"

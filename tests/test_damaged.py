@@ -1,0 +1,121 @@
+"""Damaged text is read in a time that grows as the text does, and in memory that is of the plan's order."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from planner_eval.base.limits import Limits
+from planner_eval.base.quoted import TEXT, Branch, matches
+from planner_eval.dialects.extent import tokens
+from planner_eval.dialects.read import parse
+from tests.performance.damaged import WORST
+
+_MEASURED = (
+    "import resource, sys; resource.setrlimit(resource.RLIMIT_CPU, (30, 30))\n"
+    "from planner_eval.__main__ import main\n"
+    "sys.argv = ['planeval', *sys.argv[1:]]\n"
+    "try: main()\n"
+    "finally: sys.stderr.write(f'peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000}')"
+)
+
+
+def measured(*argv: str) -> subprocess.CompletedProcess[str]:
+    """A command that the system ends after thirty seconds of the processor's; it says its peak in MB."""
+    return subprocess.run([sys.executable, "-c", _MEASURED, *argv], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("mended", [(), ("--repair",)])
+def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mended: tuple[str, ...]) -> None:
+    """Three seconds of the processor's; each quote cost the rest of its text, which came to minutes."""
+    texts = [case.text(100_000) for case in WORST] + ['{"a":"' + '\\"' * 50_000, "f(a=1)"]
+    file = tmp_path / "outputs.jsonl"
+    file.write_text("".join(json.dumps({"id": at, "output": text}) + "\n" for at, text in enumerate(texts)))
+    done = measured("parse", str(file), *mended)
+    assert done.returncode == 1, done.stderr[-300:]
+    assert f"{len(texts)} plans: " in done.stderr
+
+
+def test_a_plan_of_many_lines_takes_no_thousandfold_memory(tmp_path: Path) -> None:
+    """The tree of 250 kB of calls alone took more than is allowed here."""
+    file = tmp_path / "plan.txt"
+    file.write_text("f(a=1)\n" * 36_000)
+    done = measured("convert", str(file), "--to", "pythonic")
+    assert done.returncode == 0, done.stderr[-300:]
+    assert done.stdout.count("f(a=1)") == 36_000
+    if sys.platform == "linux":  # others count it in other units
+        assert int(done.stderr.rpartition("peak ")[2]) < 180
+
+
+@pytest.mark.parametrize(
+    "text", ["f(a=1)\n", "f(a=1)", "x = 'y'\nf(a=1)\n", "[f(a=1), g()]", "f(a=-1.5, b='c')"]
+)
+def test_long_flat_calls_read_as_short_ones(text: str) -> None:
+    """Above a size the grammar reads what ast.parse reads below it: to the same calls in the same places."""
+    short = parse(text)
+    long = (
+        parse(f"{text.rstrip()}\n" + "g(b=2)\n" * 4_000)
+        if "[" not in text
+        else parse(text.replace("]", ", g(b=2)" * 4_000 + "]"))
+    )
+    assert long.calls[: len(short.calls)] == short.calls
+    assert len(long.calls) == len(short.calls) + 4_000
+
+
+def test_calls_of_all_blocks_count_towards_the_limit() -> None:
+    text = "".join(f"```\nf(a={at})\n```\nand\n" for at in range(20))
+    assert len(parse(text, limits=Limits(calls=20))) == 20
+    with pytest.raises(Exception, match="more than the limit of 19"):
+        parse(text, limits=Limits(calls=19))
+
+
+_NAIVE = re.compile(
+    r"""(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<single>'(?:[^'\\]++|\\.)*+')|(?P<mark>[\[\]])""", re.S
+)
+_BRANCHES = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"), Branch("mark", r"[\[\]]"))
+
+
+def test_quotes_that_are_tried_once_find_what_a_plain_search_finds() -> None:
+    random = Random(5)
+    for _ in range(5_000):
+        text = "".join(random.choices("\"'\\[] x\n", k=random.randrange(24)))
+        found = [(m.lastgroup, m.span()) for m in matches(_BRANCHES, text)]
+        assert found == [(m.lastgroup, m.span()) for m in _NAIVE.finditer(text)], text
+
+
+_TOKEN = re.compile(
+    r"""(?P<open>[\[{(])|(?P<close>[\]})])"""
+    r"""|(?P<text>\"(?:[^"\\]++|\\.)*+\"|'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+')|(?P<quote>["'])""",
+    re.S,
+)
+_PLAIN = re.compile(
+    r"""(?P<open>[\[{(])|(?P<close>[\]})])|(?P<text>\"(?:[^"\\]++|\\.)*+\")|(?P<quote>["])|(?P<line>\n)""",
+    re.S,
+)
+
+
+def naive(text: str) -> list[tuple[str | None, tuple[int, int]]]:
+    """The tokens of a text, each quote tried anew."""
+    pattern, at, found = _TOKEN, 0, []
+    while match := pattern.search(text, at):
+        at = match.end()
+        if match.lastgroup == "line":
+            pattern = _TOKEN
+        elif match.group() == "'" and match.lastgroup == "quote":
+            pattern = _PLAIN
+        else:
+            found.append((match.lastgroup, match.span()))
+    return found
+
+
+def test_brackets_and_texts_are_those_of_a_plain_search() -> None:
+    random = Random(6)
+    for _ in range(5_000):
+        text = "".join(random.choices("\"'\\[)},x\n", k=random.randrange(24)))
+        assert [(m.lastgroup, m.span()) for m in tokens(text, 0, len(text))] == naive(text), text
