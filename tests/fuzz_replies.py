@@ -36,11 +36,13 @@ HONEST = (
 )
 PIECES = [
     "null", "true", "NaN", "-Infinity", "1e999", "-0.0", "9" * 401, "9" * 5000, "-1", "[]", "{}", '""', ",",
-    "[", "]", "{", "}", '"', "\\", "\n", "\r", "\0", " ", "\\ud800", "\\u001b[2J", "\x1b[2J", "\x1b]52;c;x\x07",
-    '{"~":"tuple","v":[1]}', '{"~":"set","v":[[1],{}]}', '{"~":"dict","v":[[1,2],[3]]}', '{"~":"float","v":"nan"}',
+    "[", "]", "{", "}", '"', "\\", "\n", "\r", "\0", " ", "\\ud800", "\\u001b[2J", "\x1b[2J",
+    "\x1b]52;c;x\x07", '{"~":"tuple","v":[1]}', '{"~":"set","v":[[1],{}]}', '{"~":"dict","v":[[1,2],[3]]}',
+    '{"~":"float","v":"nan"}',
     '{"~":"int","v":"' + "f" * 3000 + '"}', '{"~":"int","v":"-_1"}', '{"~":"bytes","v":"0 1"}',
     '{"~":"complex","v":["nan","1_0"]}', '{"~":"object","type":"a\\ud800","text":"b\\u0000"}', '{"~":[]}',
-    "[" * 50, "]" * 50, "[" * 3000, '{"~":"tuple","v":[' * 60, "é", "\ud800", "\ufeff", '["begin","' + TOKEN + '"]\n',
+    "[" * 50, "]" * 50, "[" * 3000, '{"~":"tuple","v":[' * 60, "é", "\ud800", "\ufeff",
+    '["begin","' + TOKEN + '"]\n',
     '["layers",null]\n', '["unloadable","x"]\n', '["refused","isolation","x"]\n', '["end",null]\n',
     '[0,"ok",1,0.0,1,null,""]\n', "0.0", "1", '"ok"', '"failed"', '"skipped"', '["a","b"]',
 ]  # fmt: skip
@@ -82,11 +84,7 @@ def mutate(text: str, chance: random.Random) -> str:
             if atom is not None:
                 text = text[: atom.start()] + chance.choice(PIECES) + text[atom.end() :]
         elif way == 5:
-            text = (
-                text[:at]
-                + chr(chance.choice([chance.randint(0, 127), chance.randint(0, 0xFFFF)]))
-                + text[end:]
-            )
+            text = text[:at] + chr(chance.choice([chance.randint(0, 127), 0xE9, 0xD800, 0xFEFF])) + text[end:]
         else:
             text = text[:at] + text[at:end] * chance.choice([2, 50, 500]) + text[end:]
         text = text[:200_000]

@@ -48,7 +48,7 @@ def test_json_is_the_whole_trace() -> None:
     assert data["ok"] is True
     assert data["isolation"] == "process"
     assert [call["value"] for call in data["calls"]] == [5, 20]
-    assert set(data["layers"]) == {"limits", "capabilities", "landlock", "seccomp"}
+    assert set(data["layers"]) == {"limits", "capabilities", "landlock", "seccomp", "tasks"}
 
 
 def test_many_records_get_a_row_each(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, interruptible
+from tests.conftest import ROOT
 from tests.test_engine import until
 
 DEMO = ROOT / "data" / "demo"
@@ -179,7 +179,6 @@ def test_what_a_killed_command_left_is_removed_by_the_next(tmp_path: Path) -> No
             env=env,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=interruptible,
         )
         until(lambda: set(place.glob("planeval-tmp-*")) - known)
         return process

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.text import seconds
-from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MUCH_OUTPUT
+from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
 from planner_eval.execution.trace import Failure
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ GRACE = 5.0
 
 _READING = 1.0
 """Seconds beyond a plan's deadline in which a reply that lies in the pipe is read."""
+
+
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread takes 64 MB of the address space, and 14 are all there can be
+}
 
 
 class Vanished(Exception):
@@ -74,7 +82,7 @@ def _start(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        env={"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", **needed},
+        env={**_ENVIRONMENT, **needed},
         start_new_session=True,
         bufsize=0,
     )
@@ -220,6 +228,8 @@ def _why(status: int, limits: Limits) -> Failure | None:
         return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
     if status == DISK_FULL:
         return Failure("disk-limit", f"wrote more than {limits.disk_size:,} bytes, or too many files")
+    if status == TOO_MANY_TASKS:
+        return Failure("task-limit", f"started more than {limits.tasks} threads")
     number = status - 1000
     name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
     return Failure("worker-died", f"killed by {name}")

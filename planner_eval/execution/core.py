@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_ITEMS = 100_000
 """How many items a generator may yield before the call fails."""
 
+MOST_AT_ONCE = 32
+"""How many calls run at once in a worker, whose threads are limited."""
+
 SINGLE = frozenset({"result", "output", "output_0"})
 """Names under which plans speak of a tool's only output."""
 
@@ -79,7 +82,7 @@ def run(
             else:
                 broken[position] = cause
                 emit(Row(position, "skipped", problem=("producer-failed", str(cause))))
-        at_once = min(program.manner.workers, len(ready))
+        at_once = min(program.manner.workers, len(ready), len(ready) if inline else MOST_AT_ONCE)
         for row in map(attempt, ready) if at_once <= 1 else _at_once(attempt, ready, at_once):
             if row.problem is None:
                 values[row.position] = row.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.program import compile_plan
@@ -40,7 +40,8 @@ def examine(level: str) -> LevelReport:
     True
     """
     program = compile_plan(Plan((Call("a", "add", (("arg_0", 1), ("arg_1", 2))),)))
-    with Sandbox(tool_source("nestful"), level=level) as box:
+    source = replace(tool_source("nestful"), writes=True)  # as most tools are
+    with Sandbox(source, level=level, threads=True) as box:
         try:
             reply = box.run(program)
         except ExecutionError as error:

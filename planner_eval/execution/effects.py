@@ -58,6 +58,7 @@ _CUT_SHORT = (
     "worker-lied",
     "output-limit",
     "disk-limit",
+    "task-limit",
     "not-run",
     "not-recorded",
 )

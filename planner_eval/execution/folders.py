@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
-_MOST_FILES = 10_000
+MOST_FILES = 10_000
+"""How many files and folders a plan's folder may hold."""
+_BEYOND = 1 << 62
+"""More than any limit."""
 
 
 def remove_tree(folder: str) -> None:
@@ -51,7 +54,7 @@ def _remove_files() -> str | None:
 
 
 def tree_size(folder: str) -> int:
-    """Bytes on disk below a folder; more than any limit where there are more files than allowed."""
+    """Bytes on disk below a folder; more than any limit where some cannot be counted, or files are many."""
     total = seen = 0
     waiting = [folder]
     while waiting:
@@ -62,8 +65,32 @@ def tree_size(folder: str) -> int:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                    if seen > _MOST_FILES:
-                        return 1 << 62
-        except OSError:
-            continue  # a file or folder that is gone already, or whose path is too long to follow
+                    if seen > MOST_FILES:
+                        return _BEYOND
+        except FileNotFoundError:
+            continue  # gone already
+        except OSError:  # a folder that may not be listed, or a path too long to follow
+            return _BEYOND
     return total
+
+
+def unlinked_size(pid: int, folder: str) -> int:
+    """Bytes on disk of what a process has open or mapped of a folder and no folder shows any more."""
+    total = 0
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                found = os.stat(f"/proc/{pid}/fd/{name}")
+            except FileNotFoundError:
+                continue
+            if not found.st_nlink and found.st_mode & 0o170000 == 0o100000:
+                total += found.st_blocks * 512
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            lines = file.read().split(b"\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    except OSError:
+        return _BEYOND
+    within = b" " + os.fsencode(folder) + b"/"
+    mapped = any(within in line and line.endswith(b" (deleted)") for line in lines)
+    return _BEYOND if mapped else total

@@ -14,6 +14,7 @@ from _ctypes import addressof
 
 from planner_eval.execution.kernel import in_memory, no_new_privileges, prctl, syscall
 from planner_eval.execution.landlock import confine_to, landlock_abi, prepared_rules, restrict_files
+from planner_eval.execution.namespaces import own_count
 from planner_eval.execution.syscalls import ARCHITECTURES, seccomp_filter
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -125,6 +126,13 @@ def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> 
     }
 
 
+def told_of_tasks(limits: dict[str, int], why: str | None) -> tuple[bool, str]:
+    """What is reported of the limit on tasks; `why` says why they are only counted from outside."""
+    if not limits.get("NPROC"):
+        return True, "no threads, no processes"
+    return why is None, f"{limits['NPROC']} threads" if why is None else f"counted from outside: {why}"
+
+
 class SecondLock:
     """What each child of the locked-down zygote adds for itself, prepared before the fork.
 
@@ -136,9 +144,13 @@ class SecondLock:
         rules: As in `restrict_files`. They hold for the zygote and allow it the folders of all plans, so
             each child names anew what it may read, and of those folders its own.
         program: The filter for children, from `prepared_filter`.
+        counted: Whether each child's tasks are counted apart from the others'.
     """
 
-    def __init__(self, limits: dict[str, int], base: Report, rules: dict[str, Any], program: bytes) -> None:
+    def __init__(
+        self, limits: dict[str, int], base: Report, rules: dict[str, Any], program: bytes, *, counted: bool
+    ) -> None:
+        self.counted = counted
         self.limits = [_limit(getattr(resource, f"RLIMIT_{name}"), value) for name, value in limits.items()]
         self.held = in_memory(program)
         self.head = struct.pack("@HP", len(program) // 8, addressof(self.held))
@@ -151,6 +163,10 @@ class SecondLock:
     def apply(self, folder: str | None) -> Report:
         """Lock this process down for good; it may write in `folder` alone, or nowhere."""
         try:
+            layer = "limits"
+            if self.counted:
+                own_count()
+                drop_capabilities()
             layer = "landlock"
             if self.abi:
                 confine_to(folder, self.rules, self.abi)

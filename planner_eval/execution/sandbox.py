@@ -49,6 +49,7 @@ class Limits:
         output_size: All values that the plan sends back, in bytes of JSON.
         value_size: One such value, in characters of JSON; a larger one is described.
         open_files: Open descriptors.
+        tasks: Threads, where there may be any.
         read: Further files and folders that the tools may read.
     """
 
@@ -59,6 +60,7 @@ class Limits:
     output_size: int = 8 * MEGABYTE
     value_size: int = 1_000_000
     open_files: int = 64
+    tasks: int = 64
     read: tuple[str, ...] = ()
 
 
@@ -239,8 +241,7 @@ class Sandbox:
         kernel = {"AS": limits.memory, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "CORE": 0}
         if self.level == "strict":
             kernel["CPU"] = math.ceil(limits.seconds) + 1
-        if not self.threads:
-            kernel["NPROC"] = 0
+        kernel["NPROC"] = limits.tasks if self.threads else 0
         return {
             "parent": os.getpid(),
             "source": self.source.data,
@@ -253,6 +254,7 @@ class Sandbox:
             "jobs": self.jobs,
             "output_size": limits.output_size,
             "disk_size": limits.disk_size,
+            "tasks": limits.tasks,
         }
 
     # ------------------------------------------------------------ reading replies

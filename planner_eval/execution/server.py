@@ -14,9 +14,10 @@ from _socket import socketpair
 from time import monotonic
 
 from planner_eval.execution import load, lockdown
-from planner_eval.execution.folders import remove_tree, tree_size
-from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MUCH_OUTPUT
-from planner_eval.execution.worker import receive, settle_in
+from planner_eval.execution.folders import remove_tree, tree_size, unlinked_size
+from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
+from planner_eval.execution.namespaces import own_disks, tasks
+from planner_eval.execution.worker import receive, settle_in, wait_for
 from planner_eval.execution.zygote import Forked, Zygote
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
 """Limits that hold for each child and not for the supervisor and the zygote."""
+_SPARE = 2
+"""Disks beyond those of the plans at work: others are being emptied."""
 _WATCH_EVERY = 0.1
 _LEAVES_WITHIN = 0.5
 """Seconds in which a child that has closed its pipe should be gone."""
@@ -36,6 +39,7 @@ class _Child:
 
     __slots__ = (
         "deadline",
+        "disk",
         "folder",
         "into",
         "number",
@@ -49,11 +53,13 @@ class _Child:
         "unsent",
     )
 
-    def __init__(self, request: dict[str, Any], folder: str | None, into: int, pipe: int) -> None:
-        self.number, self.folder, self.into, self.pipe = request["number"], folder, into, pipe
+    def __init__(self, request: dict[str, Any], disk: str | None, into: int, pipe: int) -> None:
+        self.number, self.disk, self.into, self.pipe = request["number"], disk, into, pipe
+        # no plan can guess another one's folder
+        self.folder = None if disk is None else f"{disk}/{os.urandom(16).hex()}"
         self.seconds: float = request["seconds"]
         self.started, self.deadline = monotonic(), math.inf
-        name = os.fsencode(folder or "")
+        name = os.fsencode(self.folder or "")
         self.unsent = memoryview(len(name).to_bytes(4, "little") + name + request["plan"])
         self.output: list[bytes] = []
         self.size = 0
@@ -86,9 +92,10 @@ def server(setup: dict[str, Any]) -> None:
     that, and each child needs only the rest.
     """
     load.preload(setup["source"])
+    disks, why = _apart(setup)
     settle_in(setup["folder"] or "/")
     ends = socketpair()  # once confined, nobody here can make one
-    supervisor = _Supervisor(setup, _confined(setup, ends))
+    supervisor = _Supervisor(setup, _confined(setup, ends, why), disks)
     try:
         while supervisor.turn():
             continue
@@ -96,20 +103,75 @@ def server(setup: dict[str, Any]) -> None:
         supervisor.close()
 
 
-def _confined(setup: dict[str, Any], ends: tuple[socket, socket]) -> Zygote:
-    """Lock this process down, and start the zygote."""
+def _apart(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
+    """Go on with disks of a fixed size, in a child: whoever tried in vain could not go on at all.
+
+    Returns:
+        The disks, of which each plan at work has one; or None, and why this process goes on without.
+    """
+    needed = setup["jobs"] + _SPARE if setup["folder"] is not None else 0
+    disks = [f"{setup['folder']}/{number}" for number in range(needed)]
+    if not disks and not setup["threads"]:
+        return None, None
+    own = os.getpid()
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            own_disks(disks, setup["disk_size"], threads=setup["threads"])
+        except OSError as error:
+            os.write(tell, (error.strerror or str(error)).encode()[:200])
+            os._exit(0)
+        lockdown.die_with_parent(own)
+        os.write(tell, b"\n")
+        os.close(told)
+        os.close(tell)
+        setup["parent"] = own
+        return disks, None
+    os.close(tell)
+    why = os.read(told, 200).decode()
+    os.close(told)
+    if why == "\n":
+        wait_for(pid, setup["parent"], folder=setup["folder"])
+    os.waitpid(pid, 0)
+    return None, why or "the process that tried is gone"
+
+
+def _confined(setup: dict[str, Any], ends: tuple[socket, socket], why: str | None) -> Zygote:
+    """Lock this process down, and start the zygote.
+
+    Args:
+        setup: What the parent says.
+        ends: A pair of sockets, for the zygote and this process.
+        why: There are no namespaces: why not.
+    """
     own = {name: value for name, value in setup["limits"].items() if name in _OWN_LIMITS}
     limits = {name: value for name, value in setup["limits"].items() if name not in _OWN_LIMITS}
     rules = {name: setup[name] for name in ("read", "names", "folder")}
-    base = lockdown.lock_down(limits, rules, lockdown.prepared_filter("server", threads=True))
-    return Zygote(ends, setup, own, base, rules)
+    counting = {**rules, "read": [*setup["read"], "/proc"]} if why is not None else rules
+    base = lockdown.lock_down(limits, counting, lockdown.prepared_filter("server", threads=True))
+    base["disk"] = _told_of_disk(setup, why)
+    base["tasks"] = lockdown.told_of_tasks(own, why)
+    counted = setup["threads"] and why is None
+    if setup["threads"] and not counted:
+        del own["NPROC"]  # it would count all that the user runs
+    return Zygote(ends, setup, own, base, rules, counted=counted)
+
+
+def _told_of_disk(setup: dict[str, Any], why: str | None) -> tuple[bool, str]:
+    if setup["folder"] is None:
+        return True, "no folder to write in"
+    size = f"{setup['disk_size'] / (1 << 20):g} MB"
+    return why is None, f"tmpfs of {size}" if why is None else f"{size}, counted from outside: {why}"
 
 
 class _Supervisor:
     """The children at work, and what is known of each."""
 
-    def __init__(self, setup: dict[str, Any], zygote: Zygote) -> None:
+    def __init__(self, setup: dict[str, Any], zygote: Zygote, disks: list[str] | None) -> None:
         self.setup, self.zygote = setup, zygote
+        self.apart = disks is not None
+        self.disks = disks or []
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         self.poll.register(zygote.file, select.POLLIN)
@@ -117,11 +179,11 @@ class _Supervisor:
         self.fed: dict[int, _Child] = {}
         self.unborn: list[_Child] = []
         self.leaving: list[_Child] = []
-        self.cleaners: list[int] = []
+        self.cleaners: dict[int, str] = {}
 
     def turn(self) -> bool:
         """Wait for what happens next and see to it; False where nothing will be asked any more."""
-        room = len(self.children) + len(self.leaving) < self.setup["jobs"]
+        room = len(self.children) + len(self.leaving) < self.setup["jobs"] and self._disk_is_free()
         self.poll.modify(0, select.POLLIN if room else 0)
         for file, _ in self.poll.poll(int(1000 * self._patience()) + 1):
             if file in self.children:
@@ -140,26 +202,33 @@ class _Supervisor:
         self._watch()
         for child in [child for child in self.children.values() if child.status is not None]:
             self._let_go(child)
-        self.cleaners = [pid for pid in self.cleaners if not os.waitpid(pid, os.WNOHANG)[0]]
+        for pid in [pid for pid in self.cleaners if os.waitpid(pid, os.WNOHANG)[0]]:
+            self._give_back(self.cleaners.pop(pid))
         return bool(os.getppid() == self.setup["parent"])
 
     def _patience(self) -> float:
         waited_for = (*self.children.values(), *self.leaving)
         if not waited_for:
-            return 1.0
+            return 1.0 if self._disk_is_free() else _WATCH_EVERY
         deadline: float = min(child.deadline for child in waited_for)
         return max(0.0, min(_WATCH_EVERY, deadline - monotonic()))
 
+    def _disk_is_free(self) -> bool:
+        return not self.apart or self.setup["folder"] is None or bool(self.disks)
+
+    def _give_back(self, disk: str | None) -> None:
+        if self.apart and disk is not None:
+            self.disks.append(disk)
+
     # ------------------------------------------------------------ one child
     def _begin(self, request: dict[str, Any]) -> None:
-        folder = None
-        if self.setup["folder"] is not None:
-            folder = f"{self.setup['folder']}/{os.urandom(16).hex()}"  # no plan can guess another one's
-            os.mkdir(folder, 0o700)
+        disk = self.disks.pop() if self.disks else self.setup["folder"]
         plan, into = os.pipe()
         pipe, out = os.pipe()
         os.set_blocking(into, False)
-        child = _Child(request, folder, into, pipe)
+        child = _Child(request, disk, into, pipe)
+        if child.folder is not None:
+            os.mkdir(child.folder, 0o700)
         self.zygote.fork(plan, out)
         os.close(plan)
         os.close(out)
@@ -194,12 +263,20 @@ class _Supervisor:
                 continue
             if now >= child.deadline:
                 child.status = TIMED_OUT
-            elif child.folder is not None and now - child.started > _WATCH_EVERY:
-                full = tree_size(child.folder) > self.setup["disk_size"]
-                child.status = DISK_FULL if full else None
+            elif not self.apart and child.pid > 0 and now - child.started > _WATCH_EVERY:
+                child.status = self._too_much(child)
         for child in self.leaving:
             if now >= child.deadline:
                 _kill(child.pid)
+
+    def _too_much(self, child: _Child) -> int | None:
+        """What a child has too much of, where no kernel looks to it."""
+        if self.setup["threads"] and tasks(child.pid) > self.setup["tasks"]:
+            return TOO_MANY_TASKS
+        if child.folder is None:
+            return None
+        used = tree_size(child.folder) + unlinked_size(child.pid, child.folder)
+        return DISK_FULL if used > self.setup["disk_size"] else None
 
     def _let_go(self, child: _Child) -> None:
         """See that a child leaves whose status is clear, as soon as its process number is known."""
@@ -232,8 +309,9 @@ class _Supervisor:
         if child.folder is not None:
             try:
                 os.rmdir(child.folder)
+                self._give_back(child.disk)
             except OSError:
-                self.cleaners.append(_cleaner(child.folder))
+                self.cleaners[_cleaner(child.folder)] = child.disk or ""
         _hand_on(child)
 
     def close(self) -> None:
@@ -252,7 +330,7 @@ class _Supervisor:
             self.zygote.close()
             for cleaner in self.cleaners:
                 os.waitpid(cleaner, 0)
-            if self.setup["folder"] is not None:
+            if self.setup["folder"] is not None and not self.apart:  # else it goes with the disks
                 remove_tree(self.setup["folder"])
 
 

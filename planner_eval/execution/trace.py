@@ -16,9 +16,9 @@ class Failure:
     Args:
         kind: ``unknown-tool``, ``missing-argument``, ``unknown-argument``, ``repeated-argument``,
             ``no-such-output``, ``unresolved``, ``too-many-items``, ``not-recorded``, ``cycle``,
-            ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``worker-died``,
-            ``worker-lied`` (an invalid reply), ``unsendable``, ``not-run``, or the class of the
-            exception that the tool raised.
+            ``producer-failed``, ``timeout``, ``output-limit``, ``disk-limit``, ``task-limit``,
+            ``worker-died``, ``worker-lied`` (an invalid reply), ``unsendable``, ``not-run``, or the
+            class of the exception that the tool raised.
         message: One sentence for people.
         place: The line of the tools' own file where an exception was raised: ``"tools.py:12"``.
     """
@@ -36,7 +36,7 @@ class Layer(NamedTuple):
     """One layer of isolation, as it was found.
 
     Args:
-        name: ``"limits"``, ``"capabilities"``, ``"landlock"`` or ``"seccomp"``.
+        name: ``"limits"``, ``"capabilities"``, ``"landlock"``, ``"seccomp"``, ``"disk"`` or ``"tasks"``.
         held: Whether it was in force.
         found: How far, or why not.
     """

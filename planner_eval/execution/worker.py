@@ -15,13 +15,15 @@ import os
 import select
 
 from planner_eval.execution import core, load, lockdown, wire
+from planner_eval.execution.folders import remove_tree
 from planner_eval.execution.job import Program, Row
+from planner_eval.execution.namespaces import counted_worker, tasks
 from planner_eval.execution.printed import Printed
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn
 
 
 # ---------------------------------------------------------------- running one plan
@@ -110,7 +112,7 @@ def _read(file: int, size: int) -> bytes:
 # ---------------------------------------------------------------- level process
 def worker(setup: dict[str, Any]) -> None:
     """Confine a process, load the tools once, answer plans until the parent closes the pipe."""
-    _supervised(setup["parent"])
+    _supervised(setup["parent"], setup["tasks"] if setup["threads"] else None)
     requests = os.dup(0)
     out = os.dup(1)
     os.dup2(2, 0)
@@ -120,7 +122,9 @@ def worker(setup: dict[str, Any]) -> None:
     settle_in("/")
     rules = {"read": setup["read"], "names": setup["names"], "folder": None}
     filter_ = lockdown.prepared_filter("worker", threads=setup["threads"])
-    if not all_hold(setup, lockdown.lock_down(setup["limits"], rules, filter_), write):
+    limits = dict(setup["limits"])
+    counted = _counted(limits) if setup["threads"] else lockdown.told_of_tasks(limits, None)
+    if not all_hold(setup, {**lockdown.lock_down(limits, rules, filter_), "tasks": counted}, write):
         return
     printed = Printed()
     try:
@@ -136,7 +140,18 @@ def worker(setup: dict[str, Any]) -> None:
         write("".join(lines))
 
 
-def _supervised(parent: int) -> None:
+def _counted(limits: dict[str, int]) -> tuple[bool, str]:
+    """Have this process's tasks counted by themselves; where that cannot be had, do not limit the user's."""
+    try:
+        counted_worker()
+    except OSError as error:
+        told = lockdown.told_of_tasks(limits, str(error))
+        del limits["NPROC"]
+        return told
+    return lockdown.told_of_tasks(limits, None)
+
+
+def _supervised(parent: int, most: int | None) -> None:
     """Go on in a child that cannot outlive the parent; this process waits for it, and leaves as it does.
 
     A worker that hangs does not see that its pipe is closed. The kernel's own way of ending it counts the
@@ -147,6 +162,18 @@ def _supervised(parent: int) -> None:
     if pid == 0:
         lockdown.die_with_parent(own)
         return
+    wait_for(pid, parent, most)
+
+
+def wait_for(pid: int, parent: int, most: int | None = None, folder: str | None = None) -> NoReturn:
+    """Wait for a child, and leave as it does; end it where the parent goes, or its tasks are too many.
+
+    Args:
+        pid: The child.
+        parent: The process that started this one.
+        most: How many tasks the child may have.
+        folder: Removed when the child is gone.
+    """
     os.close(0)
     os.close(1)
     lockdown.set_limits({"CORE": 0})
@@ -154,11 +181,13 @@ def _supervised(parent: int) -> None:
     if hasattr(os, "pidfd_open"):
         poll.register(os.pidfd_open(pid), select.POLLIN)
     while True:
-        poll.poll(1000 if hasattr(os, "pidfd_open") else 50)
+        poll.poll((1000 if most is None else 100) if hasattr(os, "pidfd_open") else 50)
         gone, status = os.waitpid(pid, os.WNOHANG)
+        if gone and folder is not None:
+            remove_tree(folder)
         if gone and os.WIFSIGNALED(status):
-            os.kill(own, os.WTERMSIG(status))
+            os.kill(os.getpid(), os.WTERMSIG(status))
         if gone:
             os._exit(os.WEXITSTATUS(status))
-        if os.getppid() != parent:
+        if os.getppid() != parent or (most is not None and tasks(pid) > most):
             os.kill(pid, 9)

@@ -46,6 +46,7 @@ class Zygote:
         own: Limits that each child sets for itself.
         base: The layers that hold already.
         rules: As in `lockdown.restrict_files`.
+        counted: Whether each child's tasks are counted apart from the others'.
     """
 
     def __init__(
@@ -55,6 +56,8 @@ class Zygote:
         own: dict[str, int],
         base: lockdown.Report,
         rules: dict[str, Any],
+        *,
+        counted: bool,
     ) -> None:
         self.link, link = ends
         self.file = self.link.fileno()
@@ -67,7 +70,7 @@ class Zygote:
                 os.dup2(2, 0)
                 os.dup2(2, 1)
                 filter_ = lockdown.prepared_filter("child", threads=setup["threads"])
-                lock = lockdown.SecondLock(own, base, rules, filter_)
+                lock = lockdown.SecondLock(own, base, rules, filter_, counted=counted)
                 kept = {"source": setup["source"], "required": setup["required"]}
                 for known in (setup, own, rules):
                     known.clear()  # tools can climb to the frames that hold these

@@ -53,10 +53,16 @@ def _versions() -> Iterator[Found]:
     yield Found("Python", True, f"{python} on {system}")
 
 
+_WORKS = {
+    "strict": "works",
+    "process": "works; plans share one interpreter: none is protected from those before it",
+}
+
+
 def _isolation() -> Iterator[Found]:
     for level in ("strict", "process"):
         report = examine(level)
-        yield Found(f"isolation {level}", report.available, report.reason or "works")
+        yield Found(f"isolation {level}", report.available, report.reason or _WORKS[level])
         for layer, held, found in report.layers:
             asked = "asked for" if report.required(layer) else "used where it is"
             yield Found(f"  {layer}", held, f"{found} ({asked})")

@@ -102,7 +102,90 @@ def symlink_out(path: str) -> str:
         return file.read()[:20]
 
 
+# ---------------------------------------------------------------- disk
+def _fill(name: str = "", files: int = 16) -> None:
+    """Write 8 MB each, 128 MB in all."""
+    for number in range(files):
+        with open(f"{name}{number}", "wb") as file:
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+
+
+def fill_a_folder_that_nobody_lists() -> str:
+    os.umask(0o477)
+    os.mkdir("shut")
+    os.umask(0o077)
+    _fill("shut/")
+    time.sleep(0.5)
+    return "128 MB written"
+
+
+def fill_unlinked_files() -> str:
+    kept = []
+    for number in range(16):
+        with open("file", "wb") as file:
+            kept.append(os.dup(file.fileno()))
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+        os.unlink("file")
+        if number == 8:
+            time.sleep(0.5)
+    time.sleep(0.5)
+    return f"{len(kept)} files of 8 MB"
+
+
+def fill_mapped_files() -> str:
+    import mmap
+
+    kept = []
+    for _ in range(16):
+        with open("file", "w+b") as file:
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+            file.flush()
+            kept.append(mmap.mmap(file.fileno(), 4096))
+        os.unlink("file")
+    time.sleep(0.5)
+    return f"{len(kept)} files of 8 MB"
+
+
+def fill_too_deep_a_folder() -> str:
+    for _ in range(40):
+        os.mkdir("x" * 200)
+        os.chdir("x" * 200)
+    _fill()
+    time.sleep(0.5)
+    return "128 MB written"
+
+
+def reserve_3_gb() -> str:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("file", "wb") as file:
+        if libc.fallocate(file.fileno(), 1, ctypes.c_long(0), ctypes.c_long(3 << 30)) != 0:
+            raise OSError(ctypes.get_errno(), "fallocate")
+    return "reserved"
+
+
 # ---------------------------------------------------------------- processes
+def thousand_threads() -> str:
+    threading.stack_size(64 << 10)
+    for _ in range(1281):
+        threading.Thread(target=time.sleep, args=(2,), daemon=True).start()
+    return "started"
+
+
+def some_threads() -> int:
+    """No attack."""
+    started = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(20)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+    return len(started)
+
+
 def fork_forty() -> str:
     for _ in range(40):
         if os.fork() == 0:

@@ -1,6 +1,6 @@
 """Runs attacks in a strict sandbox and prints what became of each; a process of its own, of any user.
 
-Usage: run_attacks.py FOLDER SECONDS NAME=JSON …
+Usage: run_attacks.py FOLDER SECONDS NAME=JSON …; FOLDER "threads" lets the tools start threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main() -> None:
     limits = Limits(seconds=float(sys.argv[2]))
     found = {"uid": os.getuid(), "results": {}}
     try:
-        with Sandbox(source, level="strict", limits=limits, jobs=1) as box:
+        with Sandbox(source, level="strict", limits=limits, jobs=1, threads=sys.argv[1] == "threads") as box:
             for attack in sys.argv[3:]:
                 name, _, given = attack.partition("=")
                 arguments = json.loads(given.replace('"PARENT"', str(os.getpid())) or "{}")
