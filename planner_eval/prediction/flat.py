@@ -1,11 +1,13 @@
 """One prompt with all tools: AppBench 5.2, NESTful, CallNavi's parameters, one's own tasks.
 
-The answer is what the model wrote, unchanged; nothing is asked twice.
+The answer is what the model wrote, unchanged but for the object that a schema puts around a list; nothing is
+asked twice.
 """
 
 from __future__ import annotations
 
 from planner_eval.dialects import get
+from planner_eval.prediction import constraint
 from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_json, listed
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
@@ -21,8 +23,8 @@ _REFERENCES = (
 
 def steps(task: Task, setup: Setup) -> Steps:
     """Ask once, with all tools."""
-    reply = yield from ask("plan", messages(task, setup))
-    return Outcome(said(reply))
+    reply = yield from ask("plan", messages(task, setup), constraint=constraint.fields(task, setup))
+    return Outcome(constraint.unwrapped(said(reply), task, setup))
 
 
 def messages(task: Task, setup: Setup) -> list[Message]:

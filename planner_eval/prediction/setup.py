@@ -11,6 +11,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.llm.templates import PromptFile, Template, fill, has_templates, read_templates
+from planner_eval.prediction.constraint import Constraint
 
 _PUBLISHED: Mapping[str, PromptFile] = {
     "appbench/plan": PromptFile("code/prompts/appbench/api_for_all_agent.txt", ("app_api_list",), True),
@@ -144,6 +145,7 @@ class Setup:
         rounds: The most rounds of ``backward`` and ``isolated``.
         examples: Demonstrations, in order.
         makes_calls: The calls of one's own tasks are made.
+        constrain: What holds answers to the plans of the tools that are shown; None for nothing.
     """
 
     prompts: Prompts = field(default_factory=our_prompts)
@@ -157,6 +159,7 @@ class Setup:
     rounds: int = 5
     examples: tuple[Example, ...] = ()
     makes_calls: bool = False
+    constrain: Constraint | None = None
 
 
 def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
