@@ -67,7 +67,7 @@ def _one_of(given: Any, at: random.Random) -> str:
 
 # ---------------------------------------------------------------- Lark
 class LarkWalk:
-    """A grammar that ``lark`` has loaded, by LALR, which refuses what one token of look-ahead cannot decide."""
+    """A grammar that ``lark`` has loaded by LALR, which refuses what the next token cannot decide."""
 
     def __init__(self, text: str) -> None:
         self.lark = Lark(text, parser="lalr")
@@ -325,10 +325,7 @@ class SchemaWalk:
             return False
 
     def _draw(self, schema: Any, at: random.Random, depth: int) -> Any:
-        known = {"$comment", "$defs", "$ref", "anyOf", "type", "enum", "properties", "required", "pattern", "items",
-                 "additionalProperties", "prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minimum",
-                 "maximum", "exclusiveMinimum", "exclusiveMaximum", "patternProperties"}  # fmt: skip
-        assert schema.keys() <= known, schema.keys() - known
+        assert schema.keys() <= KNOWN, schema.keys() - KNOWN
         if "$ref" in schema:
             return self._draw(self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")], at, depth)
         if "anyOf" in schema:
@@ -392,5 +389,12 @@ class SchemaWalk:
                     made[name] = self._draw(value, at, depth - 2)
         return made
 
+
+KNOWN = {
+    *("$comment", "$defs", "$ref", "anyOf", "type", "enum", "properties", "required", "pattern", "items"),
+    *("additionalProperties", "patternProperties", "prefixItems", "minItems", "maxItems"),
+    *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+}
+"""The keywords that schemas of plans are written with."""
 
 WALKS = {"lark": LarkWalk, "gbnf": GbnfWalk, "json-schema": SchemaWalk}

@@ -18,7 +18,7 @@ from planner_eval.decoding.written import gbnf, lark
 TARGETS = ("json-schema", "lark", "gbnf")
 """The forms of grammars."""
 
-LARGEST = 4_000_000
+LARGEST = 2_000_000
 """Characters that a grammar may have."""
 
 MOST_CALLS = 64

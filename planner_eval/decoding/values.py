@@ -211,7 +211,7 @@ class Values:
 
     def free(self, at: int) -> Expr:
         """The fields of an object that lists none."""
-        self._say("an object of any fields may have a name twice", "value.duplicate")
+        self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
         field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(ANY, at))
         return opt(seq(field, Repeat(seq(", ", field))))
 
