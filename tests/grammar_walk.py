@@ -56,10 +56,8 @@ def _pieces(parsed: Any, at: random.Random) -> Iterator[str]:
 
 def _one_of(given: Any, at: random.Random) -> str:
     def has(char: str) -> bool:
-        return any(
-            (str(op) == "LITERAL" and ord(char) == one) or (str(op) == "RANGE" and one[0] <= ord(char) <= one[1])
-            for op, one in given
-        )
+        pairs = [(one, one) if str(op) == "LITERAL" else one for op, one in given if str(op) != "NEGATE"]
+        return any(low <= ord(char) <= high for low, high in pairs)
 
     if str(given[0][0]) == "NEGATE":
         return at.choice([char for char in ALPHABET if not has(char)])
@@ -69,7 +67,7 @@ def _one_of(given: Any, at: random.Random) -> str:
 
 # ---------------------------------------------------------------- Lark
 class LarkWalk:
-    """A grammar that ``lark`` has loaded, by LALR, which refuses what one token of look-ahead cannot decide."""
+    """A grammar that ``lark`` has loaded by LALR, which refuses what the next token cannot decide."""
 
     def __init__(self, text: str) -> None:
         self.lark = Lark(text, parser="lalr")
@@ -149,7 +147,10 @@ class GbnfWalk:
         used = {one[1] for rule in self.rules.values() for one in _named(rule)}
         assert used <= self.rules.keys(), used - self.rules.keys()
         self.heights = heights(
-            {name: [[one[1] for one in _named(o)] for o in _options(rule)] for name, rule in self.rules.items()}
+            {
+                name: [[one[1] for one in _named(o)] for o in _options(rule)]
+                for name, rule in self.rules.items()
+            }
         )
 
     def _tokens(self, body: str) -> Iterator[Any]:
@@ -205,7 +206,9 @@ class GbnfWalk:
                 yield text
             case ("chars", (negated, ranges)):
                 if negated:
-                    yield at.choice([c for c in ALPHABET if not any(low <= c <= high for low, high in ranges)])
+                    yield at.choice(
+                        [c for c in ALPHABET if not any(low <= c <= high for low, high in ranges)]
+                    )
                 else:
                     low, high = at.choice(ranges)
                     yield chr(at.randint(ord(low), ord(high)))
@@ -261,7 +264,9 @@ class GbnfWalk:
             reached, found, count = {start}, {start} if least == 0 else set(), 0
             while reached and (most is None or count < most):
                 count += 1
-                reached = {end for one in reached for end in ends(item, one)} - (found if count > least else set())
+                reached = {end for one in reached for end in ends(item, one)} - (
+                    found if count > least else set()
+                )
                 found |= reached if count >= least else set()
             return found
 
@@ -320,15 +325,13 @@ class SchemaWalk:
             return False
 
     def _draw(self, schema: Any, at: random.Random, depth: int) -> Any:
-        known = {"$comment", "$defs", "$ref", "anyOf", "type", "enum", "properties", "required", "pattern", "items",
-                 "additionalProperties", "prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minimum",
-                 "maximum", "exclusiveMinimum", "exclusiveMaximum", "patternProperties"}  # fmt: skip
-        assert schema.keys() <= known, schema.keys() - known
+        assert schema.keys() <= KNOWN, schema.keys() - KNOWN
         if "$ref" in schema:
             return self._draw(self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")], at, depth)
         if "anyOf" in schema:
-            flat = [one for one in schema["anyOf"] if one.get("type") not in ("array", "object") and "$ref" not in one]
-            return self._draw(at.choice(flat if depth < 0 and flat else schema["anyOf"]), at, depth - 1)
+            options = schema["anyOf"]
+            flat = [one for one in options if one.get("type") not in ("array", "object", None)]
+            return self._draw(at.choice(flat if depth < 0 and flat else options), at, depth - 1)
         if "enum" in schema:
             return at.choice(schema["enum"])
         match schema["type"]:
@@ -386,5 +389,12 @@ class SchemaWalk:
                     made[name] = self._draw(value, at, depth - 2)
         return made
 
+
+KNOWN = {
+    *("$comment", "$defs", "$ref", "anyOf", "type", "enum", "properties", "required", "pattern", "items"),
+    *("additionalProperties", "patternProperties", "prefixItems", "minItems", "maxItems"),
+    *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+}
+"""The keywords that schemas of plans are written with."""
 
 WALKS = {"lark": LarkWalk, "gbnf": GbnfWalk, "json-schema": SchemaWalk}

@@ -29,6 +29,7 @@ CALLS = {
     "apply": "apply patches.jsonl pred.jsonl",
     "catalog show": "catalog show tools.json",
     "catalog convert": "catalog convert tools.json --to mcp",
+    "catalog grammar": "catalog grammar tools.json --dialect plan --to lark",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
     "convert": "convert plan.json --to plan",
@@ -393,7 +394,7 @@ def test_a_reader_that_goes_changes_no_code(command: str) -> None:
 PLACES = [
     "agree {} human.jsonl", "agree judge.jsonl {}",
     "apply {} pred.jsonl", "apply patches.jsonl {}",
-    "catalog show {}", "catalog convert {} --to mcp",
+    "catalog show {}", "catalog convert {} --to mcp", "catalog grammar {} --dialect plan --to lark",
     "check {} --catalog tools.json", "check plan.json --catalog {}",
     "compare {} better.jsonl --gold gold.jsonl", "compare pred.jsonl {} --gold gold.jsonl",
     "compare pred.jsonl better.jsonl --gold {}",

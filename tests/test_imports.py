@@ -24,6 +24,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "dialects": ("plan",),
     "catalogs": ("plan",),
     "policy": ("plan",),
+    "decoding": ("dialects", "catalogs"),
     "comparison": ("policy", "dialects"),
     "metrics": ("comparison",),
     "records": ("dialects", "comparison"),
@@ -35,7 +36,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "scoring": ("datasets",),
     "benchmarks": ("scoring",),
     "engine": ("benchmarks",),
-    "prediction": ("engine",),
+    "prediction": ("engine", "decoding"),
     "verbs": ("prediction",),
     "cli": ("verbs",),
 }

@@ -40,6 +40,9 @@ CALLS: dict[str, list[tuple[list[str], str]]] = {
     ],
     "catalog show": [([RATES], "read_catalog")],
     "catalog convert": [([RATES, "--to", "mcp"], "read_catalog")],
+    "catalog grammar": [
+        ([RATES, "--dialect", "plan", "--to", "lark"], verb) for verb in ("read_catalog", "grammar")
+    ],
     "check": [([str(GOLD), "--catalog", RATES], verb) for verb in ("read", "read_catalog", "parse", "check")],
     "compare": [
         *(([str(PREDS), str(PREDS), "--gold", str(GOLDS)], verb) for verb in ("Reading", "compare")),
@@ -126,6 +129,7 @@ ALLOWED = {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
         "llm.counted", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
         "verbs.table_runs",
+        "prediction.constraint",
     },
     "what results are and how they are written": {
         "benchmarks.details", "benchmarks.score", "catalogs.formats", "dialects.listing",

@@ -108,9 +108,7 @@ def grammar(
 
     What the grammar does not hold is said on standard error and in its first lines; planeval check finds it.
     """
-    made = pe.grammar(
-        pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls
-    )
+    made = pe.grammar(pe.read_catalog(file, catalog_format), dialect=dialect, to=target, max_calls=max_calls)
     for one in made.looser:
         note(f"looser than the catalog: {one.text}")
     for one in made.narrower:

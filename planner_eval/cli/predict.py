@@ -33,6 +33,18 @@ if TYPE_CHECKING:
 @click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
 @click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
 @dialect_option("--dialect", "dialect", help="The notation asked for, of tasks of your own.", default="json")
+@click.option(
+    "--constrain",
+    type=click.Choice(["schema", "grammar"]),
+    help="Have the server hold answers to plans of the tools on offer.",
+)
+@click.option("--server", metavar="NAME", help="Who takes the grammar: vllm (usual), llama.cpp, sglang …")
+@click.option(
+    "--max-calls",
+    metavar="N",
+    type=click.IntRange(1, 64),
+    help="The most calls of such a plan; 8 when left out.",
+)
 @click.option("--list-form", "listing", metavar="FORM", help="How tools are listed: json, docstring, yaml …")
 @click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
 @click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
@@ -143,6 +155,9 @@ def command(
     closeness: str | None,
     budget: int | None,
     seed: int | None,
+    constrain: str | None,
+    server: str | None,
+    max_calls: int | None,
     settings: tuple[str, ...],
     ids: tuple[str, ...],
     limit: int | None,
@@ -173,6 +188,8 @@ def command(
     refuse_idle(
         [
             Applies(("replay",), cache is not None, "with --cache"),
+            Applies(("server",), constrain == "grammar", "with --constrain grammar"),
+            Applies(("max_calls",), constrain is not None, "with --constrain"),
             Applies(("demos", "demo_by"), shots is not None, "with --shots K"),
             Applies(("prompts_for",), told["prompts"] is not None, "with --prompts DIR"),
             Applies(("closeness",), distractors is not None or budget is not None, "with --distractors N"),
@@ -196,7 +213,7 @@ def command(
     refuse_targets(click.get_current_context())
     sampling = dict(map(_setting, settings))
     chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
-    setup = _setup(told, model, makes_calls=tools is not None)
+    setup = _setup(told | _constrained(constrain, server, max_calls), model, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,
         pipeline=pipeline,
@@ -278,6 +295,15 @@ def _choices(
 
         found["choice"] = Choice(distractors, closeness or "random", budget, seed)
     return found
+
+
+def _constrained(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
+    """What holds the answers."""
+    if by is None:
+        return {}
+    from planner_eval.prediction.constraint import Constraint
+
+    return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
 
 
 def _setup(told: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:

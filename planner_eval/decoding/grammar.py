@@ -12,13 +12,13 @@ from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.decoding.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
 from planner_eval.decoding.schemas import WRITTEN, Schemas, beyond_strict
-from planner_eval.decoding.terms import NEVER, TooLargeError
+from planner_eval.decoding.terms import NEVER, Expr, Rules, TooLargeError
 from planner_eval.decoding.written import gbnf, lark
 
 TARGETS = ("json-schema", "lark", "gbnf")
 """The forms of grammars."""
 
-LARGEST = 4_000_000
+LARGEST = 2_000_000
 """Characters that a grammar may have."""
 
 MOST_CALLS = 64
@@ -36,8 +36,8 @@ class Limit(NamedTuple):
 
     Args:
         text: What is not held, or not allowed, in words.
-        codes: The findings of ``planeval check`` and of the reader that a plan of the grammar may have all the
-            same; one that ends with a dot stands for all that begin with it. None where it is narrower.
+        codes: The findings of ``planeval check`` and of the reader that a plan of the grammar may have all
+            the same; one that ends with a dot stands for all that begin with it. None where it is narrower.
     """
 
     text: str
@@ -78,7 +78,9 @@ class Grammar:
         return any(code == one or (one.endswith(".") and code.startswith(one)) for one in codes)
 
 
-def grammar_of(catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8) -> Grammar:
+def grammar_of(
+    catalog: Catalog, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8
+) -> Grammar:
     """The grammar of the plans that a catalog allows.
 
     Args:
@@ -88,8 +90,8 @@ def grammar_of(catalog: Catalog, dialect: str = "plan", to: str = "json-schema",
         max_calls: How many calls a plan may have.
 
     Raises:
-        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would be
-            too large.
+        InputError: there is no grammar of that form for the notation, no tool that it can call, or it would
+            be too large.
 
     >>> tools = Catalog((Tool("now"),))
     >>> print(grammar_of(tools, "pythonic", "gbnf", 2).text.splitlines()[-1])
@@ -120,7 +122,8 @@ def grammar_of(catalog: Catalog, dialect: str = "plan", to: str = "json-schema",
             made = _made(replace(wanted, unrolled=False), to, looser)
         except TooLargeError:
             raise InputError(_too_large(wanted)) from None
-    return _written(made, catalog, wanted, to, looser, narrower)
+    loose = [Limit(text, codes) for text, codes in looser.items()]
+    return _written(made, wanted, to, loose, [*narrower, *map(Limit, made.narrower)])
 
 
 def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
@@ -132,10 +135,12 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
     if to not in TARGETS:
         raise InputError(f"there is no grammar of the form {to!r}; there are {', '.join(TARGETS)}")
     if dialect not in DIALECTS:
-        raise InputError(f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}")
+        raise InputError(
+            f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
+        )
     if to == "json-schema" and dialect not in WRITTEN:
         raise InputError(
-            f"{dialect} is no JSON, so no JSON Schema can describe it: lark and gbnf can; "
+            f"{dialect} is no JSON, so no JSON Schema can describe it; a grammar can, as lark or gbnf. "
             f"JSON Schema describes {', '.join(WRITTEN)}"
         )
     if not 1 <= max_calls <= MOST_CALLS:
@@ -162,14 +167,16 @@ def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Li
 def _order(named: Sequence[Tool], to: str) -> list[Limit]:
     found = [] if to == "json-schema" else [Limit("arguments stand in the catalog's order, in one layout")]
     if any(tool.open and tool.parameters for tool in named):
-        found.append(Limit("arguments that the catalog does not list are left out, also of tools that take them"))
+        found.append(
+            Limit("arguments that the catalog does not list are left out, also of tools that take them")
+        )
     return found
 
 
 def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
     """What no grammar of a notation holds."""
     unused = (_UNUSED, ("check.unused_result",))
-    found = {
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         "json": [],
         "plan": [unused],
         "nestful": [unused],
@@ -184,9 +191,11 @@ def _held(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 class _Made(NamedTuple):
-    """A grammar before it is a text: rules to write down, or a schema."""
+    """A grammar before it is a text: rules, or a schema."""
 
-    write: Any
+    rules: Rules
+    start: Expr
+    schema: Mapping[str, Any] | None
     narrower: tuple[str, ...]
 
 
@@ -198,37 +207,33 @@ def _made(wanted: Wanted, to: str, looser: dict[str, tuple[str, ...]]) -> _Made:
         if len(json.dumps(schema)) > LARGEST:
             raise TooLargeError
         looser.update(schemas.loose)
-        return _Made(schema, tuple(schemas.narrow))
+        return _Made(Rules(), NEVER, schema, tuple(schemas.narrow))
     values = new_values(wanted, LARGEST)
     start = plans(wanted, values)
     looser.update(values.loose)
-    return _Made((values.rules, start), tuple(values.narrow))
+    return _Made(values.rules, start, None, tuple(values.narrow))
 
 
 def _written(
-    made: _Made,
-    catalog: Catalog,
-    wanted: Wanted,
-    to: str,
-    looser: Mapping[str, tuple[str, ...]],
-    narrower: Sequence[Limit],
+    made: _Made, wanted: Wanted, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
 ) -> Grammar:
-    loose = tuple(Limit(text, codes) for text, codes in looser.items())
-    narrow = (*narrower, *map(Limit, made.narrower))
-    head = [f"Plans of {counted(len(wanted.tools), 'tool')} in {wanted.dialect}, {counted(wanted.most, 'call')} at most."]
+    tools, calls = counted(len(wanted.tools), "tool"), counted(wanted.most, "call")
+    head = [f"Plans of {tools} in {wanted.dialect}, {calls} at most."]
     head += [f"Looser than the catalog: {each.text}." for each in loose]
     head += [f"Narrower than the catalog: {each.text}." for each in narrow]
-    if to != "json-schema":
-        text = (lark if to == "lark" else gbnf)(*made.write, head)
-        return Grammar(text, wanted.dialect, to, loose, narrow)
-    if why := beyond_strict(made.write):
+    if made.schema is None:
+        text = (lark if to == "lark" else gbnf)(made.rules, made.start, head)
+        return Grammar(text, wanted.dialect, to, tuple(loose), tuple(narrow))
+    if why := beyond_strict(made.schema):
         head.append(f"Not for OpenAI's strict mode: it has {why}.")
-    schema = {"$comment": " ".join(head), **made.write}
-    return Grammar(json.dumps(schema, ensure_ascii=False, indent=1) + "\n", wanted.dialect, to, loose, narrow, schema)
+    schema = {"$comment": " ".join(head), **made.schema}
+    text = json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
+    return Grammar(text, wanted.dialect, to, tuple(loose), tuple(narrow), schema)
 
 
 def _too_large(wanted: Wanted) -> str:
+    tools, calls = counted(len(wanted.tools), "tool"), counted(wanted.most, "call")
     return (
-        f"a grammar of {counted(len(wanted.tools), 'tool')} and {counted(wanted.most, 'call')} would have more than "
-        f"{LARGEST:,} characters, which no engine takes: leave tools out, or allow fewer calls"
+        f"a grammar of {tools} and {calls} would have more than {LARGEST:,} characters, which no engine "
+        "takes: leave tools out, or allow fewer calls"
     )

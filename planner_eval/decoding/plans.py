@@ -10,8 +10,21 @@ from keyword import iskeyword
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.decoding.terms import EMPTY, NEVER, Expr, Named, Repeat, Rules, Text, alt, chars, opt, seq, words
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
+from planner_eval.decoding.terms import (
+    EMPTY,
+    NEVER,
+    Expr,
+    Named,
+    Repeat,
+    Rules,
+    Text,
+    alt,
+    chars,
+    opt,
+    seq,
+    words,
+)
 from planner_eval.decoding.texts import WORD, form_of, quoted
 from planner_eval.decoding.values import MIXED, Values, merged
 from planner_eval.dialects import get
@@ -139,7 +152,11 @@ def _reads_back(tool: Tool, dialect: str, argument: str | None) -> bool:
     except (ParseError, ValueError, RecursionError):
         return False
     wanted = () if argument is None else ((argument, "1"),)
-    return len(raw.calls) == 1 and (raw.calls[0].name, raw.calls[0].app, raw.calls[0].arguments) == (name, app, wanted)
+    return len(raw.calls) == 1 and (raw.calls[0].name, raw.calls[0].app, raw.calls[0].arguments) == (
+        name,
+        app,
+        wanted,
+    )
 
 
 def _is_name(word: str) -> bool:
@@ -200,7 +217,11 @@ def _json(wanted: Wanted, values: Values) -> Expr:
                 given = seq("{", values.free(at), "}")
             label = alt(Text(f', "label": "$var_{place}"') for place in places)
             middle = seq(label if wanted.dialect == "nestful" else "", ', "arguments": ')
-            made.append(rules.rule(f"call_{tool.full_name}_{at}", seq(f'"name": {quoted(tool.full_name)}', middle, given)))
+            made.append(
+                rules.rule(
+                    f"call_{tool.full_name}_{at}", seq(f'"name": {quoted(tool.full_name)}', middle, given)
+                )
+            )
         before = alt(Text(f'"id": "c{place}", ') for place in places) if wanted.dialect == "plan" else EMPTY
         return rules.rule(f"call_{at}", seq("{", before, alt(made), "}"))
 
@@ -220,7 +241,7 @@ def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, at: int) -> Expr:
     step = seq(", ", alt((seq('"', WORD, '"'), number)))
     further = Repeat(step, 0, PATH) if outputs.deep or outputs.free else EMPTY
     path = opt(seq(', "path": [', name, further, "]"))
-    # Its bracket is a token of its own, as that of any object: an engine does not go back behind a token's begin.
+    # Its bracket is a token of its own, as any object's: engines do not go back behind a token's begin.
     inner = rules.token(f"result_{at}", seq('"$ref": "c', words(places), '"', path))
     return seq("{", inner, "}")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
-from planner_eval.base.errors import InputError
 from planner_eval.decoding.plans import PATH, Outputs, Wanted, nestful_reference, outputs_of, unwritable
 from planner_eval.decoding.terms import Expr
 from planner_eval.decoding.texts import FORMATS, WORD, Form, form_of
@@ -75,7 +75,9 @@ class Schemas:
             if (call := self._tool(tool, at)) is not None
         ]
         if not made and at < 2:
-            raise InputError(f"no tool can be called in {self.wanted.dialect}: a required value cannot be written")
+            raise InputError(
+                f"no tool can be called in {self.wanted.dialect}: a required value cannot be written"
+            )
         return made[0] if len(made) == 1 else self._shared(f"call_{at}", {"anyOf": made})
 
     def _tool(self, tool: Tool, at: int) -> Schema | None:
@@ -147,7 +149,7 @@ class Schemas:
         return made
 
     def _text(self, kind: Type) -> Schema:
-        if kind.format in FORMATS:
+        if kind.format is not None and kind.format in FORMATS:
             return {"pattern": pattern(FORMATS[kind.format]())}
         refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
         return {**refers, **_given({"minLength": kind.length[0], "maxLength": kind.length[1]})}
@@ -166,7 +168,12 @@ class Schemas:
         made = {"$ref": {"type": "string", "enum": [f"c{place}" for place in places]}}
         if steps:
             step = steps[0] if len(steps) == 1 else {"anyOf": steps}
-            made["path"] = {"type": "array", "items": step, "minItems": 1, "maxItems": PATH + 1 if deep else 1}
+            made["path"] = {
+                "type": "array",
+                "items": step,
+                "minItems": 1,
+                "maxItems": PATH + 1 if deep else 1,
+            }
         return [self._shared(f"result_{at}", closed(made, ["$ref"]))]
 
     def _anything(self, at: int) -> Schema:
@@ -179,7 +186,11 @@ class Schemas:
     def _free(self, at: int) -> Schema:
         """An object that lists no fields."""
         if self.wanted.dialect == "plan":
-            return {"type": "object", "patternProperties": {_NO_MARK: self.value(ANY, at)}, "additionalProperties": False}
+            return {
+                "type": "object",
+                "patternProperties": {_NO_MARK: self.value(ANY, at)},
+                "additionalProperties": False,
+            }
         return {"type": "object", "additionalProperties": self.value(ANY, at)}
 
     def _shared(self, name: str, made: Schema) -> Schema:

@@ -1,8 +1,8 @@
 """What grammars are made of, before it is written as Lark or GBNF.
 
-A token is a regular expression of its own, without rules in it. Tokens that may stand at one place do not begin
-one another, and where a choice is made the next token decides it: so the rules can be read from left to right
-with one token of look-ahead, by LALR and by every engine that decodes.
+A token is a regular expression of its own, without rules in it. Tokens that may stand at one place do not
+begin one another, and where a choice is made the next token decides it: so the rules can be read from left to
+right with one token of look-ahead, by LALR and by every engine that decodes.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ NEVER = Alt(())
 def seq(*parts: Expr | str) -> Expr:
     """One after the other; nothing, where one of them can never be.
 
-    Texts beside one another stay apart, for each is a token: of two that end alike, such as ``}`` and ``}}``, an
-    engine that takes the longest would take the wrong one.
+    Texts beside one another stay apart, for each is a token: of two that begin alike, such as ``}`` and
+    ``}}``, an engine that takes the longest would take the wrong one.
 
     >>> seq("a", EMPTY, "b").parts
     (Text(text='a'), Text(text='b'))

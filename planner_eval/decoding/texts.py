@@ -1,4 +1,4 @@
-"""The tokens of values: texts, numbers, dates, as regular expressions that hold what a catalog can ask for."""
+"""The tokens of values: texts, numbers, dates, and how notations write them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ NESTFUL_CHAR = Alt(
     (
         _any('"', "\\", "$"),
         seq("\\", chars('"\\nrt')),
-        seq("$", Chars((("A", "Z"), ("a", "z"), ("_", "_"), *((c, c) for c in '"\\$'), *_CONTROL), negated=True)),
+        seq(
+            "$",
+            Chars((("A", "Z"), ("a", "z"), ("_", "_"), *((c, c) for c in '"\\$'), *_CONTROL), negated=True),
+        ),
     )
 )
 """The same where ``$name$`` is a reference: a dollar sign stands before what begins no name."""

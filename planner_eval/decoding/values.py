@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Type
@@ -77,7 +77,9 @@ class Values:
         """The values that a type lists, as they are written."""
         listed = kind.enum or ()
         plain = Type(kind.kinds, format=kind.format)
-        texts = [self.form.constant(value) for value in listed if problem(value, plain, texts=self.texts) is None]
+        texts = [
+            self.form.constant(value) for value in listed if problem(value, plain, texts=self.texts) is None
+        ]
         if None in texts:
             self.narrow["a listed value that the notation cannot write is left out"] = None
         return [text for text in texts if text is not None]
@@ -102,11 +104,13 @@ class Values:
             return simple
         self._say("of several types of numbers any number is taken", "check.wrong_type", "check.out_of_range")
         kind = "number" if any("number" in each.kinds for each in several) else "integer"
-        left = [replace(each, kinds=tuple(one for one in each.kinds if one not in _NUMBERS)) for each in simple]
+        left = [
+            replace(each, kinds=tuple(one for one in each.kinds if one not in _NUMBERS)) for each in simple
+        ]
         return [each for each in left if each.kinds or each.enum is not None] + [Type((kind,))]
 
     def _text(self, kind: Type) -> Expr:
-        if kind.format in FORMATS:
+        if kind.format is not None and kind.format in FORMATS:
             return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
         if any(limit is not None and limit > LONGEST for limit in kind.length):
             self._say(f"lengths of more than {LONGEST} characters are not held", "check.out_of_range")
@@ -120,7 +124,9 @@ class Values:
             near = range(int(low) - 1, int(high) + 2)
             return words(str(one) for one in near if problem(one, plain) is None)
         if low is not None or high is not None:
-            self._say("limits of numbers are not held, but for whole ones between two near", "check.out_of_range")
+            self._say(
+                "limits of numbers are not held, but for whole ones between two near", "check.out_of_range"
+            )
         make = integer if whole else number
         return make(negative=low is None or low < 0)
 
@@ -129,7 +135,7 @@ class Values:
         items = [each.items or ANY for each in arrays]
         size = arrays[0].size
         if len(arrays) > 1:
-            self._say("of several types of lists one list may mix the items", "check.wrong_type", "check.enum",
+            self._say("of several types of lists one may mix the items", "check.wrong_type", "check.enum",
                       "check.out_of_range", "check.format")  # fmt: skip
             size = (None, None)
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), at)
@@ -158,7 +164,9 @@ class Values:
         fields = merged([each.fields for each in objects]) if len(objects) > 1 else objects[0].fields
         if any(each.required and each.name in self.form.marks for each in fields):
             return NEVER
-        keyed = [(f"{quoted(one.name)}{self.form.keyed}", one) for one in fields if one.name not in self.form.marks]
+        keyed = [
+            (f"{quoted(one.name)}{self.form.keyed}", one) for one in fields if one.name not in self.form.marks
+        ]
         return seq("{", self.ordered(keyed, at), "}")
 
     def ordered(self, fields: Sequence[tuple[str, Parameter]], at: int, hint: str = "a_field") -> Expr:
@@ -203,7 +211,7 @@ class Values:
 
     def free(self, at: int) -> Expr:
         """The fields of an object that lists none."""
-        self._say("an object of any fields may have a name twice", "value.duplicate")
+        self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
         field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(ANY, at))
         return opt(seq(field, Repeat(seq(", ", field))))
 
@@ -211,7 +219,10 @@ class Values:
         self.loose[text] = (*self.loose.get(text, ()), *codes)
 
 
-MIXED = ("check.missing_argument", "check.wrong_type", "check.enum", "check.out_of_range", "check.format")
+MIXED = (
+    *("check.missing_argument", "check.unknown_argument", "check.wrong_type"),
+    *("check.enum", "check.out_of_range", "check.format"),
+)
 """What may be wrong where variants were made one."""
 
 

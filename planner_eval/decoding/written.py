@@ -69,7 +69,13 @@ def _gbnf_char(char: str) -> str:
     if char.isascii() and char.isalnum():
         return char
     number = ord(char)
-    return f"\\x{number:02X}" if number < 0x80 else f"\\u{number:04X}" if number < 0x10000 else f"\\U{number:08X}"
+    return (
+        f"\\x{number:02X}"
+        if number < 0x80
+        else f"\\u{number:04X}"
+        if number < 0x10000
+        else f"\\U{number:08X}"
+    )
 
 
 # ---------------------------------------------------------------- regular expressions

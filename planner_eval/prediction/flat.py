@@ -1,6 +1,7 @@
 """One prompt with all tools: AppBench 5.2, NESTful, CallNavi's parameters, one's own tasks.
 
-The answer is what the model wrote, unchanged; nothing is asked twice.
+The answer is what the model wrote, unchanged but for the object that a schema puts around a list; nothing is
+asked twice.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner_eval.dialects import get
+from planner_eval.prediction import constraint
 from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_json, listed
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
@@ -25,8 +27,8 @@ _REFERENCES = (
 
 def steps(task: Task, setup: Setup) -> Steps:
     """Ask once, with all tools."""
-    reply = yield from ask("plan", messages(task, setup))
-    return Outcome(said(reply))
+    reply = yield from ask("plan", messages(task, setup), constraint=constraint.fields(task, setup))
+    return Outcome(constraint.unwrapped(said(reply), task, setup))
 
 
 def messages(task: Task, setup: Setup) -> list[Message]:

@@ -18,8 +18,8 @@ from planner_eval.datasets.published import published
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
-from planner_eval.llm.replies import Prices
 from planner_eval.engine.run_file import write_run
+from planner_eval.llm.replies import Prices
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.run import Job, Rows, write_rows
 

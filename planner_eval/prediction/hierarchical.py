@@ -7,10 +7,11 @@ another seed and a temperature, for the same request would give the same answer;
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.llm.replies import Reply
-from planner_eval.prediction import flat
+from planner_eval.prediction import constraint, flat
 from planner_eval.prediction.listing import app_catalogue, app_lines, apps_in_order
 from planner_eval.prediction.pipeline import (
     Act,
@@ -81,7 +82,9 @@ def steps(task: Task, setup: Setup) -> Steps:
     """Ask for apps, then for calls with the APIs of these."""
     first = yield from choose(task, setup)
     messages = flat.appbench(task, setup, app_catalogue(task.tools, first.apps))
-    reply = yield from ask("plan", messages)
+    shown = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
+    held = constraint.fields(replace(task, tools=shown), setup)
+    reply = yield from ask("plan", messages, constraint=held)
     return Outcome(said(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 
 

@@ -34,6 +34,7 @@ class Request:
         tools: The tools on offer, as the protocol has them; None where the words name them.
         sampling: What this request wants other than the run's usual: ``stop``, ``seed``, ``temperature``.
         router: The model that routes is asked, where a run has one.
+        constraint: What holds the answer to a grammar, as fields of the request.
     """
 
     stage: str
@@ -41,6 +42,7 @@ class Request:
     tools: tuple[Message, ...] | None = None
     sampling: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     router: bool = False
+    constraint: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
 
 class Called(NamedTuple):
@@ -140,6 +142,7 @@ def ask(
     *,
     tools: Sequence[Message] | None = None,
     router: bool = False,
+    constraint: Mapping[str, Any] = _NOTHING,
     **sampling: Any,
 ) -> Generator[Request | Act, Reply | Observed, Reply]:
     """Have the model asked; gives its reply.
@@ -148,7 +151,9 @@ def ask(
     >>> next(steps).stage
     'plan'
     """
-    reply = yield Request(stage, tuple(messages), tuple(tools) if tools else None, sampling, router)
+    reply = yield Request(
+        stage, tuple(messages), tuple(tools) if tools else None, sampling, router, constraint
+    )
     if not isinstance(reply, Reply):
         raise TypeError(f"a request was sent {type(reply).__name__}, expected a Reply")
     return reply

@@ -16,6 +16,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.prediction.acting import Acting, played, simulated, with_tools
 from planner_eval.prediction.candidates import MARK as CHOSEN
 from planner_eval.prediction.candidates import Choice, Chosen, choosing
+from planner_eval.prediction.constraint import refuse_unserved
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Pipeline, Request, Steps
 from planner_eval.prediction.registry import USUAL, pipeline
@@ -99,6 +100,7 @@ class Prepared:
         told = {
             one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
         }
+        told["constrain"] = None if self.setup.constrain is None else self.setup.constrain._asdict()
         told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
         told["shots"] = None if self.pool is None else self.pool.about()
         told["choice"] = None if self.choice is None else self.choice._asdict()
@@ -221,6 +223,8 @@ def prepare(  # noqa: PLR0913
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
     if setup.history != "gold" and chosen.name != "dialog":
         raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+    if setup.constrain is not None:
+        refuse_unserved(setup.constrain, chosen.name, tasks.form, setup.dialect)
     pool = None
     if shots is not None:
         if (chosen.name, tasks.form) not in SHOWN:
@@ -269,6 +273,7 @@ def as_shown(sample: Sample, request: Request | str, sampling: Mapping[str, Any]
         return {"id": sample.id, "error": {"code": "failed", "message": request}}
     shown: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
     shown |= {"tools": list(request.tools)} if request.tools else {}
+    shown |= {"constraint": dict(request.constraint)} if request.constraint else {}
     size = sum(len(str(message.get("content") or "")) for message in request.messages)
     size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
     return shown | {"sampling": {**sampling, **request.sampling}, "characters": size}

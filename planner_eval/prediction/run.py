@@ -220,7 +220,8 @@ class _Sample:
 
     async def _ask(self, request: Request) -> Reply:
         sampling = {**self.asking.sampling, **request.sampling}
-        asked = request_text(request.messages, request.tools, router=request.router or None, **sampling)
+        told = {**sampling, **request.constraint}
+        asked = request_text(request.messages, request.tools, router=request.router or None, **told)
         hash = blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         number = len(self.requests)
         if number < len(self.kept) and self.kept[number].hash == hash:
@@ -230,7 +231,7 @@ class _Sample:
             del self.kept[number:]
             choose = (self.asking.router if request.router else None) or self.asking.model
             model = choose(self.job.repetition or 0)
-            reply = await model.complete(request.messages, request.tools, **sampling)
+            reply = await model.complete(request.messages, request.tools, **told)
             self.tries.append(reply.tries)
             self.cached += reply.cached
             self.journal.reply(self.key, number, hash, reply)
@@ -243,6 +244,9 @@ class _Sample:
         """What the row says of a request; of messages those that the request before did not have."""
         logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
         logged |= {"router": True} if request.router and self.asking.router else {}
+        if request.constraint:  # too long to stand in every row
+            held = json.dumps(request.constraint, sort_keys=True).encode()
+            logged["constraint"] = blake2b(held, digest_size=16).hexdigest()
         if self.asking.messages:
             shared = 0
             for one, other in zip(self.before, request.messages, strict=False):

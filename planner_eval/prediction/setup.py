@@ -11,6 +11,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.llm.templates import PromptFile, Template, fill, has_templates, read_templates
+from planner_eval.prediction.constraint import Constraint
 from planner_eval.prediction.published import FILE as NESTFUL
 from planner_eval.prediction.published import read_published
 
@@ -154,6 +155,7 @@ class Setup:
         shots: How many of them an agent of one app is shown.
         history: Whose the earlier turns of a recorded conversation are: gold's, or the model's ``"own"``.
         makes_calls: The calls of one's own tasks are made.
+        constrain: What holds answers to the plans of the tools that are shown; None for nothing.
     """
 
     prompts: Prompts = field(default_factory=our_prompts)
@@ -169,6 +171,7 @@ class Setup:
     shots: int = 0
     history: str = "gold"
     makes_calls: bool = False
+    constrain: Constraint | None = None
 
 
 def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:

@@ -1,0 +1,475 @@
+"""Grammars of a catalog's plans: what one draws is a plan of the catalog, and what is none is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import InputError
+from planner_eval.decoding.grammar import LARGEST, TARGETS, Grammar
+from planner_eval.decoding.plans import DIALECTS
+from planner_eval.dialects import get
+from tests.grammar_walk import WALKS, drawn
+from tests.test_cli import planeval
+
+JSON = ("plan", "json", "nestful")
+PAIRS = [(name, to) for name in DIALECTS for to in TARGETS if name in JSON or to != "json-schema"]
+ENUM = ["hotel", "inn", 'it\'s "x"', "$5"]
+OWN = [
+    {
+        "name": "search",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "stars": {"type": "integer", "minimum": 1, "maximum": 5},
+                "kind": {"enum": ENUM},
+                "day": {"type": "string", "format": "date"},
+                "at": {"type": "string", "format": "time"},
+                "when": {"type": "string", "format": "date-time"},
+                "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3},
+                "any": {},
+                "opts": {
+                    "type": "object",
+                    "properties": {"a": {"type": "number"}, "b": {"type": ["boolean", "null"]}},
+                    "required": ["b"],
+                },
+                "free": {"type": "object"},
+                "code": {"type": "string", "minLength": 2, "maxLength": 4},
+                "n": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "array"}]},
+            },
+            "required": ["city", "stars"],
+        },
+        "returns": {
+            "type": "object",
+            "properties": {"hotel": {"type": "string"}, "price": {"type": "number"}},
+        },
+    },
+    {
+        "name": "book",
+        "parameters": {
+            "type": "object",
+            "properties": {"hotel": {"type": "string"}, "kind": {"enum": ENUM}},
+            "required": ["hotel", "kind"],
+        },
+        "returns": {"type": "object", "properties": {"id": {"type": "string"}}},
+    },
+    {"name": "now", "parameters": {}},
+    {
+        "name": "pay",
+        "parameters": {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "boolean"}, "c": {"type": "array"}},
+        },
+    },
+]
+ODD = [
+    *(
+        'a"b',
+        "a\\b",
+        "a\nb",
+        ".*+?[](){}|^$/",
+        "-",
+        "#x",
+        "é",
+        "漢字",
+        "a b",
+        "class",
+        "print",
+        "None",
+        "True",
+    ),
+    *(
+        "\x7f",
+        "\u2028",
+        "it's",
+        "$ref",
+        "a.b",
+        "App.tool",
+        '\\"',
+        "/",
+        "//x",
+        "{",
+        "0",
+        "_",
+        "var_result",
+        "😀",
+    ),
+]
+"""Names that mean something in a grammar or a notation, or cannot be written in one."""
+
+
+def _odd_fields() -> dict[str, Any]:
+    return {
+        name: {"enum": [name, at, None, f"{name}x", 1.5, True]} if at % 3 else {"type": "string"}
+        for at, name in enumerate(ODD)
+    }
+
+
+def _object(fields: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(required)}
+
+
+CATALOGS: dict[str, Any] = {
+    "own": OWN,
+    "rates": "data/catalogs/rates.json",
+    "odd": [
+        *(
+            {"name": name, "parameters": _object(_odd_fields()), "returns": _object(_odd_fields())}
+            for name in ODD
+        ),
+        {"name": "deep", "parameters": _object({"o": _object(_odd_fields()), "p": _object({"$ref": {}})})},
+    ],
+    "variants": [
+        {"name": "f", "parameters": _object({"a": {"type": "integer"}}, "a")},
+        {"name": "f", "parameters": _object({"a": {"type": "string"}, "b": {"type": "number"}}, "b")},
+        {"name": "g", "parameters": {"type": "object"}},
+    ],
+    "recursive": [
+        {
+            "name": "walk",
+            "parameters": {
+                **_object({"tree": {"$ref": "#/$defs/tree"}}),
+                "$defs": {"tree": _object({"next": {"$ref": "#/$defs/tree"}, "size": {"type": "integer"}})},
+            },
+        }
+    ],
+    "mixed": [
+        {
+            "name": "mix",
+            "parameters": _object(
+                {
+                    "a": {
+                        "anyOf": [{"type": "integer"}, {"type": "number", "minimum": 0}, {"enum": [1.5, "x"]}]
+                    },
+                    "b": {"anyOf": [_object({"x": {"type": "integer"}}, "x"), _object({"y": {}}, "y")]},
+                    "c": {
+                        "anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("string", "null")]
+                    },
+                    "d": {"type": "array", "items": {"enum": [1, 12, 123]}, "minItems": 2},
+                    "e": {"type": "string", "maxLength": 1000, "minLength": 300},
+                    "f": {"type": "object", "additionalProperties": False},
+                    "g": {"type": "array", "maxItems": 0},
+                    "h": {"type": "string", "anyOf": [{"pattern": "x"}, {"enum": ["y"]}]},
+                }
+            ),
+        }
+    ],
+}
+
+
+@cache
+def made(catalog: str, dialect: str, to: str) -> tuple[Grammar, Any]:
+    grammar = pe.grammar(CATALOGS[catalog], dialect=dialect, to=to, max_calls=4)
+    return grammar, WALKS[to](grammar.text)
+
+
+@cache
+def tools(catalog: str) -> pe.Catalog:
+    return pe.read_catalog(CATALOGS[catalog])
+
+
+# ---------------------------------------------------------------- what is drawn
+def hold(catalog: str, dialect: str, to: str, count: int) -> None:
+    """Draw plans from a grammar: each is read, and breaks nothing but what the grammar says."""
+    grammar, walk = made(catalog, dialect, to)
+    at = random.Random(f"{catalog} {dialect} {to}")
+    calls = 0
+    for number in range(count):
+        text = walk.draw(at)
+        plan = pe.parse(text, dialect=dialect)
+        calls += len(plan.calls)
+        for found in (*plan.diagnostics, *pe.check(plan, tools(catalog))):
+            assert grammar.may_break(found.code) or found.code == "plan.no_call", (found, text)
+        if number % 10 == 0:
+            assert walk.takes(text), text
+    assert calls > count / 3
+
+
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_plans_of_a_grammar_are_plans_of_the_catalog(dialect: str, to: str) -> None:
+    hold("own", dialect, to, 150)
+
+
+@pytest.mark.parametrize("catalog", [name for name in CATALOGS if name != "own"])
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_plans_of_other_catalogs_too(catalog: str, dialect: str, to: str) -> None:
+    hold(catalog, dialect, to, 20)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_ten_thousand_plans_of_a_grammar(dialect: str, to: str) -> None:
+    hold("own", dialect, to, 10_000)
+
+
+# ---------------------------------------------------------------- what is refused
+def _json_mutants(text: str, dialect: str) -> Iterator[tuple[str, str]]:
+    """A plan with one mistake, of each kind for which it has a place."""
+
+    def mutant(change: Callable[[list[Any]], Any]) -> str:
+        data = json.loads(text)
+        change(data["calls"] if isinstance(data, dict) else data)
+        return json.dumps(data, ensure_ascii=False)
+
+    data = json.loads(text)
+    calls = data["calls"] if isinstance(data, dict) else data
+    if not calls:
+        return
+    yield "unknown tool", mutant(lambda calls: calls[0].update(name="serch"))
+    yield "no tool", mutant(lambda calls: calls[0].pop("name"))
+    yield "too many calls", mutant(lambda calls: calls.extend(calls[-1:] * 4))
+    yield "unknown argument", mutant(lambda calls: calls[-1]["arguments"].update(citty="Rome"))
+    later = {"nestful": "$var_3$", "plan": {"$ref": "c3"}}.get(dialect)
+    own = {"nestful": f"$var_{len(calls)}$", "plan": {"$ref": f"c{len(calls)}"}}.get(dialect)
+    for at, call in enumerate(calls):
+        given = call["arguments"]
+        for name in given:
+            if at < 2 and later is not None:
+                yield (
+                    "later call",
+                    mutant(lambda c, at=at, name=name: c[at]["arguments"].update({name: later})),
+                )
+            if at == len(calls) - 1 and own is not None:
+                yield "own call", mutant(lambda c, at=at, name=name: c[at]["arguments"].update({name: own}))
+        if "kind" in given:
+            yield "not listed", mutant(lambda c, at=at: c[at]["arguments"].update(kind="tent"))
+        if "stars" in given:
+            yield "wrong type", mutant(lambda c, at=at: c[at]["arguments"].update(stars=True))
+        for name in {"search": ("city", "stars"), "book": ("hotel", "kind")}.get(call["name"], ()):
+            yield "missing", mutant(lambda c, at=at, name=name: c[at]["arguments"].pop(name))
+
+
+def _line_mutants(text: str, dialect: str) -> Iterator[tuple[str, str]]:
+    """The same for lines and Python, by their text."""
+    mark = "#" if dialect == "appbench" else ""
+    changes = {
+        "unknown tool": (r"(?<![\w'\"#])(book|search)\(", r"\1x("),
+        "unknown argument": (rf"{mark}(hotel|city|stars)=", rf"{mark}\1s="),
+        "missing": (rf"{mark}stars=[1-5](, |(?=\)))", ""),
+        "missing too": (rf", {mark}kind=(['\"])(hotel|inn)\1(?=\))", ""),
+        "not listed": (rf"{mark}kind=(['\"])(hotel|inn)\1", rf"{mark}kind=\1tent\1"),
+        "wrong type": (rf"{mark}stars=[1-5]", f"{mark}stars=True"),
+        "no output": (rf"{mark}hotel=(price|id)(?=[,)])", f"{mark}hotel=prise"),
+    }
+    for kind, (pattern, into) in changes.items():
+        changed, count = re.subn(pattern, into, text, count=1)
+        if count and not (kind == "missing too" and not re.search(r"book\(", text)):
+            yield kind, changed
+
+
+WRONG = {
+    True: {
+        "unknown tool",
+        "no tool",
+        "too many calls",
+        "unknown argument",
+        "not listed",
+        "wrong type",
+        "missing",
+    },
+    False: {"unknown tool", "unknown argument", "missing", "not listed", "wrong type"},
+}
+
+
+def refuse(dialect: str, to: str, count: int) -> None:
+    _, walk = made("own", dialect, to)
+    at = random.Random(f"mutants {dialect} {to}")
+    is_json = dialect in JSON
+    seen: set[str] = set()
+    for _ in range(count):
+        text = walk.draw(at)
+        for kind, mutant in (_json_mutants if is_json else _line_mutants)(text, dialect):
+            if kind == "missing too":
+                continue
+            seen.add(kind)
+            assert not walk.takes(mutant), (kind, mutant)
+    assert seen >= WRONG[is_json] | ({"later call", "own call"} if dialect in ("plan", "nestful") else set())
+
+
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_plans_with_a_mistake_are_refused(dialect: str, to: str) -> None:
+    refuse(dialect, to, 30)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_ten_thousand_plans_with_mistakes_are_refused(dialect: str, to: str) -> None:
+    refuse(dialect, to, 2_500)  # each has several
+
+
+# ---------------------------------------------------------------- what is taken
+def _tool(name: str, **kinds: str) -> dict[str, Any]:
+    return {"name": name, "parameters": _object({key: {"type": kind} for key, kind in kinds.items()}, *kinds)}
+
+
+EXAMPLES = [
+    _tool("get_weather", city="string"),
+    _tool("roll", sides="integer"),
+    _tool("get_rate", cur="string"),
+    _tool("convert", rate="number"),
+    _tool("add", arg_0="number", arg_1="number"),
+    _tool("multiply", arg_0="number", arg_1="number"),
+]
+
+
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "appbench"])
+def test_the_example_that_prompts_show_is_taken(dialect: str, to: str) -> None:
+    grammar = pe.grammar(EXAMPLES, dialect=dialect, to=to, max_calls=2)
+    assert WALKS[to](grammar.text).takes(get(dialect).example)
+
+
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+def test_the_example_of_appbench_is_taken(to: str) -> None:
+    hotels = {
+        "format": "planeval-catalog/1",
+        "text_values": True,
+        "tools": [
+            {
+                "app": "Hotels",
+                **_tool("searchhotel", city="string"),
+                "returns": _object({"hotel_name": {"type": "string"}, "price": {"type": "number"}}),
+            },
+            {"app": "Hotels", **_tool("reservehotel", hotel="string", nights="integer")},
+        ],
+    }
+    walk = WALKS[to](pe.grammar(hotels, dialect="appbench", to=to).text)
+    assert walk.takes(get("appbench").example)
+    assert not walk.takes(get("appbench").example.replace("'2'", "'two'"))
+
+
+def test_dates_are_those_that_there_are() -> None:
+    from datetime import date, timedelta
+
+    from planner_eval.decoding.texts import date as token
+    from planner_eval.decoding.written import regex
+
+    known = re.compile(regex(token()))
+    day = date(1896, 1, 1)
+    real = set()
+    while day.year < 1905:
+        real.add(day.isoformat())
+        day += timedelta(1)
+    tried = {f"{y}-{m:02}-{d:02}" for y in range(1896, 1905) for m in range(14) for d in range(33)}
+    assert {one for one in tried if known.fullmatch(one)} == real
+    at = random.Random(1)
+    assert all(date.fromisoformat(drawn(known.pattern, at)) for _ in range(2000))
+
+
+# ---------------------------------------------------------------- size
+def many(count: int) -> list[dict[str, Any]]:
+    fields = {"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"enum": ["x", "y"]}}
+    return [{"name": f"tool_{at}", "parameters": _object(fields, "a")} for at in range(count)]
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused(
+    to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 100_000)
+    assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
+    large = pe.grammar(many(120), dialect="nestful", to=to)
+    assert any("later call" in one.text for one in large.looser)
+    assert large.may_break("reference.forward")
+    walk, at = WALKS[to](large.text), random.Random(2)
+    assert all(
+        walk.takes(text) and pe.parse(text, dialect="nestful") for text in (walk.draw(at), walk.draw(at))
+    )
+    with pytest.raises(InputError, match=r"2,000 tools .* leave tools out"):
+        pe.grammar(many(2_000), dialect="nestful", to=to)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_ten_thousand_tools_give_a_grammar_or_are_refused(dialect: str, to: str) -> None:
+    if to == "json-schema":
+        with pytest.raises(InputError, match="leave tools out, or allow fewer calls"):
+            pe.grammar(many(10_000), dialect=dialect, to=to)
+    else:
+        assert len(pe.grammar(many(10_000), dialect=dialect, to=to).text) < 2 * LARGEST
+
+
+def test_a_large_enum_is_held() -> None:
+    fields = {"of": {"enum": [f"v{at}" for at in range(2_000)]}}
+    listed = [{"name": "pick", "parameters": _object(fields, "of")}]
+    at = random.Random(4)
+    for dialect, to in PAIRS:
+        walk = WALKS[to](pe.grammar(listed, dialect=dialect, to=to, max_calls=1).text)
+        text = next(text for text in iter(lambda: walk.draw(at), "") if "pick" in text)  # noqa: B023
+        assert walk.takes(text)
+        assert not walk.takes(re.sub(r"v\d+", "v2000", text))
+
+
+# ---------------------------------------------------------------- what OpenAI takes
+def test_a_schema_of_plain_tools_is_within_the_strict_part() -> None:
+    assert pe.grammar(EXAMPLES, dialect="json").strict
+    assert "strict mode" not in pe.grammar(EXAMPLES, dialect="json").text
+    optional = pe.grammar(many(1), dialect="json")
+    assert not optional.strict
+    assert "Not for OpenAI's strict mode: it has arguments that may be left out." in optional.text
+
+
+# ---------------------------------------------------------------- the command
+def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: Path) -> None:
+    file = tmp_path / "rates.gbnf"
+    argv = ("catalog", "grammar", "data/catalogs/rates.json", "--dialect", "plan", "--to", "gbnf")
+    done = planeval(*argv, "-o", str(file))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (
+        "looser than the catalog: a reference may name an output that its call does not have" in done.stderr
+    )
+    assert file.read_text(encoding="utf-8") == planeval(*argv).stdout
+    assert "# Looser than the catalog: whether a result is used is not held." in file.read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--dialect", "appbench", "--to", "json-schema"), "a grammar can, as lark or gbnf"),
+        (
+            ("--dialect", "hermes", "--to", "lark"),
+            "there are those of plan, json, nestful, pythonic, appbench",
+        ),
+        (("--dialect", "plan", "--to", "lark", "--max-calls", "0"), "--max-calls"),
+        (("--dialect", "plan", "--to", "peg"), "'peg'"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_is_written(argv: tuple[str, ...], said: str) -> None:
+    done = planeval("catalog", "grammar", "data/catalogs/rates.json", *argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_catalog_without_a_tool_that_the_notation_can_call_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([{"name": "a b", "description": "x"}]), encoding="utf-8")
+    done = planeval("catalog", "grammar", str(file), "--dialect", "pythonic", "--to", "lark")
+    assert done.returncode == 2
+    assert "has no tool that pythonic can call" in done.stderr
+    file.write_text(json.dumps([{"name": "a b", "description": "x"}, {"name": "ab", "description": "x"}]))
+    done = planeval("catalog", "grammar", str(file), "--dialect", "pythonic", "--to", "lark")
+    assert (done.returncode, "a b" in done.stdout.partition("start:")[2]) == (0, False)
+    assert "left out, for pythonic has no way to write it: 'a b'" in done.stderr
+
+
+def test_the_same_grammar_every_time() -> None:
+    argv = ("catalog", "grammar", "data/catalogs/rates.json", "--dialect", "nestful", "--to", "lark")
+    texts = set()
+    for seed in ("1", "2"):
+        whole = [sys.executable, "-m", "planner_eval", *argv]
+        texts.add(subprocess.check_output(whole, env=os.environ | {"PYTHONHASHSEED": seed}))
+    assert len(texts) == 1
