@@ -28,6 +28,7 @@ from planner_eval.decoding.terms import (
 from planner_eval.decoding.texts import WORD, form_of, quoted
 from planner_eval.decoding.values import MIXED, Values, merged
 from planner_eval.dialects import get
+from planner_eval.dialects.appbench_terms import LITERALS, NAME
 
 DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 """The notations that grammars are written for."""
@@ -294,8 +295,6 @@ def _way(tool: Tool) -> Expr:
 
 
 def _appbench(wanted: Wanted, values: Values) -> Expr:
-    from planner_eval.dialects.appbench_terms import LITERALS, NAME
-
     rules = values.rules
     returned = {
         id(tool): [
