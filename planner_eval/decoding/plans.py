@@ -83,8 +83,8 @@ class Outputs:
 def outputs_of(tools: Iterable[Tool]) -> Outputs:
     """What references into the results of some tools may lead to.
 
-    >>> outputs_of([Tool("f", returns=Type(("object",), fields=(Parameter("a", Type(("string",))),)))]).names
-    ('a',)
+    >>> outputs_of([Tool("sum", returns=Type(("number",)))]).names
+    ('result',)
     """
     found = Outputs()
     names: dict[str, None] = {}
