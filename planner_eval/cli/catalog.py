@@ -100,7 +100,7 @@ def convert(file: str, target: str, catalog_format: str | None, output: str | No
     help="How many calls a plan may have.",
 )
 @_FORMAT
-@outputs()
+@outputs("json")
 def grammar(
     file: str, dialect: str, target: str, max_calls: int, catalog_format: str | None, output: str | None
 ) -> int:

@@ -94,8 +94,8 @@ def grammar_of(
             be too large.
 
     >>> tools = Catalog((Tool("now"),))
-    >>> print(grammar_of(tools, "pythonic", "gbnf", 2).text.splitlines()[-1])
-    call-now-2 ::= "now()"
+    >>> print(grammar_of(tools, "pythonic", "gbnf", 1).text.splitlines()[-1])
+    call-now-1 ::= "now(" ")"
     """
     refuse_unknown(dialect, to, max_calls)
     looser: dict[str, tuple[str, ...]] = {}

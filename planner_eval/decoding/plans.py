@@ -28,6 +28,7 @@ from planner_eval.decoding.terms import (
 from planner_eval.decoding.texts import WORD, form_of, quoted
 from planner_eval.decoding.values import MIXED, Values, merged
 from planner_eval.dialects import get
+from planner_eval.dialects.appbench_terms import LITERALS, NAME
 
 DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 """The notations that grammars are written for."""
@@ -82,8 +83,8 @@ class Outputs:
 def outputs_of(tools: Iterable[Tool]) -> Outputs:
     """What references into the results of some tools may lead to.
 
-    >>> outputs_of([Tool("f", returns=Type(("object",), fields=(Parameter("a", Type(("string",))),)))]).names
-    ('a',)
+    >>> outputs_of([Tool("sum", returns=Type(("number",)))]).names
+    ('result',)
     """
     found = Outputs()
     names: dict[str, None] = {}
@@ -294,8 +295,6 @@ def _way(tool: Tool) -> Expr:
 
 
 def _appbench(wanted: Wanted, values: Values) -> Expr:
-    from planner_eval.dialects.appbench_terms import LITERALS, NAME
-
     rules = values.rules
     returned = {
         id(tool): [

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.decoding.terms import EMPTY, NEVER, Alt, Chars, Expr, Repeat, Text, alt, chars, opt, seq
+from planner_eval.dialects import appbench, nestful, python_write
 from planner_eval.plan.model import Call, Plan, Value
 
 _CONTROL = (("\x00", "\x1f"), ("\x7f", "\x7f"))
@@ -174,9 +175,7 @@ def _json_constant(value: Value) -> str | None:
 
 
 def _nestful_constant(value: Value) -> str | None:
-    from planner_eval.dialects.nestful import to_reference
-
-    return _json_constant(value) if to_reference(value) == value else None
+    return _json_constant(value) if nestful.to_reference(value) == value else None
 
 
 def _plan_constant(value: Value) -> str | None:
@@ -185,21 +184,17 @@ def _plan_constant(value: Value) -> str | None:
 
 
 def _python_constant(value: Value) -> str | None:
-    from planner_eval.dialects.python_write import written
-
     try:
-        return written(value, lambda ref: "")
+        return python_write.written(value, lambda ref: "")
     except WriteError:
         return None
 
 
 def _appbench_constant(value: Value, texts: bool) -> str | None:
-    from planner_eval.dialects.appbench import write
-
     if texts and value is not None and not isinstance(value, (str, list, dict)):
         value = json.dumps(value)
     try:
-        line = write(Plan((Call("c1", "f", (("a", value),)),)))
+        line = appbench.write(Plan((Call("c1", "f", (("a", value),)),)))
     except (WriteError, ParseError):
         return None
     return line[len("f(#a=") : -1]

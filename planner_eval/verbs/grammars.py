@@ -31,6 +31,6 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
 
     >>> made = grammar([{"name": "now", "parameters": {}}], dialect="pythonic", to="gbnf", max_calls=1)
     >>> print(made.text.splitlines()[-1])
-    call-now-1 ::= "now()"
+    call-now-1 ::= "now(" ")"
     """
     return grammar_of(read_catalog(catalog), dialect, to, max_calls)
