@@ -23,6 +23,7 @@ class Child:
         "disk",
         "folder",
         "into",
+        "looked",
         "number",
         "output",
         "pid",
@@ -40,6 +41,7 @@ class Child:
         self.folder = None if disk is None else f"{disk}/{os.urandom(16).hex()}"
         self.seconds: float = request["seconds"]
         self.started, self.deadline = monotonic(), math.inf
+        self.looked = self.started
         name = os.fsencode(self.folder or "")
         self.unsent = memoryview(len(name).to_bytes(4, "little") + name + request["plan"])
         self.output: list[bytes] = []
@@ -50,7 +52,7 @@ class Child:
     def begin(self, pid: int) -> None:
         """The process is there: its time runs from now on."""
         self.pid = pid
-        self.started = monotonic()
+        self.started = self.looked = monotonic()
         self.deadline = self.started + self.seconds
 
     def take(self, most: int) -> None:

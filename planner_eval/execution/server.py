@@ -30,6 +30,8 @@ _OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
 _SPARE = 2
 """Disks beyond those of the plans at work: others are being emptied."""
 _WATCH_EVERY = 0.1
+_COUNT_EVERY = 0.01
+"""A thread takes a tenth of a millisecond to start."""
 _LEAVES_WITHIN = 0.5
 """Seconds in which a child that has closed its pipe should be gone."""
 
@@ -160,7 +162,8 @@ class _Supervisor:
         if not waited_for:
             return 1.0 if self._disk_is_free() else _WATCH_EVERY
         deadline: float = min(child.deadline for child in waited_for)
-        return max(0.0, min(_WATCH_EVERY, deadline - monotonic()))
+        every = _COUNT_EVERY if self.setup["threads"] and not self.apart else _WATCH_EVERY
+        return max(0.0, min(every, deadline - monotonic()))
 
     def _disk_is_free(self) -> bool:
         return not self.apart or self.setup["folder"] is None or bool(self.disks)
@@ -212,18 +215,19 @@ class _Supervisor:
                 continue
             if now >= child.deadline:
                 child.status = TIMED_OUT
-            elif not self.apart and child.pid > 0 and now - child.started > _WATCH_EVERY:
-                child.status = self._too_much(child)
+            elif not self.apart and child.pid > 0:
+                child.status = self._too_much(child, now)
         for child in self.leaving:
             if now >= child.deadline:
                 kill(child.pid)
 
-    def _too_much(self, child: Child) -> int | None:
+    def _too_much(self, child: Child, now: float) -> int | None:
         """What a child has too much of, where no kernel looks to it."""
         if self.setup["threads"] and tasks(child.pid) > self.setup["tasks"]:
             return TOO_MANY_TASKS
-        if child.folder is None:
+        if child.folder is None or now - child.looked < _WATCH_EVERY:
             return None
+        child.looked = now
         used = tree_size(child.folder) + unlinked_size(child.pid, child.folder)
         return DISK_FULL if used > self.setup["disk_size"] else None
 
