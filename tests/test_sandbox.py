@@ -22,6 +22,7 @@ import pytest
 from planner_eval.base.errors import ExecutionError
 from planner_eval.execution import Limits, Sandbox, execute, execute_many, tool_source
 from planner_eval.plan.model import Call, Plan, Ref
+from tests.test_cli import planeval
 
 HERE = Path(__file__).parent / "sandbox"
 ATTACKS_FILE = HERE / "attacks.py"
@@ -268,6 +269,32 @@ def test_disk_and_tasks_are_limited(used_up: tuple[str, Any], scene: Scene, atta
     held_by, found = used_up
     told = found[scene.named(attack)]
     assert told["kind"] == USED_UP[attack][held_by == "outside"], told
+
+
+@pytest.mark.parametrize("level", ["strict", "process"])
+def test_concurrency_lets_a_tool_start_so_many_threads_and_no_more(level: str) -> None:
+    for tool, code, said in (("thousand_threads", 1, "can't start new thread"), ("some_threads", 0, "20")):
+        plan = json.dumps([{"name": tool, "arguments": {}}])
+        argv = ("--tools", str(ATTACKS_FILE), "--isolation", level, "--concurrency", "2")
+        done = planeval("execute", "-", *argv, text=plan)
+        assert done.returncode == code, done.stdout + done.stderr
+        assert said in done.stdout or "task-limit" in done.stdout or "SIGKILL" in done.stdout
+
+
+def test_a_hundred_calls_at_once_are_made_some_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import time\ndef nap(x):\n    time.sleep(0.01)\n    return x\n")
+    plan = json.dumps([{"name": "nap", "arguments": {"x": x}} for x in range(100)])
+    done = planeval(
+        "execute", "-", "--tools", str(tmp_path / "tools.py"), "--concurrency", "100", "--trace", text=plan
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_doctor_says_which_limit_holds_and_that_process_protects_no_plan() -> None:
+    lines = planeval("doctor").stdout.splitlines()
+    assert any(line.split()[:1] == ["disk"] and "64 MB" in line for line in lines)
+    assert sum(line.split()[:1] == ["tasks"] and "64 threads" in line for line in lines) == 2
+    assert any("isolation process" in line and "share one interpreter" in line for line in lines)
 
 
 def test_what_is_no_attack_still_works(used_up: tuple[str, Any], scene: Scene) -> None:

@@ -175,19 +175,21 @@ def test_large_plans_side_by_side_arrive_whole(tmp_path: Path) -> None:
         assert [trace.result for trace in execute_many(plans, box)] == sizes
 
 
-@pytest.mark.parametrize("killed", ["supervisor", "zygote"])
+@pytest.mark.parametrize("killed", ["waiter", "supervisor", "zygote"])
 def test_where_supervisor_or_zygote_is_killed_nothing_goes_on(open_folder: Path, killed: str) -> None:
     command = [sys.executable, "-c", STARTER, str(HERE.parents[1]), str(ATTACKS_FILE)]
     environment = {**os.environ, "TMPDIR": str(open_folder)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
         assert parent.stdout is not None
-        supervisor = int(parent.stdout.readline())
+        first = int(parent.stdout.readline())
         patience = time.monotonic() + 5
         while len(processes_in(open_folder)) < 3 and time.monotonic() < patience:
             time.sleep(0.02)
         assert len(processes_in(open_folder)) == 3  # the supervisor, the zygote and the child
-        zygote = int(Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text())
-        os.kill(supervisor if killed == "supervisor" else zygote, signal.SIGKILL)
+        chain = [first]
+        while len(chain) < 3:  # what waits for the supervisor, the supervisor, the zygote
+            chain += [int(Path(f"/proc/{chain[-1]}/task/{chain[-1]}/children").read_text())]
+        os.kill(chain[["waiter", "supervisor", "zygote"].index(killed)], signal.SIGKILL)
         said = parent.stdout.read()
     assert said == "the server that starts the workers is gone; run the plans again\n"
     assert processes_in(open_folder) == []

@@ -90,7 +90,16 @@ def unlinked_size(pid: int, folder: str) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     except OSError:
-        return _BEYOND
+        return _BEYOND if _has_memory(pid) else 0
     within = b" " + os.fsencode(folder) + b"/"
     mapped = any(within in line and line.endswith(b" (deleted)") for line in lines)
     return _BEYOND if mapped else total
+
+
+def _has_memory(pid: int) -> bool:
+    """Whether a process is still at work: one that ends gives its memory back first, then belongs to root."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[20] != b"0"
+    except OSError:
+        return False

@@ -9,10 +9,12 @@ has, so each plan that may start threads gets a user namespace, where the count 
 from __future__ import annotations
 
 import os
+import sys
 
 from planner_eval.execution.folders import MOST_FILES
 from planner_eval.execution.kernel import syscall
 
+LINUX = sys.platform == "linux"
 _UNSHARE = {"x86_64": 272, "aarch64": 97}
 _MOUNT = {"x86_64": 165, "aarch64": 40}
 _NEW_MOUNTS, _NEW_USERS = 0x20000, 0x10000000
@@ -38,7 +40,7 @@ def own_disks(places: list[str], size: int, *, threads: bool) -> None:
     _write("setgroups", "deny")
     _write("uid_map", f"{user} {user} 1")
     _write("gid_map", f"{group} {group} 1")
-    told = f"size={size},nr_inodes={MOST_FILES},mode=0700".encode()
+    told = f"size={max(1, size)},nr_inodes={MOST_FILES},mode=0700".encode()
     for place in places:
         os.mkdir(place, 0o700)
         number = _number(_MOUNT)
@@ -68,7 +70,7 @@ def counted_worker() -> None:
 
 def _be_counted() -> None:
     """Nobody counts the tasks of root; whose they are is the real user, files go by the effective one."""
-    if os.geteuid() == 0:
+    if LINUX and os.geteuid() == 0:
         os.setresuid(_NOBODY, 0, 0)
 
 
@@ -77,9 +79,9 @@ def _unshare(what: int) -> None:
 
 
 def _number(table: dict[str, int]) -> int:
-    number = table.get(os.uname().machine)
+    number = table.get(os.uname().machine) if LINUX else None
     if number is None:
-        raise OSError(f"no table of system calls for {os.uname().machine}")
+        raise OSError(f"no namespaces on {sys.platform} {os.uname().machine}")
     return number
 
 

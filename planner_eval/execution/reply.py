@@ -149,7 +149,7 @@ def _parsed(line: bytes) -> list[Any]:
         ValueError: the line is no JSON, or no list that says something; in words of our own.
     """
     try:
-        data = json.loads(line.decode("ascii"), parse_constant=_no_json)  # bytes would have json guess
+        data = _JSON.decode(line.decode("ascii"))
     except (ValueError, RecursionError):
         raise ValueError("no JSON") from None
     if not _list(data):
@@ -159,6 +159,9 @@ def _parsed(line: bytes) -> list[Any]:
 
 def _no_json(constant: str) -> None:
     raise ValueError(constant)
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_json)
 
 
 def _list(data: Any) -> list[Any]:

@@ -21,10 +21,11 @@ from typing import Any
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.text import one_line
 from planner_eval.execution import core, load
-from planner_eval.execution.channel import Server, Vanished, Worker
+from planner_eval.execution.channel import Server, Vanished
 from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import Printed
 from planner_eval.execution.reply import Lines, Reply
+from planner_eval.execution.single import Worker
 from planner_eval.execution.source import ToolSource
 from planner_eval.execution.trace import Failure, Layer
 

@@ -7,15 +7,15 @@ plan; it is the parent that reads it, and trusts none of it.
 
 from __future__ import annotations
 
-import math
 import os
 import select
 from _socket import socketpair
 from time import monotonic
 
 from planner_eval.execution import load, lockdown
+from planner_eval.execution.child import Child, cleaner, hand_on, kill
 from planner_eval.execution.folders import remove_tree, tree_size, unlinked_size
-from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
+from planner_eval.execution.frames import DISK_FULL, ENDED, TIMED_OUT, TOO_MANY_TASKS
 from planner_eval.execution.namespaces import own_disks, tasks
 from planner_eval.execution.worker import receive, settle_in, wait_for
 from planner_eval.execution.zygote import Forked, Zygote
@@ -30,59 +30,10 @@ _OWN_LIMITS = ("NOFILE", "CPU", "NPROC")
 _SPARE = 2
 """Disks beyond those of the plans at work: others are being emptied."""
 _WATCH_EVERY = 0.1
+_COUNT_EVERY = 0.01
+"""A thread takes a tenth of a millisecond to start."""
 _LEAVES_WITHIN = 0.5
 """Seconds in which a child that has closed its pipe should be gone."""
-
-
-class _Child:
-    """A forked process at work on one plan."""
-
-    __slots__ = (
-        "deadline",
-        "disk",
-        "folder",
-        "into",
-        "number",
-        "output",
-        "pid",
-        "pipe",
-        "seconds",
-        "size",
-        "started",
-        "status",
-        "unsent",
-    )
-
-    def __init__(self, request: dict[str, Any], disk: str | None, into: int, pipe: int) -> None:
-        self.number, self.disk, self.into, self.pipe = request["number"], disk, into, pipe
-        # no plan can guess another one's folder
-        self.folder = None if disk is None else f"{disk}/{os.urandom(16).hex()}"
-        self.seconds: float = request["seconds"]
-        self.started, self.deadline = monotonic(), math.inf
-        name = os.fsencode(self.folder or "")
-        self.unsent = memoryview(len(name).to_bytes(4, "little") + name + request["plan"])
-        self.output: list[bytes] = []
-        self.size = 0
-        self.status: int | None = None
-        self.pid = -1
-
-    def begin(self, pid: int) -> None:
-        """The process is there: its time runs from now on."""
-        self.pid = pid
-        self.started = monotonic()
-        self.deadline = self.started + self.seconds
-
-    def take(self, most: int) -> None:
-        """Read what the child has written; `most` bytes are allowed."""
-        if self.status is not None:
-            return  # it is about to be let go
-        data = os.read(self.pipe, 1 << 16)
-        self.output.append(data)
-        self.size += len(data)
-        if not data:
-            self.status = ENDED
-        elif self.size > most:
-            self.status = TOO_MUCH_OUTPUT
 
 
 def server(setup: dict[str, Any]) -> None:
@@ -175,10 +126,10 @@ class _Supervisor:
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         self.poll.register(zygote.file, select.POLLIN)
-        self.children: dict[int, _Child] = {}
-        self.fed: dict[int, _Child] = {}
-        self.unborn: list[_Child] = []
-        self.leaving: list[_Child] = []
+        self.children: dict[int, Child] = {}
+        self.fed: dict[int, Child] = {}
+        self.unborn: list[Child] = []
+        self.leaving: list[Child] = []
         self.cleaners: dict[int, str] = {}
 
     def turn(self) -> bool:
@@ -211,7 +162,8 @@ class _Supervisor:
         if not waited_for:
             return 1.0 if self._disk_is_free() else _WATCH_EVERY
         deadline: float = min(child.deadline for child in waited_for)
-        return max(0.0, min(_WATCH_EVERY, deadline - monotonic()))
+        every = _COUNT_EVERY if self.setup["threads"] and not self.apart else _WATCH_EVERY
+        return max(0.0, min(every, deadline - monotonic()))
 
     def _disk_is_free(self) -> bool:
         return not self.apart or self.setup["folder"] is None or bool(self.disks)
@@ -226,7 +178,7 @@ class _Supervisor:
         plan, into = os.pipe()
         pipe, out = os.pipe()
         os.set_blocking(into, False)
-        child = _Child(request, disk, into, pipe)
+        child = Child(request, disk, into, pipe)
         if child.folder is not None:
             os.mkdir(child.folder, 0o700)
         self.zygote.fork(plan, out)
@@ -239,7 +191,7 @@ class _Supervisor:
         self.poll.register(into, select.POLLOUT)
         self._feed(child)
 
-    def _feed(self, child: _Child) -> None:
+    def _feed(self, child: Child) -> None:
         """Send what fits of the plan's data; once all is sent, or nobody reads it, close the pipe."""
         try:
             child.unsent = child.unsent[os.write(child.into, child.unsent) :]
@@ -250,7 +202,7 @@ class _Supervisor:
         if not child.unsent:
             self._stop_feeding(child)
 
-    def _stop_feeding(self, child: _Child) -> None:
+    def _stop_feeding(self, child: Child) -> None:
         if self.fed.get(child.into) is child:  # not another one, whose pipe has the same number by now
             del self.fed[child.into]
             self.poll.unregister(child.into)
@@ -263,27 +215,28 @@ class _Supervisor:
                 continue
             if now >= child.deadline:
                 child.status = TIMED_OUT
-            elif not self.apart and child.pid > 0 and now - child.started > _WATCH_EVERY:
-                child.status = self._too_much(child)
+            elif not self.apart and child.pid > 0:
+                child.status = self._too_much(child, now)
         for child in self.leaving:
             if now >= child.deadline:
-                _kill(child.pid)
+                kill(child.pid)
 
-    def _too_much(self, child: _Child) -> int | None:
+    def _too_much(self, child: Child, now: float) -> int | None:
         """What a child has too much of, where no kernel looks to it."""
         if self.setup["threads"] and tasks(child.pid) > self.setup["tasks"]:
             return TOO_MANY_TASKS
-        if child.folder is None:
+        if child.folder is None or now - child.looked < _WATCH_EVERY:
             return None
+        child.looked = now
         used = tree_size(child.folder) + unlinked_size(child.pid, child.folder)
         return DISK_FULL if used > self.setup["disk_size"] else None
 
-    def _let_go(self, child: _Child) -> None:
+    def _let_go(self, child: Child) -> None:
         """See that a child leaves whose status is clear, as soon as its process number is known."""
         if child.pid < 0:
             return
         if child.status != ENDED:
-            _kill(child.pid)
+            kill(child.pid)
         child.deadline = monotonic() + _LEAVES_WITHIN  # it closed its pipe: so that a signal can be told
         self._stop_feeding(child)
         self.poll.unregister(child.pipe)
@@ -292,7 +245,7 @@ class _Supervisor:
         self.leaving.append(child)
         self.zygote.wait(child.pid)
 
-    def _hear(self) -> _Child | None:
+    def _hear(self) -> Child | None:
         """Take in one thing that the zygote tells; the child that has left, if that is it."""
         told = self.zygote.reply()
         if isinstance(told, Forked):
@@ -303,7 +256,7 @@ class _Supervisor:
             child.status = 1000 + os.WTERMSIG(told)
         return child
 
-    def _finish(self, child: _Child | None) -> None:
+    def _finish(self, child: Child | None) -> None:
         if child is None:
             return
         if child.folder is not None:
@@ -311,8 +264,8 @@ class _Supervisor:
                 os.rmdir(child.folder)
                 self._give_back(child.disk)
             except OSError:
-                self.cleaners[_cleaner(child.folder)] = child.disk or ""
-        _hand_on(child)
+                self.cleaners[cleaner(child.folder)] = child.disk or ""
+        hand_on(child)
 
     def close(self) -> None:
         """End every child and the zygote, and remove every folder."""
@@ -323,43 +276,12 @@ class _Supervisor:
                 child.status = TIMED_OUT
                 self._let_go(child)
             for child in self.leaving:
-                _kill(child.pid)
+                kill(child.pid)
             while self.leaving:
                 self._hear()
         finally:
             self.zygote.close()
-            for cleaner in self.cleaners:
-                os.waitpid(cleaner, 0)
+            for pid in self.cleaners:
+                os.waitpid(pid, 0)
             if self.setup["folder"] is not None and not self.apart:  # else it goes with the disks
                 remove_tree(self.setup["folder"])
-
-
-def _kill(pid: int) -> None:
-    """Kill a child that was not waited for yet, with all that it may have started."""
-    for kill in (os.killpg, os.kill):
-        try:
-            kill(pid, 9)
-        except OSError:
-            continue
-
-
-def _cleaner(folder: str) -> int:
-    """Start removing a folder in a process of its own: the next plan shall not wait for a million files."""
-    supervisor = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            lockdown.die_with_parent(supervisor)
-            remove_tree(folder)
-        finally:
-            os._exit(0)  # what could not be removed, the parent finds when everything is over
-    return pid
-
-
-def _hand_on(child: _Child) -> None:
-    output = b"".join(child.output)
-    seconds = int((monotonic() - child.started) * 1e6)
-    fields = ((child.number, 4), (child.status or 0, 4), (seconds, 8), (len(output), 8))
-    data = b"".join(value.to_bytes(size, "little") for value, size in fields) + output
-    while data:
-        data = data[os.write(1, data) :]

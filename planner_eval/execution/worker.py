@@ -145,7 +145,7 @@ def _counted(limits: dict[str, int]) -> tuple[bool, str]:
     try:
         counted_worker()
     except OSError as error:
-        told = lockdown.told_of_tasks(limits, str(error))
+        told = lockdown.told_of_tasks(limits, error.strerror or str(error))
         del limits["NPROC"]
         return told
     return lockdown.told_of_tasks(limits, None)

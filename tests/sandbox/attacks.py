@@ -173,6 +173,7 @@ def thousand_threads() -> str:
     threading.stack_size(64 << 10)
     for _ in range(1281):
         threading.Thread(target=time.sleep, args=(2,), daemon=True).start()
+    time.sleep(0.5)
     return "started"
 
 
