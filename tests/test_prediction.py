@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -376,6 +377,21 @@ def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> N
     _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
     assert outcome.prediction["content"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
+        '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
+        "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]",
+    ],
+)
+def test_calls_with_small_faults_are_calls(text: str) -> None:
+    sample = own_samples("functionchat")[0]
+    tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
+    _, _, outcome = run("dialog", replace(sample, tools=tools), "functionchat", text)
+    assert [call["function"]["name"] for call in outcome.prediction["tool_calls"]] == ["order_seeds", "water"]
 
 
 def test_words_beside_calls_and_broken_arguments_are_kept() -> None:
