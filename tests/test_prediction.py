@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.pipeline import Act, Observed, Request
+from planner_eval.prediction.reading import read_reply, read_step
 from planner_eval.prediction.registry import PIPELINES, USUAL, pipeline
 from planner_eval.prediction.setup import Example, Setup, our_prompts, read_prompts, sampling_of
 from planner_eval.prediction.visible import OWN, visible
@@ -376,6 +379,28 @@ def test_a_name_in_another_case_is_a_call_under_the_name_that_was_written() -> N
     _, _, outcome = run("dialog", own_samples("functionchat")[0], "functionchat", text)
     assert outcome.prediction["tool_calls"][0]["function"]["name"] == "Order_Seeds"
     assert outcome.prediction["content"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
+        '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
+        "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]",
+    ],
+)
+def test_calls_with_small_faults_are_calls(text: str) -> None:
+    sample = own_samples("functionchat")[0]
+    tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
+    _, _, outcome = run("dialog", replace(sample, tools=tools), "functionchat", text)
+    assert [call["function"]["name"] for call in outcome.prediction["tool_calls"]] == ["order_seeds", "water"]
+
+
+@pytest.mark.parametrize("text", ["{" + "}, {" * 30_000, "```" + " " * 90_000 + "x", "{},{ " * 20_000 + "}x"])
+def test_long_texts_that_are_nearly_calls_are_read_in_time(text: str) -> None:
+    started = time.process_time()
+    assert (read_reply(Reply(text), {"f": "f"}).calls, read_step(Reply(text), {"f": "f"}).calls) == ((), ())
+    assert time.process_time() - started < 10
 
 
 def test_words_beside_calls_and_broken_arguments_are_kept() -> None:

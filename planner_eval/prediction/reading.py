@@ -26,6 +26,9 @@ _CALLS = re.compile(
 )
 """How a text looks that holds calls and does not only speak of them."""
 
+_FENCE = re.compile(r"\A\s*+```\w*+\s*+|\s*+```\s*+\Z")
+"""A fence around a whole text."""
+
 _STEP = re.compile(
     r"^[ \t*]*+Action[ \t*]*+:[ \t*]*+(?P<name>[^\n]*+)\n++"
     r"[ \t*]*+Action[ _]Input[ \t*]*+:[\s*]*+(?P<input>.*+)",
@@ -159,14 +162,24 @@ def _in_text(text: str, names: Mapping[str, str]) -> tuple[Called, ...]:
     bare = without_thoughts(text)
     if not _CALLS.search(bare):
         return ()
-    try:
-        calls = parse(bare).calls
-    except (ParseError, RecursionError):
-        return ()
+    calls = _parsed(bare)
+    row = _FENCE.sub("", bare)
+    if (
+        not calls and row.startswith("{") and row.endswith("}")
+    ):  # with commas between, where a list was wanted
+        calls = _parsed(f"[{row}]")
     known = {name.lower() for name in names}
     if not calls or not all({call.tool.lower(), call.name.lower()} & known for call in calls):
         return ()
     return tuple(_as_called(call, calls, names) for call in calls)
+
+
+def _parsed(text: str) -> tuple[Call, ...]:
+    """The calls of a text, small faults mended as they are for scores; none where it is no plan."""
+    try:
+        return parse(text, repair=True).calls if text else ()
+    except (ParseError, RecursionError):
+        return ()
 
 
 def _as_called(call: Call, calls: Sequence[Call], names: Mapping[str, str]) -> Called:
