@@ -23,6 +23,7 @@ import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli, run
 from planner_eval.comparison.patch import make_patch
 from planner_eval.dialects import table as notations
+from planner_eval.engine.run_file import run_text
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -77,7 +78,7 @@ def _predicted(form: str, source: str, model: str, rows: list[dict[str, object]]
     samples = {"role": "samples", "path": source, "size": len(rows), "digest": ""}
     run = {"schema": "planeval.run/1", "version": pe.__version__, "python": "3", "kind": "predict"}
     run |= {"options": options | more, "inputs": [samples], "pairs": len(rows), "part": 1, "store": "jsonl"}
-    return json.dumps(run)
+    return run_text(run)
 
 
 def _run(

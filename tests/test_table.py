@@ -17,6 +17,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.layouts import UNITS, layouts
 from planner_eval.benchmarks.registry import BENCHMARKS, NAMES
+from planner_eval.engine.run_file import read_run, write_run
 from planner_eval.llm import JudgeReply, JudgeRequest, Reply
 from planner_eval.metrics.counts import Share
 from planner_eval.prediction.tasks import read_tasks
@@ -145,7 +146,7 @@ def test_a_figure_that_the_published_code_gives_in_percent_is_percent_once(
     run = {"schema": "planeval.run/1", "version": pe.__version__, "kind": "predict", "pairs": len(rows)}
     run |= {"options": {"dataset": "complexfuncbench", "pipeline": "stepwise", "model": "m"}, "part": 1}
     run |= {"inputs": [{"path": source}], "store": "jsonl"}
-    (tmp_path / "run.json").write_text(json.dumps(run))
+    write_run(str(tmp_path), run)
     report = pe.score_benchmark(
         answers, source, "complexfuncbench", variants=[variant], ids={row["id"] for row in rows}
     ).reports[variant]
@@ -324,8 +325,7 @@ def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:
 
 def test_runs_that_other_versions_scored_make_no_table(tmp_path: Path) -> None:
     one, other = scored(tmp_path / "one", "callnavi"), scored(tmp_path / "other", "callnavi")
-    file = Path(other) / "run.json"
-    file.write_text(file.read_text().replace(f'"version": "{pe.__version__}"', '"version": "0.0.1"'))
+    write_run(other, {**(read_run(other) or {}), "version": "0.0.1"})
     done = planeval("table", one, other)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"they are of versions {pe.__version__} and 0.0.1" in done.stderr

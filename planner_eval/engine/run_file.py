@@ -29,8 +29,16 @@ def write_run(folder: str, data: Mapping[str, Any]) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    text = json.dumps({**data, "check": _digest(data)}, ensure_ascii=False, indent=1)
-    write(run_file(folder), text)
+    write(run_file(folder), run_text(data))
+
+
+def run_text(data: Mapping[str, Any]) -> str:
+    """What stands in the file of a run.
+
+    Args:
+        data: What is run, as JSON data.
+    """
+    return json.dumps({**data, "check": _digest(data)}, ensure_ascii=False, indent=1)
 
 
 def read_run(folder: str) -> dict[str, Any] | None:
