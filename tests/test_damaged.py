@@ -31,10 +31,13 @@ def measured(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", _MEASURED, *argv], capture_output=True, text=True)
 
 
+HEADERS = "<start_of_turn>model\n" * 50_000 + "f(a=1)"
+
+
 @pytest.mark.parametrize("mended", [(), ("--repair",)])
 def test_what_a_token_limit_cuts_is_not_read_over_and_over(tmp_path: Path, mended: tuple[str, ...]) -> None:
     """Three seconds of the processor's; each quote cost the rest of its text, which came to minutes."""
-    texts = [case.text(100_000) for case in WORST] + ['{"a":"' + '\\"' * 50_000, "f(a=1)"]
+    texts = [case.text(100_000) for case in WORST] + ['{"a":"' + '\\"' * 50_000, HEADERS, "f(a=1)"]
     file = tmp_path / "outputs.jsonl"
     file.write_text("".join(json.dumps({"id": at, "output": text}) + "\n" for at, text in enumerate(texts)))
     done = measured("parse", str(file), *mended)

@@ -96,6 +96,7 @@ class PieceReader:
         self.why = ""
         self.parts = False
         self.budget = 8 * len(source) + 1_000_000
+        self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
 
     def block(self, block: Block) -> list[Read]:
         """The calls of a fence, or of the text between fences."""
@@ -212,6 +213,12 @@ class PieceReader:
         return Read(read[0].dialect, raw, f"{read[0].reason} in a quoted text", span_of(view))
 
     # ------------------------------------------------------------ code
+    def syntax(self, text: str) -> ast.Module | SyntaxError | None:
+        """What :func:`python_ast.syntax` makes of a text; the last one is asked for again and again."""
+        if text != self._tree[0]:
+            self._tree = text, syntax(text)
+        return self._tree[1]
+
     def code(self, view: View) -> Read | Nothing:
         """A piece that should be calls, in JSON or in Python.
 
@@ -238,7 +245,7 @@ class PieceReader:
             ParseError: it cannot be read, or an argument of a call cannot be known.
         """
         view = dedented(view)
-        tree = syntax(view.text)
+        tree = self.syntax(view.text)
         if isinstance(tree, ast.Module):
             texts = python_calls.string_list(tree)
             if texts is not None:
@@ -250,7 +257,7 @@ class PieceReader:
             raw = follow(tree, view.text, self.defined)
             kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
         else:
-            raw = python_calls.read_calls(view.text, self.limits, self.defined)
+            raw = python_calls.read_calls(view.text, self.limits, self.defined, tree)
             kind = "pythonic"
             quoted = None if raw.calls else QUOTED_CALL.match(view.text)
             if quoted is not None:
@@ -295,7 +302,7 @@ class PieceReader:
             if values is not None:
                 return self.data(values, view)
             if _OBJECTS.match(text):
-                tree = syntax(text)
+                tree = self.syntax(text)
                 if not isinstance(tree, ast.Module) or _is_data(tree):
                     raise Untold("the text is no JSON", text=text)
         try:

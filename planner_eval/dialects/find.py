@@ -194,13 +194,31 @@ def _first_turn(text: str, search: Search) -> str:
     turns = list(TURN.finditer(text))
     if not turns:
         return text
-    turn = next((m for m in turns if text[: m.start()].strip() and _plain(text[: m.start()])), None)
+    said = _said(text)
+    later = (m for m in turns if m.start() > said)
+    turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
     if turn is not None:
         message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
-    return TURN.sub(lambda m: blank(m.group()) if m.group()[0] in "<ua" else m.group(), text)
+        turns = turns[: turns.index(turn)]
+    parts, at = [], 0
+    for match in turns:
+        if match.group()[0] in "<ua":
+            parts += [text[at : match.start()], blank(match.group())]
+            at = match.end()
+    return "".join([*parts, text[at:]])
+
+
+def _said(text: str) -> int:
+    """The place of the first character that is no white space and of no chat token."""
+    at = 0
+    for match in TOKEN.finditer(text):
+        if not text[at : match.start()].isspace() and match.start() > at:
+            break
+        at = match.end()
+    return len(text) - len(text[at:].lstrip())
 
 
 _BOXED = re.compile(
@@ -219,10 +237,6 @@ def _unboxed(text: str) -> str:
             for piece in ends:
                 text = text[: piece.end - 1] + "\n" + text[piece.end :]
     return text
-
-
-def _plain(text: str) -> bool:
-    return bool(TOKEN.sub("", text).strip())
 
 
 # ---------------------------------------------------------------- the result

@@ -29,7 +29,6 @@ from planner_eval.dialects.pieces import (
     own_names,
     placed,
 )
-from planner_eval.dialects.python_ast import syntax
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -139,7 +138,7 @@ class Reader(PieceReader):
             return self._kept(self.mended(view))
         if _YAML.search(view.text):
             return self.prose(block)
-        tree = syntax(dedented(view).text)
+        tree = self.syntax(dedented(view).text)
         if isinstance(tree, ast.Module) and is_labelled(tree):
             return self.prose(block)
         if isinstance(tree, ast.Module) or block.label in _PYTHON:
@@ -231,7 +230,7 @@ class Reader(PieceReader):
         if "(" in whole.text and whole.text[:1] not in "[{" and not _BULLET.match(whole.text):
             if SCRIPT_START.match(whole.text, _COMMENTS.match(whole.text).end()):  # type: ignore[union-attr]
                 return self._scripted(whole)
-            tree = syntax(dedented(whole).text)
+            tree = self.syntax(dedented(whole).text)
             if isinstance(tree, ast.Module) and not is_labelled(tree):
                 return self._program(whole)
             if _BLOCKED.match(whole.text) and _AWAITED.search(whole.text):
@@ -352,7 +351,7 @@ class Reader(PieceReader):
     def _refuse_set(self, view: View, start: int) -> tuple[None, int]:
         """Refuse calls in braces: as Python they are a set, which has no order."""
         piece = extent(view.text, start)
-        tree = syntax(view.text[start : piece.end]) if piece.closed else None
+        tree = self.syntax(view.text[start : piece.end]) if piece.closed else None
         value = (
             tree.body[0].value
             if isinstance(tree, ast.Module) and isinstance(tree.body[0], ast.Expr)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from planner_eval.base.errors import ParseError
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Block, Read, dedented, own_names, span_of
-from planner_eval.dialects.python_ast import syntax
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic
 
@@ -51,7 +50,7 @@ def _before(block: Block, own: int, reader: Reader) -> list[Read]:
     text = block.view.text
     imported = _IMPORT.search(text, 0, own)
     start = imported.start() if imported else own
-    if text[:start].strip() and not isinstance(syntax(dedented(block.view).text), ast.Module):
+    if text[:start].strip() and not isinstance(reader.syntax(dedented(block.view).text), ast.Module):
         with suppress(ParseError):
             found = reader.block(replace(block, view=block.view.cut(0, start)))
             if found:

@@ -95,18 +95,21 @@ def _nothing(text: str) -> ParseError:
     return ParseError("the text calls no tool", text=text, offset=start, code="parse.shape")
 
 
-def read_calls(text: str, limits: Limits, defined: Iterable[str] = ()) -> RawPlan:
+def read_calls(
+    text: str, limits: Limits, defined: Iterable[str] = (), tree: ast.Module | SyntaxError | None = None
+) -> RawPlan:
     """Read Python calls, or a program; a program without calls of tools gives none.
 
     Args:
         text: The text.
         limits: Bounds on nesting and calls.
         defined: Names that are no tools.
+        tree: What :func:`syntax` makes of the text, where that is known.
 
     Raises:
         ParseError: it cannot be read, or a tool's argument cannot be known.
     """
-    tree = syntax(text)
+    tree = tree or syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined)
     else:

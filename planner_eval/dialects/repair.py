@@ -94,13 +94,16 @@ def repairs(view: View) -> Iterator[Repaired]:
         if given:
             yield Repaired(start, given)
         current, notes = start, given
+        words: list[str] | None = None
         for step in _STEPS:
             changed = _apply(current, step(current.text), notes)
             if changed is None:
                 continue
-            if step is not _newlines and not _keeps(current.text, changed.view.text):
+            words = _words(current.text) if words is None else words
+            if words != (after := _words(changed.view.text)):
                 continue
             current, notes = changed
+            words = after
             yield Repaired(current, notes)
 
 
@@ -127,17 +130,13 @@ def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repai
 _SAME = {"True": "true", "False": "false", "None": "null"}
 
 
-def _keeps(before: str, after: str) -> bool:
-    """Whether two texts hold the same words and dollar signs in the same order."""
-    return _words(before) == _words(after)
-
-
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
 _LINE_END = re.compile(r"\\[nt]")
 _WORD = re.compile(r"\w+|\$")
 
 
 def _words(text: str) -> list[str]:
+    """The words and dollar signs of a text in order, which no repair may change."""
     if "#" in text or "//" in text:
         text = _COMMENT.sub("", text)
     if "\\" in text:
