@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -187,9 +188,8 @@ def test_a_judge_that_answers_nothing_is_an_error(server: Server, name: str, for
     assert done.returncode == 3
     assert done.stdout
     (said,) = [line for line in done.stderr.splitlines() if "did not answer" in line]
-    asked = len(server.bodies)
-    assert asked
-    assert f"the judge did not answer {asked} of {asked} question" in said
+    assert 1 <= len(server.bodies) <= 3
+    assert re.search(r"the judge did not answer (\d+) of \1 question", said)
     assert "refused with status 401" in said
 
 
@@ -271,10 +271,10 @@ def test_a_judge_that_answered_before_is_asked_three(server: Server) -> None:
     assert len(pauses) == 3
 
 
-def test_a_server_that_says_something_is_asked_on(server: Server) -> None:
+def test_a_server_that_says_something_is_asked_on_three_times(server: Server) -> None:
     server.will(503)
     judge, pauses = endpoint(server, retries=1)
     for _ in range(4):
         with pytest.raises(JudgeError, match="status 503"):
             judge.ask(ASK)
-    assert len(pauses) == 4
+    assert len(pauses) == 3

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import ModelError
-from planner_eval.llm.replies import Prices, Reply, read_completion
+from planner_eval.llm.replies import NO_TEXT, Prices, Reply, read_completion
 from planner_eval.llm.sending import LONGEST_PAUSE, retry_after, shown, without_halves
 
 _WORTH_ANOTHER_TRY = frozenset({408, 409, 429})
@@ -23,6 +23,9 @@ _TOO_LONG = ("context_length", "context length", "context window", "context size
 """How servers say that a request does not fit the model's window."""
 
 
+_REDIRECTS = 3
+
+
 class _Retry(Exception):
     """The try failed in a way that may pass.
 
@@ -30,16 +33,24 @@ class _Retry(Exception):
         reason: Why, in words.
         pause: What the server asked for, in seconds.
         silent: Nobody was there to say anything.
+        lost: It speaks against the server, not against this one request.
     """
 
-    def __init__(self, reason: str, pause: float | None = None, *, silent: bool = False) -> None:
+    def __init__(
+        self, reason: str, pause: float | None = None, *, silent: bool = False, lost: bool = True
+    ) -> None:
         super().__init__(reason)
         self.pause = pause
         self.silent = silent
+        self.lost = lost
 
 
 class _Body(Exception):
     """A body that is not read: it is too long, or packed."""
+
+
+class _Elsewhere(Exception):
+    """A server that sends its callers, with what they ask and their key, to another one."""
 
 
 @dataclass(slots=True)
@@ -84,7 +95,7 @@ class Client:
             that the server asks for is kept instead.
         patience: So many requests in a row that fail are the end of a model that had answered before.
         first_patience: So many are the end of one that had not.
-        silence_only: Only requests that nobody answered count for that.
+        silence_ends: One that never said anything is lost at the first request that nobody answers.
         words: An answer whose content is no text is none.
         max_bytes: The longest body that is read.
         prices: For the cost of each answer; None where it is not wanted.
@@ -105,7 +116,7 @@ class Client:
     backoff: float = field(default=1.0, repr=False)
     patience: int = field(default=8, repr=False)
     first_patience: int = field(default=3, repr=False)
-    silence_only: bool = field(default=False, repr=False)
+    silence_ends: bool = field(default=False, repr=False)
     words: bool = field(default=False, repr=False)
     max_bytes: int = field(default=8 * 2**20, repr=False)
     prices: Prices | None = field(default=None, repr=False)
@@ -181,8 +192,9 @@ class Client:
         raise AssertionError("the loop above returns or raises")
 
     def _failed(self, problem: _Retry, reason: str) -> None:
-        if problem.silent or not self.silence_only:
-            self._heard.failed += 1
+        if problem.lost:
+            ends = problem.silent and self.silence_ends and not self._heard.ever
+            self._heard.failed += self.first_patience if ends else 1
             self._heard.reason = reason
 
     async def _try(self, client: Any, body: dict[str, Any], tries: int, name: str) -> Reply:
@@ -194,6 +206,8 @@ class Client:
             completion = json.loads(text)
         except _Body as problem:
             raise _Retry(str(problem)) from None
+        except _Elsewhere as problem:
+            raise self._elsewhere(problem, name, client) from None
         except openai.APIStatusError as problem:
             raise self._refusal(problem, name, client) from None
         except openai.APITimeoutError:
@@ -201,6 +215,8 @@ class Client:
         except openai.APIConnectionError as problem:
             if isinstance(problem.__cause__, _Body):
                 raise _Retry(str(problem.__cause__)) from None
+            if isinstance(problem.__cause__, _Elsewhere):
+                raise self._elsewhere(problem.__cause__, name, client) from None
             raise _Retry(f"no connection ({self._hidden(problem, client)})", silent=True) from None
         except openai.OpenAIError as problem:
             raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
@@ -208,7 +224,7 @@ class Client:
             raise _Retry(f"no readable answer ({type(problem).__name__})") from None
         reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
         if isinstance(reply, str):
-            raise _Retry(reply)
+            raise _Retry(reply, lost=reply != NO_TEXT)
         return reply
 
     def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
@@ -216,11 +232,16 @@ class Client:
         if status in _WORTH_ANOTHER_TRY or status >= 500:
             return _Retry(f"status {status}", retry_after(problem.response.headers.get("retry-after")))
         said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
-        if status in _MEANT_FOR_ALL and not self.silence_only:
+        if status in _MEANT_FOR_ALL:
             self._heard.failed += 1
             self._heard.reason = f"it refused with status {status}: {said}"
         code = "context" if any(sign in said.lower() for sign in _TOO_LONG) else "refused"
         return ModelError(f"{name} refused with status {status}: {said}", code=code)
+
+    def _elsewhere(self, problem: _Elsewhere, name: str, client: Any) -> ModelError:
+        self._heard.failed += 1
+        self._heard.reason = self._hidden(problem, client)
+        return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
 
     def _hidden(self, said: object, client: Any) -> str:
         return shown(str(said), secrets=(self.api_key, getattr(client, "api_key", None)))
@@ -249,7 +270,9 @@ class Client:
                 timeout=self.timeout,
                 max_retries=0,
                 default_headers={"Accept-Encoding": "identity"},
-                http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [self._bounded]}),
+                http_client=openai.DefaultAsyncHttpxClient(
+                    max_redirects=_REDIRECTS, event_hooks={"response": [_stay, self._bounded]}
+                ),
             )
         except openai.OpenAIError as problem:
             said = shown(str(problem), secrets=(self.api_key,))
@@ -262,6 +285,17 @@ class Client:
             raise _Body(f"the answer is packed with {packed[:20]}, which was not asked for")
         streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, self.max_bytes)
+
+
+async def _stay(response: Any) -> None:
+    """Follow a redirect only to the origin that was asked: it takes the key and the question along."""
+    if not response.has_redirect_location:
+        return
+    here = response.request.url
+    there = here.join(response.headers["location"])
+    if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
+        named = there.copy_with(username=None, password=None, query=None, fragment=None)
+        raise _Elsewhere(f"its server redirects to {named}, which is another one; name that if you trust it")
 
 
 def _bounded_stream(base: type) -> Callable[[Any, int], Any]:

@@ -16,7 +16,7 @@ from planner_eval.llm.replies import Prices
 __all__ = ["Endpoint", "Prices"]
 
 _PATIENCE = 3
-"""So many questions in a row that nobody answers are the end of a judge that had answered before."""
+"""So many questions in a row without an answer are the end of a judge."""
 _DEADLINE = 900.0
 """Seconds for one question in all; a judge may be asked to wait for a minute several times."""
 
@@ -25,8 +25,9 @@ _DEADLINE = 900.0
 class Endpoint:
     """An OpenAI-compatible chat endpoint.
 
-    One that leaves its first question without an answer, however often it is asked, is asked no other; nor is
-    one that does so three times in a row: every further question would take as long.
+    One that says nothing to its first question, however often it is asked, is asked no other; nor is one
+    that leaves three in a row without an answer, or refuses them for a wrong key, say: every further
+    question would take as long.
 
     Args:
         model: The model to ask where a request names none.
@@ -91,8 +92,8 @@ class Endpoint:
             self.retries,
             self.backoff,
             patience=_PATIENCE,
-            first_patience=1,
-            silence_only=True,
+            first_patience=_PATIENCE,
+            silence_ends=True,
             words=True,
             prices=self.prices,
             who="the judge",

@@ -11,6 +11,12 @@ from planner_eval.llm.protocol import Usage
 
 _COUNTS = ("prompt_tokens", "completion_tokens")
 _UNKNOWN = Usage()
+_MOST_TOKENS = 2**53
+"""A server that counts more, or fewer than none, counts wrong."""
+
+NO_TEXT = "the answer holds no text"
+"""What is said of a completion whose content is no words, where words were asked for."""
+
 MOST_CALLS = 1_000
 """Calls of one reply that are kept; a reply with more is cut."""
 
@@ -115,7 +121,7 @@ def read_completion(
         return "the answer is not a chat completion"
     content = message.get("content")
     if words and not isinstance(content, str):
-        return "the answer holds no text"
+        return NO_TEXT
     model, ended = completion.get("model"), first.get("finish_reason")
     return Reply(
         _text(content),
@@ -129,7 +135,7 @@ def read_completion(
 
 def _usage(said: Any, prices: Prices | None) -> Usage:
     counts = [said.get(name) if isinstance(said, Mapping) else 0 for name in _COUNTS]
-    given, made = (count if type(count) is int else 0 for count in counts)
+    given, made = (count if type(count) is int and 0 <= count < _MOST_TOKENS else 0 for count in counts)
     return Usage(given, made, prices.cost(given, made) if prices else None)
 
 

@@ -1,0 +1,198 @@
+"""Model servers that are broken or hostile, against predict and against a judge: each ends, and says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.modelserver import Answer, ModelServer, drip, endless, hang_up, message
+
+KEY = "sk-0123456789abcdef"
+SAMPLES = ROOT / "data" / "samples"
+TASKS = 12
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    with ModelServer() as found:
+        yield found
+
+
+def planeval(*argv: str) -> tuple[subprocess.CompletedProcess[str], int]:
+    """What a command did, and the most memory that any command took so far, in megabytes."""
+    command = [sys.executable, "-m", "planner_eval", *argv]
+    environment = os.environ | {"OPENAI_API_KEY": KEY}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert KEY not in done.stdout + done.stderr
+    return done, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+
+
+def predict(server: ModelServer, folder: Path, *more: str) -> tuple[subprocess.CompletedProcess[str], int]:
+    tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+    tasks = folder / "tasks.jsonl"
+    rows = ({"id": f"t{n}", "query": f"question {n}", "tools": [tool]} for n in range(TASKS))
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--timeout", "2", "--deadline", "3", "--retries", "1", "-o", str(folder / "run"))
+    return planeval("predict", str(tasks), "--model", "m", "--url", server.url, *options, *more)
+
+
+def judge(server: ModelServer, folder: Path) -> tuple[subprocess.CompletedProcess[str], int]:
+    answers = folder / "answers.jsonl"
+    lines = (SAMPLES / "answers" / "functionchat.jsonl").read_text().splitlines()
+    answers.write_text("".join(line + "\n" for line in lines))
+    return planeval(
+        "score", str(answers), str(SAMPLES / "functionchat"), "--benchmark", "functionchat",
+        "--judge", "m", "--judge-url", server.url,
+    )  # fmt: skip
+
+
+def headers(handler: BaseHTTPRequestHandler) -> None:
+    """A head without end."""
+    try:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            handler.wfile.write(b"X-A: " + b"a" * 65536)
+    except OSError:
+        handler.close_connection = True
+
+
+def slow_head(handler: BaseHTTPRequestHandler) -> None:
+    """A line of the head now and then."""
+    try:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            handler.wfile.write(b"X-A: a\r\n")
+            time.sleep(0.1)
+    except OSError:
+        handler.close_connection = True
+
+
+def refused_at_length(handler: BaseHTTPRequestHandler) -> None:
+    """A refusal whose reason has no end."""
+    try:
+        handler.send_response(401)
+        handler.send_header("Content-Length", str(10**12))
+        handler.end_headers()
+        while True:
+            handler.wfile.write(b" " * 65536)
+    except OSError:
+        handler.close_connection = True
+
+
+BAD: dict[str, tuple[Answer, str]] = {
+    "a body without end": (Answer(act=endless), "longer than 8,388,608 bytes"),
+    "a byte now and then": (Answer(act=drip), "no answer within"),
+    "a line of the head now and then": (Answer(act=slow_head), "no answer within"),
+    "a head without end": (Answer(act=headers), "no connection|nobody answered before"),
+    "a refusal without end": (Answer(act=refused_at_length), "longer than 8,388,608 bytes"),
+    "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "packed with gzip"),
+    "a wrong key": (Answer({"error": {"message": f"bad {KEY}"}}, 401), "status 401"),
+    "no such model": (Answer({"error": {"message": "\x1b]52;c;AA\x07"}}, 404), "status 404"),
+    "a server that fails": (Answer(b"", 500), "status 500"),
+    "a server that hangs up": (Answer(act=hang_up), "no connection|nobody answered before"),
+    "a body of brackets": (Answer(b"[" * 100_000), "no readable answer"),
+    "a number of 10,000 digits": (Answer(b'{"usage": ' + b"9" * 10_000 + b"}"), "no readable answer"),
+    "a redirect in a circle": (
+        Answer(b"", 307, {"Location": "/v1/chat/completions"}),
+        "no connection|nobody answered before",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_predict_ends_and_says_why(name: str, server: ModelServer, tmp_path: Path) -> None:
+    answer, said = BAD[name]
+    server.answers = [answer]
+    done, memory = predict(server, tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert re.search(said, done.stderr), done.stderr
+    assert not set("\x1b\x07") & set(done.stdout + done.stderr)
+    rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == [f"t{n}" for n in range(TASKS)]
+    assert all(row["error"]["message"] for row in rows)
+    assert len(server.bodies) <= 2 * TASKS * (4 if "circle" in name else 1)
+    assert memory < 400
+
+
+@pytest.mark.parametrize("name", ["a wrong key", "no such model"])
+def test_a_judge_that_refuses_all_is_asked_three_times(
+    name: str, server: ModelServer, tmp_path: Path
+) -> None:
+    answer, said = BAD[name]
+    server.answers = [answer]
+    done, _ = judge(server, tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "the judge did not answer 4 of 4 questions" in done.stderr
+    assert said in done.stderr
+    assert not set("\x1b\x07") & set(done.stdout + done.stderr)
+    assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize("ask", [predict, judge])
+def test_no_redirect_is_followed_to_another_origin(
+    ask: Callable[..., Any], server: ModelServer, tmp_path: Path
+) -> None:
+    with ModelServer() as other:
+        place = other.url.replace("http://", "http://user:word@")
+        server.answers = [Answer(b"", 307, {"Location": f"{place}/chat/completions?key=hidden"})]
+        done, _ = ask(server, tmp_path)
+        assert other.bodies == []
+    assert done.returncode == 3, done.stderr
+    assert f"redirects to {other.url}/chat/completions, which is another one" in done.stderr
+    assert "word@" not in done.stderr
+    assert "hidden" not in done.stderr
+    assert len(server.bodies) <= TASKS
+
+
+def test_a_redirect_to_the_same_server_is_followed(server: ModelServer, tmp_path: Path) -> None:
+    asked = {"Location": "/v1/other"}
+    server.script = lambda _body, number: Answer(b"", 307, asked) if number % 2 == 0 else message("ok")
+    done, _ = predict(server, tmp_path, "--concurrency", "1")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_answered_is_kept_when_a_server_dies(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda _body, number: message("ok") if number < 3 else Answer(act=hang_up)
+    done, _ = predict(server, tmp_path, "--concurrency", "1", "--retries", "0")
+    assert done.returncode == 1, done.stderr
+    assert len(server.bodies) == 3 + 8
+    rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
+    assert [row["error"] is None for row in rows] == [True] * 3 + [False] * 9
+
+
+def test_a_judge_that_only_fails_is_asked_three_questions(server: ModelServer) -> None:
+    from planner_eval.base.errors import JudgeError
+    from planner_eval.llm import JudgeRequest
+    from planner_eval.llm.endpoint import Endpoint
+
+    server.answers = [Answer(b"", 500)]
+    endpoint = Endpoint("m", server.url, KEY, retries=3, sleep=lambda seconds: None)
+    for number in range(5):
+        with pytest.raises(JudgeError, match="status 500"):
+            endpoint.ask(JudgeRequest("t", (("user", str(number)),)))
+    assert len(server.bodies) == 3 * 4
+
+
+def test_counts_of_tokens_that_cannot_be_are_none(server: ModelServer) -> None:
+    from planner_eval.llm import JudgeRequest
+    from planner_eval.llm.endpoint import Endpoint
+    from planner_eval.llm.replies import Prices
+
+    said = {"choices": [{"message": {"content": "ok"}}]}
+    server.answers = [Answer({**said, "usage": {"prompt_tokens": -5, "completion_tokens": 10**300}})]
+    reply = Endpoint("m", server.url, KEY, prices=Prices(1, 1)).ask(JudgeRequest("t", (("user", "?"),)))
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost) == (0, 0, 0.0)
