@@ -42,6 +42,17 @@ def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
         assert "this seems to be a plan" in done.stderr
 
 
+def _doubling(step: dict[str, Any]) -> str:
+    """A tool whose 30 definitions each name the next one twice: a thousand million schemas in 30 lines."""
+    names = [f"d{level}" for level in range(30)]
+    further = [
+        json.dumps(step).replace('"{}"', json.dumps({"$ref": f"#/$defs/{name}"})) for name in names[1:]
+    ]
+    definitions = ", ".join(f'"{name}": {text}' for name, text in zip(names, [*further, "{}"], strict=True))
+    city = '{"city": {"$ref": "#/$defs/d0"}}'
+    return f'[{{"name": "search", "parameters": {{"properties": {city}, "$defs": {{{definitions}}}}}}}]'
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -66,6 +77,11 @@ def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
             + "}}}]",
             "a JSON Schema is nested more than 64 levels deep",
         ),
+        (
+            _doubling({"properties": {"x": "{}", "y": "{}"}}),
+            "one of more than 20,000 schemas, its references",
+        ),
+        (_doubling({"allOf": ["{}", "{}"]}), "one of more than 20,000 schemas, its references followed"),
     ],
 )
 def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:

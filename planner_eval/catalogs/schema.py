@@ -8,26 +8,57 @@ nobody listed is a mistake, whatever JSON Schema's own default is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Type
 
 Schema: TypeAlias = Mapping[str, Any]
 _DEPTH = 64
+_MOST = 20_000
 
 
-def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = ()) -> Type:
+class Way(NamedTuple):
+    """How a schema was come to, from the one that is read.
+
+    Args:
+        seen: The references and keys that led here.
+        left: Counts what is read: references to references double at each level, so few lines say very much.
+    """
+
+    seen: tuple[str, ...]
+    left: Iterator[int]
+
+    def to(self, step: str) -> Way:
+        """The way one step on.
+
+        Raises:
+            CatalogError: it is too deep, or too much has been read already.
+        """
+        if len(self.seen) >= _DEPTH:
+            raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} levels deep")
+        if next(self.left, None) is None:
+            raise CatalogError(
+                f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
+            )
+        return Way((*self.seen, step), self.left)
+
+
+def _begin() -> Way:
+    return Way((), iter(range(_MOST)))
+
+
+def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) -> Type:
     """The type that a JSON Schema describes.
 
     Args:
         schema: A schema: an object, True (anything) or False (read as anything).
         root: The document in which ``$ref`` is looked up; `schema` itself when None.
-        seen: The references that led here; a circular one stands for anything.
+        way: How it was come to; a circular reference stands for anything.
 
     Raises:
-        CatalogError: something in it is no schema.
+        CatalogError: something in it is no schema, or it is too deep or too large.
 
     >>> str(type_of({"type": ["integer", "null"]}))
     'integer or null'
@@ -36,17 +67,16 @@ def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = 
         return ANY
     if not isinstance(schema, Mapping):
         raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
-    if len(seen) > _DEPTH:
-        raise CatalogError(f"a JSON Schema is nested more than {_DEPTH} levels deep")
+    way = way or _begin()
     root = schema if root is None else root
     if "$ref" in schema:
-        return _referred(schema, root, seen)
+        return _referred(schema, root, way)
     if schema.get("allOf"):
-        return type_of(_merged(schema, root), root, seen=(*seen, "allOf"))
+        return type_of(_merged(schema, root, way), root, way=way.to("allOf"))
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
     items = schema.get("items")
-    fields = fields_of(schema, root, seen=seen)
+    fields = fields_of(schema, root, way=way)
     return Type(
         kinds=kinds,
         enum=_enum(schema),
@@ -56,16 +86,14 @@ def type_of(schema: Any, root: Schema | None = None, *, seen: tuple[str, ...] = 
         exclusive=exclusive,
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
         size=(_count(schema, "minItems"), _count(schema, "maxItems")),
-        items=type_of(items, root, seen=(*seen, "items")) if isinstance(items, Mapping) else None,
+        items=type_of(items, root, way=way.to("items")) if isinstance(items, Mapping) else None,
         fields=fields,
         open=is_open(schema),
-        any_of=tuple(type_of(each, root, seen=(*seen, "anyOf")) for each in _variants(schema)),
+        any_of=tuple(type_of(each, root, way=way.to("anyOf")) for each in _variants(schema)),
     )
 
 
-def fields_of(
-    schema: Schema, root: Schema | None = None, *, seen: tuple[str, ...] = ()
-) -> tuple[Parameter, ...]:
+def fields_of(schema: Schema, root: Schema | None = None, *, way: Way | None = None) -> tuple[Parameter, ...]:
     """The properties of an object's schema, as parameters or fields.
 
     A name that is required and not described is a field of any type.
@@ -74,6 +102,7 @@ def fields_of(
     if not isinstance(properties, Mapping):
         raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
     needed = _required(schema)
+    way = way or _begin()
     fields = []
     for name, each in properties.items():
         inner = each if isinstance(each, Mapping) else {}
@@ -81,7 +110,7 @@ def fields_of(
         fields.append(
             Parameter(
                 str(name),
-                type_of(each, schema if root is None else root, seen=(*seen, "properties")),
+                type_of(each, schema if root is None else root, way=way.to("properties")),
                 required=needs,
                 description=str(inner.get("description") or ""),
                 default=inner.get("default"),
@@ -162,24 +191,27 @@ def _target(reference: Any, root: Schema) -> Any:
     return found
 
 
-def _referred(schema: Schema, root: Schema, seen: tuple[str, ...]) -> Type:
+def _referred(schema: Schema, root: Schema, way: Way) -> Type:
     reference = schema["$ref"]
-    if reference in seen:
+    if reference in way.seen:
         return ANY
-    return type_of(_target(reference, root), root, seen=(*seen, str(reference)))
+    return type_of(_target(reference, root), root, way=way.to(str(reference)))
 
 
-def _merged(schema: Schema, root: Schema, depth: int = 0) -> dict[str, Any]:
+def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = ()) -> dict[str, Any]:
     """The schema with its allOf parts laid over one another, properties and required joined."""
-    if depth > _DEPTH:
-        raise CatalogError("allOf refers to itself")
     merged: dict[str, Any] = {}
     for part in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
+        led = through
         if isinstance(part, Mapping) and "$ref" in part:
+            led = (*through, str(part["$ref"]))
+            if led[-1] in through:
+                raise CatalogError("allOf refers to itself")
             part = {"allOf": [_target(part["$ref"], root)]}
         if not isinstance(part, Mapping):
             raise CatalogError(f"expected a JSON Schema object in allOf, found {part!r:.80}")
-        for key, value in (_merged(part, root, depth + 1) if part.get("allOf") else part).items():
+        further = _merged(part, root, way.to("allOf"), led) if part.get("allOf") else part
+        for key, value in further.items():
             if key == "properties" and isinstance(value, Mapping):
                 value = {**merged.get(key, {}), **value}
             elif key == "required" and isinstance(value, list):
