@@ -9,6 +9,9 @@ from typing import Any
 
 from planner_eval.base.text import one_line, printable
 
+_FORMULA = "=+-@\t\r"
+"""What makes a spreadsheet take a cell for a formula."""
+
 FORMATS = ("text", "md", "csv", "json", "jsonl")
 
 
@@ -39,13 +42,14 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
         lines = (table_line([row.get(c) for c in columns], format) for row in rows)
         return "\n".join([*table_head(columns, format), *lines])
     cells = [[one_line(_cell(row.get(c)), width) for c in columns] for row in rows]
-    widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(columns)]
+    heads = [one_line(column, width) for column in columns]
+    widths = [max(len(c), *(len(line[k]) for line in cells)) for k, c in enumerate(heads)]
     right = [all(isinstance(row.get(c), (int, float)) or row.get(c) is None for row in rows) for c in columns]
     return "\n".join(
         "  ".join(
             cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)
         ).rstrip()
-        for line in [columns, *cells]
+        for line in [heads, *cells]
     )
 
 
@@ -98,12 +102,12 @@ def table_line(values: Sequence[Any], format: str) -> str:
     ('"a,b",1,', '| a\\|b | 1 | – |')
     """
     if format == "md":
-        return "| " + " | ".join(_marked(_cell(value)) for value in values) + " |"
+        return "| " + " | ".join(md_cell(_cell(value)) for value in values) + " |"
     import csv
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([v if v is None or isinstance(v, (int, float)) else _cell(v) for v in values])
+    writer.writerow([v if v is None or isinstance(v, (int, float)) else csv_cell(_cell(v)) for v in values])
     return out.getvalue().removesuffix("\n")
 
 
@@ -117,6 +121,29 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)
 
 
-def _marked(cell: str) -> str:
-    """A cell of a Markdown table, which ends with its line."""
-    return printable(cell).replace("\n", "\\n").replace("|", "\\|")
+def csv_cell(text: str) -> str:
+    r"""Foreign text as a cell of CSV: printable, and no formula of a spreadsheet.
+
+    >>> csv_cell("=cmd|x"), csv_cell("-5"), csv_cell("a\x1b")
+    ("'=cmd|x", '-5', 'a\\x1b')
+    """
+    text = printable(text)
+    return "'" + text if text[:1] in _FORMULA and text and not _is_number(text) else text
+
+
+def md_cell(text: str) -> str:
+    r"""Foreign text as a cell of a Markdown table: printable, one line, no markup that does anything.
+
+    >>> md_cell("a|b"), md_cell("<script>"), md_cell("![x](http://y)")
+    ('a\\|b', '&lt;script>', '![x]\\(http://y)')
+    """
+    text = printable(text).replace("\n", "\\n").replace("\\|", "\\&#124;").replace("|", "\\|")
+    return text.replace("<", "&lt;").replace("](", "]\\(")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
