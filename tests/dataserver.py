@@ -22,6 +22,7 @@ class Files:
         ranges: Whether ranges are honoured.
         tag: The files' version.
         spoil: Send other bytes of the same length.
+        length: Say this length instead of the body's.
         stall: Send so many bytes of the body, then nothing until the server is shut down.
     """
 
@@ -32,6 +33,7 @@ class Files:
     tag: str = '"v1"'
     spoil: bool = False
     stall: int | None = None
+    length: str | None = None
     url: str = ""
     log: list[tuple[str, str | None]] = field(default_factory=list)
     """Path and range of each request."""
@@ -72,7 +74,7 @@ def serving(folder: Path) -> Iterator[Files]:
             else:
                 self.send_response(200)
             self.send_header("ETag", files.tag)
-            self.send_header("Content-Length", str(len(body) - start))
+            self.send_header("Content-Length", files.length or str(len(body) - start))
             self.end_headers()
             if files.stall is not None:
                 self.wfile.write(body[start : start + files.stall])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +137,22 @@ def test_server_that_sends_too_much(files: Files, folder: Path) -> None:
     with pytest.raises(DatasetError, match="more than 1,000 bytes"):
         list(fetch(dataset(files, short), folder, FAST))
     assert not list(folder.rglob("*.part"))
+
+
+def test_a_length_of_thousands_of_digits_is_none(files: Files, folder: Path) -> None:
+    files.length = "9" * 5000
+    assert whats(fetch(dataset(files, KNOWN), folder, FAST)) == ["fetched"]
+    command = ["data", "fetch", "nestful-v1", "--cache", str(folder), "--mirror", files.url]
+    for file in find("nestful-v1").files:
+        served = files.folder / "nestful-v1" / file.path
+        served.parent.mkdir(parents=True, exist_ok=True)
+        served.write_bytes(b"x")
+    done = subprocess.run([sys.executable, "-m", "planner_eval", *command], capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert (
+        "the checksum is 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881 (1 bytes)"
+        in done.stderr
+    )
 
 
 def test_unknown_checksum_is_shown_and_asked_for(files: Files, folder: Path) -> None:

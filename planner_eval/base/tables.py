@@ -9,6 +9,9 @@ from typing import Any
 
 from planner_eval.base.text import one_line, printable
 
+_FORMULA = "=+-@\t\r"
+"""What makes a spreadsheet take a cell for a formula."""
+
 FORMATS = ("text", "md", "csv", "json", "jsonl")
 
 
@@ -70,12 +73,14 @@ def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int =
 
 def _text_pieces(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
     columns: list[str] = []
+    heads: list[str] = []
     widths: list[int] = []
     right: list[bool] = []
     for row in rows:
         if not columns:
             columns = list(row)
-            widths, right = [len(name) for name in columns], [True] * len(columns)
+            heads = [one_line(name, width) for name in columns]
+            widths, right = [len(head) for head in heads], [True] * len(heads)
         for k, name in enumerate(columns):
             value = row.get(name)
             widths[k] = max(widths[k], len(one_line(_cell(value), width)))
@@ -87,7 +92,7 @@ def _text_pieces(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]
         padded = zip(cells, widths, right, strict=True)
         return "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in padded).rstrip()
 
-    yield line(columns)
+    yield line(heads)
     for row in rows:
         yield "\n" + line(one_line(_cell(row.get(name)), width) for name in columns)
 
@@ -122,12 +127,12 @@ def table_line(values: Sequence[Any], format: str) -> str:
     ('"a,b",1,', '| a\\|b | 1 | – |')
     """
     if format == "md":
-        return "| " + " | ".join(_marked(_cell(value)) for value in values) + " |"
+        return "| " + " | ".join(md_cell(_cell(value)) for value in values) + " |"
     import csv
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([v if v is None or isinstance(v, (int, float)) else _cell(v) for v in values])
+    writer.writerow([v if v is None or isinstance(v, (int, float)) else csv_cell(_cell(v)) for v in values])
     return out.getvalue().removesuffix("\n")
 
 
@@ -141,6 +146,29 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, tuple)) else str(value)
 
 
-def _marked(cell: str) -> str:
-    """A cell of a Markdown table, which ends with its line."""
-    return printable(cell).replace("\n", "\\n").replace("|", "\\|")
+def csv_cell(text: str) -> str:
+    r"""Foreign text as a cell of CSV: printable, and no formula of a spreadsheet.
+
+    >>> csv_cell("=cmd|x"), csv_cell("-5"), csv_cell("a\x1b")
+    ("'=cmd|x", '-5', 'a\\x1b')
+    """
+    text = printable(text)
+    return "'" + text if text[:1] in _FORMULA and text and not _is_number(text) else text
+
+
+def md_cell(text: str) -> str:
+    r"""Foreign text as a cell of a Markdown table: printable, one line, no markup that does anything.
+
+    >>> md_cell("a|b"), md_cell("<script>"), md_cell("![x](http://y)")
+    ('a\\|b', '&lt;script>', '![x]\\(http://y)')
+    """
+    text = printable(text).replace("\n", "\\n").replace("\\|", "\\&#124;").replace("|", "\\|")
+    return text.replace("<", "&lt;").replace("](", "]\\(")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

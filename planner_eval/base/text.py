@@ -28,6 +28,17 @@ def printable(text: str) -> str:
     return re.sub(_UNSAFE, lambda m: ascii(m[0])[1:-1], text)
 
 
+def json_safe(text: str) -> str:
+    r"""JSON in which nothing stands that could move a terminal's cursor or hide; the same data.
+
+    >>> json_safe('["a\x9b"]')
+    '["a\\u009b"]'
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return re.sub(_UNSAFE, lambda m: m[0] if m[0] in "\r" else f"\\u{ord(m[0]):04x}", text)
+
+
 def encodable(text: str) -> str:
     r"""The text with half a surrogate pair spelled out, as it is wherever it goes.
 

@@ -10,6 +10,7 @@ import ast
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -39,7 +40,9 @@ def from_source(text: str, name: str) -> Catalog:
         CatalogError: the text is no Python.
     """
     try:
-        module = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CatalogError(f"not a Python file: {error}") from None
     functions = [node for node in module.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]

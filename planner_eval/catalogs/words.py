@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 
 from planner_eval.catalogs.catalog import ANY, Type
@@ -73,7 +74,9 @@ def type_of_annotation(text: str) -> Type:
     if len(text) > _LONGEST:
         return ANY
     try:
-        return _of_node(ast.parse(text.strip(), mode="eval").body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            return _of_node(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ANY
 

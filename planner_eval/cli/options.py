@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import of_suffix
-from planner_eval.base.text import printable
+from planner_eval.base.text import json_safe, printable
 from planner_eval.base.writing import write
 from planner_eval.cli.streams import write_out
 from planner_eval.cli.targets import Target, form_of, refuse_targets, say
@@ -283,13 +284,30 @@ def emit(data: str | bytes | Iterable[str], output: str | None, *, plain: bool =
     clear()
     if isinstance(data, str):
         data = [data]
-    if not (plain or isinstance(data, bytes)):
-        data = painted(data, output)
+    if not isinstance(data, bytes):
+        data = _harmless(data, people=output is None and sys.stdout.isatty())
+        data = data if plain else painted(data, output)
     with suppress(BrokenPipeError):
         if output is None:
             write_out(data)
         else:
             write(output, data)
+
+
+def _harmless(pieces: Iterable[str], *, people: bool) -> Iterator[str]:
+    """A result without what could move a terminal's cursor or hide: JSON says it otherwise, and is the same.
+
+    Another text may be a plan in a notation, which a program is to get as it is.
+
+    Args:
+        pieces: The result.
+        people: Whether it goes to a terminal.
+    """
+    shield: Callable[[str], str] | None = None
+    for piece in pieces:
+        if shield is None and (start := piece.lstrip()[:1]):
+            shield = json_safe if start in "{[" else printable if people else str
+        yield shield(piece) if shield is not None else piece
 
 
 def note(text: str) -> None:

@@ -65,6 +65,8 @@ class Options:
 
 
 DEFAULTS = Options()
+_DIGITS = 18
+"""A length of more digits is none: no file is as long, and Python refuses to read thousands of them."""
 
 
 def fetch(dataset: Dataset, folder: Path, options: Options = DEFAULTS) -> Iterator[Fetched]:
@@ -250,7 +252,8 @@ def _receive(answer: Any, file: File, part: Path, have: int, progress: Progress)
     elif not have:
         _tag(part).unlink(missing_ok=True)
     length = answer.headers.get("Content-Length")
-    announced = have + int(length) if length and length.isdecimal() else None
+    stated = length is not None and length.isdecimal() and len(length) <= _DIGITS
+    announced = have + int(length) if stated else None
     total = announced if announced is not None else file.bytes
     limit = file.bytes if file.bytes is not None else LARGEST
     with part.open("ab" if have else "wb") as stream:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -197,7 +198,10 @@ def decode_answer(text: str) -> Answer:
     if len(text) > MAX_ANSWER_CHARS:
         return Answer(text)
     try:
-        return Answer(fold(ast.literal_eval(text), _as_json, fields=_with_text_keys))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            literal = ast.literal_eval(text)
+        return Answer(fold(literal, _as_json, fields=_with_text_keys))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return Answer(text)
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from planner_eval.base.tables import table
+from planner_eval.base.tables import md_cell, table
+from planner_eval.base.text import one_line
 from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.junit import Case, junit, outcome
 
 _NAMED = 5
+_WIDEST = 10_000
+"""Characters of one line beside the tables."""
 
 
 def write_agreement(found: Agreement, form: str = "text", *, limits: Sequence[Case] = ()) -> str:
@@ -32,7 +35,9 @@ def write_agreement(found: Agreement, form: str = "text", *, limits: Sequence[Ca
         return table(list(_figure_rows(found)), form)
     head = f"{found.names[0]} against {found.names[1]}: {found.n:,} records with both verdicts"
     tables = (_figure_rows(found), _cell_rows(found), _shift_rows(found))
-    blocks = [head, *(table(list(rows), form) for rows in tables), "\n".join((*_rest(found), found.made))]
+    lines = (*_rest(found), found.made)
+    beside = [md_cell(line) if form == "md" else one_line(line, _WIDEST) for line in lines]
+    blocks = [head, *(table(list(rows), form) for rows in tables), "\n".join(beside)]
     return "\n\n".join(block for block in blocks if block)
 
 

@@ -67,7 +67,7 @@ def _headline(diff: Diff) -> str:
     first = diff.first
     if first is not None:
         whose = "gold" if first.plan is diff.gold else "the prediction"
-        text += f"; first at {whose}'s {call_name(*first)}"
+        text += f"; first at {whose}'s {printable(call_name(*first))}".replace("\n", "\\n")
     return text + bounded
 
 

@@ -1,0 +1,134 @@
+"""What a model wrote, in every form of output: no terminal is moved, no formula runs, no markup acts."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fuzz_files import Done, run
+
+HOSTILE = [
+    "\x1b[31mred", "\x1b]52;c;QUJD\x07", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31mc1", "\x9d0;t\x9c", "a\x07b", "a\x08\x08b",
+    "a\x00b", "a\rb", "a\x7fb", "a\x85b", "\u202egnp.exe", "\u2066a\u2069", "a\u2028b", "\ufeffa", "\u200b\u200da", "a\x0cb",
+    "=cmd|' /C calc'!A0", "+1+cmd|x", "-2+3+cmd|x", "@SUM(1)", "=HYPERLINK(\"http://e\")", "\t=1+1",
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![x](http://e.example/leak)", "[x](javascript:alert(1))",
+    "a|b\\|c\n| d |", "\ud800",
+]  # fmt: skip
+assert len(HOSTILE) == 30
+
+TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
+
+ROWS = ("text", "json", "jsonl", "csv", "md")
+WHOLE = ("text", "json", "csv", "md")
+CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "diff": (("diff", "pred.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
+    "diff one": (("diff", "pred.json", "gold.json"), ("text", "json", "html", "dot", "mermaid")),
+    "diff by a name": (("diff", "pred.jsonl", "gold.jsonl", "--id", "HOSTILE"), ("text",)),
+    "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
+    "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit")),
+    "score rows": (("score", "pred.jsonl", "gold.jsonl", "--only", "failures"), ("text",)),
+    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), ROWS),
+    "parse": (("parse", "pred.jsonl"), ("text", "jsonl")),
+    "stats": (("stats", "pred.jsonl"), WHOLE),
+    "stats each": (("stats", "pred.jsonl", "--each"), ROWS),
+    "stats words": (("stats", "pred.jsonl", "--by", "kind"), WHOLE),
+    "check": (("check", "pred.jsonl", "--catalog", "tools.json"), ROWS),
+    "catalog": (("catalog", "show", "tools.json"), WHOLE),
+    "render": (("render", "pred.json"), ("text", "dot", "mermaid")),
+    "convert": (("convert", "pred.json", "--to", "plan", "--loss"), ("",)),
+    "convert json": (("convert", "pred.json", "--to", "json"), ("",)),
+    "execute": (("execute", "pred.json", "--tools", "nestful", "--isolation", "inline"), ROWS),
+    "agree": (("agree", "judge.jsonl", "human.jsonl"), (*ROWS, "junit")),
+    "a file that is not there": (("parse", "HOSTILE.json"), ("",)),
+    "no such format": (("parse", "pred.json", "--from", "HOSTILE"), ("",)),
+    "no such option": (("parse", "pred.json", "--HOSTILE"), ("",)),
+    "no such command": (("HOSTILE",), ("",)),
+    "no such tools": (("execute", "pred.json", "--tools", "HOSTILE"), ("",)),
+    "a broken text": (("parse", "broken.txt"), ("",)),
+}  # fmt: skip
+
+
+def _lines(*rows: dict[str, Any]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def files(evil: str) -> Iterator[tuple[str, str]]:
+    """Files in which a text stands wherever text may stand."""
+    call = {"name": f"f{evil}", "arguments": {"x": evil, evil or "k": [evil, {evil: 1}]}}
+    other = {"name": evil or "g", "arguments": {"x": 1}}
+    yield "pred.json", json.dumps([call])
+    yield "gold.json", json.dumps([{**call, "arguments": {"x": "fine"}}, other])
+    yield (
+        "pred.jsonl",
+        _lines({"id": evil, "output": [call], "kind": evil}, {"id": "b", "output": f"f({evil}"}),
+    )
+    golds = ({"id": evil, "gold": [other], "kind": evil}, {"id": "b", "gold": [call], "kind": evil})
+    yield "gold.jsonl", _lines(*golds)
+    yield "gold2.jsonl", _lines({"id": evil, "output": [other]}, {"id": "b", "output": [other]})
+    parameters = {"type": "object", "properties": {evil: {"type": "number", "description": evil}}}
+    yield "tools.json", json.dumps([{"name": f"f{evil}", "description": evil, "parameters": parameters}])
+    yield "judge.jsonl", _lines({"id": evil, "verdict": evil}, {"id": "b", "verdict": "pass"})
+    yield "human.jsonl", _lines({"id": evil, "verdict": "pass"}, {"id": "b", "verdict": evil})
+    yield "broken.txt", f"f(x={evil}"
+
+
+def wrong(name: str, form: str, done: Done) -> str:
+    """What is wrong with what a command printed; "" where nothing is."""
+    if done.code not in (0, 1, 2, 3):
+        return f"exit code {done.code}"
+    for stream, text in (("output", done.out), ("errors", done.err)):
+        if found := TERMINAL.search(text):
+            return f"{stream}: {text[max(0, found.start() - 30) : found.end() + 20]!r}"
+    if "Traceback" in done.err or "Warning:" in done.err:
+        return done.err[-300:]
+    if form == "csv":
+        cells = [cell for row in csv.reader(io.StringIO(done.out)) for cell in row]
+        bad = [cell for cell in cells if re.match(r"[=@\t\r]|[+-](?![\d.…+-]*$)", cell)]
+        return f"a formula: {bad[0]!r}" if bad else ""
+    if form == "md" and (markup := MARKUP.search(done.out)):
+        return f"markup: {done.out[max(0, markup.start() - 30) : markup.end() + 20]!r}"
+    if form in ("json", "jsonl") and done.out.strip() and done.code < 2:
+        json.loads(done.out) if form == "json" else [json.loads(line) for line in done.out.splitlines()]
+    return ""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_form_of_output_lets_foreign_text_act(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv, forms = CALLS[name]
+    found = []
+    for evil in HOSTILE:
+        for file, text in files(evil):
+            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+        for form in forms:
+            if set(evil) & {"\x00", "\ud800"} and any("HOSTILE" in word for word in argv):
+                continue  # the system passes no such word
+            words = [word.replace("HOSTILE", evil) for word in argv]
+            done = run([*words, *(("--format", form) if form else ())])
+            if problem := wrong(name, form, done):
+                found.append(f"{form} {evil!r}: {problem}")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("annotation", ["'\\\\d'", "Literal['\\\\w']"])
+def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path: Path) -> None:
+    source = tmp_path / "tools.py"
+    source.write_text(f'def f(x: {annotation}) -> str:\n    """Find \\d and \\w."""\n')
+    command = [sys.executable, "-W", "always", "-m", "planner_eval", "catalog", "show", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
