@@ -175,7 +175,7 @@ LONG = {
     "check": (("check", PRED, "--catalog", "world:bank"), "planner_eval", "parse", "plans"),
     "diff": (("diff", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
     "score": (("score", PRED, GOLD), "planner_eval.records.rows", "read_plan", "pairs"),
-    "stats": (("stats", GOLD), "planner_eval", "stats", "plans of gold.jsonl"),
+    "stats": (("stats", GOLD), "planner_eval", "stats", "plans"),
 }
 
 
