@@ -23,7 +23,7 @@ from planner_eval.scoring.row_formats import diff_text
 
 SMALL, TIMES = 500, 8
 MOST = 24  # what is quadratic takes 64 times as long
-"""How much longer four times the size may take: 2.6 a doubling."""
+"""How much longer eight times the size may take."""
 
 
 def one(name: str = "f", **given: Any) -> Plan:
