@@ -93,7 +93,8 @@ def mutate(text: str, chance: random.Random) -> str:
 
 def once(text: str, asked: Any) -> None:
     """Read one reply and show it in every way; nothing may be raised, nothing out of range come out."""
-    from planner_eval.cli.execute import _written
+    from planner_eval.cli.execute_job import Asked, ExecuteJob, told
+    from planner_eval.execution.program import Options
     from planner_eval.execution.reply import Lines, Reply
     from planner_eval.execution.run import trace_of
     from planner_eval.execution.sandbox import Sandbox
@@ -116,9 +117,12 @@ def once(text: str, asked: Any) -> None:
     assert not read.complete or len(read.rows) == 3
     box = Sandbox(tool_source("nestful"), level="inline")
     trace = trace_of(plan(), Reply(tuple(read.rows), trouble, read.state, 0.1), box)
-    ran = [Ran(Record("r", 0, None, None), plan(), trace=trace)]
+    ran = Ran(Record("r", 0, None, None), plan(), trace=trace)
     for form in ("text", "json", "jsonl", "csv", "md"):
-        _written(ran, form, many=False, trace=True).encode("utf-8", "surrogatepass")
+        job = ExecuteJob(Asked(box.source, None, 10.0, Options(), (), None), form, True, {})
+        runs = job.fold()
+        lines = [job.line(ran, runs)]
+        "".join(told(lines, runs, form, many=False, trace=True)).encode("utf-8", "surrogatepass")
 
 
 def in_workers(texts: list[str]) -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.writing import write
+from tests.memory import PEAK, measures
 from tests.test_cli import planeval
 from tests.test_diff_runs import PRED
 
-EMIT = """
-import sys, resource
+EMIT = f"""{PEAK}
+import sys
 import click
 from planner_eval.cli.options import emit
 from planner_eval.cli.terminal import with_color
@@ -33,10 +34,9 @@ def pieces(count, piece):
 @click.option("-o", "output")
 def command(count, piece, output):
     emit(pieces(count, piece.encode().decode("unicode_escape")), output)
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    click.echo(f"{given} {used}", err=True)
+    click.echo(str(given) + " " + str(peak()), err=True)
 
-click.Group("planeval", {"diff": with_color(command)}).main(["diff", *sys.argv[1:]], "planeval")
+click.Group("planeval", dict(diff=with_color(command))).main(["diff", *sys.argv[1:]], "planeval")
 """
 MANY, LINE = 4000, "x" * 50_000 + r"\n"  # 200 MB
 
@@ -47,6 +47,7 @@ def emitted(script: str, *argv: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["bash", "-o", "pipefail", "-c", *call], capture_output=True)
 
 
+@measures
 @pytest.mark.parametrize("script", ['"$@" | tail -c 3', '"$@" -o x.txt && tail -c 3 x.txt'])
 def test_pieces_are_not_held(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

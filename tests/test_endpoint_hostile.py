@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
@@ -17,7 +15,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.memory import measured, measures
 from tests.modelserver import Answer, ModelServer, drip, endless, hang_up, message
+
+pytestmark = measures
 
 KEY = "sk-0123456789abcdef"
 SAMPLES = ROOT / "data" / "samples"
@@ -32,13 +33,11 @@ def server() -> Iterator[ModelServer]:
 
 
 def planeval(*argv: str) -> tuple[subprocess.CompletedProcess[str], int]:
-    """What a command did, and the most memory that any command took so far, in megabytes."""
-    command = [sys.executable, "-m", "planner_eval", *argv]
-    environment = os.environ | {"OPENAI_API_KEY": KEY}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    """What a command did, and the most memory that it took in megabytes."""
+    done, peak = measured(*argv, env=os.environ | {"OPENAI_API_KEY": KEY}, timeout=60)
     assert "Traceback" not in done.stderr, done.stderr
     assert KEY not in done.stdout + done.stderr
-    return done, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    return done, peak
 
 
 def predict(server: ModelServer, folder: Path, *more: str) -> tuple[subprocess.CompletedProcess[str], int]:

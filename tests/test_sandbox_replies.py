@@ -85,7 +85,7 @@ def test_no_line_gives_a_plan_more_time(tmp_path: Path, level: str) -> None:
     started = time.monotonic()
     _, rows = run(tmp_path, level, [call("reset_the_deadline"), call("well", x=1)], "--timeout", "1")
     assert time.monotonic() - started < 8
-    assert rows[0]["ended"] == {"kind": "timeout", "message": "stopped after 1 seconds"}
+    assert rows[0]["ended"] == {"kind": "timeout", "message": "stopped after 1 second"}
     assert rows[0]["seconds"] < 3
     assert beside(rows)[1] == 2
 

@@ -18,6 +18,7 @@ import planner_eval as pe
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.summary import FIGURES, Sums, summarise
 from tests.conftest import ROOT
+from tests.memory import PEAK, measures
 from tests.test_cli import planeval
 
 DEMO = ROOT / "data" / "demo"
@@ -148,6 +149,7 @@ def test_a_row_says_what_became_of_each_record(tmp_path: Path) -> None:
     )
 
 
+@measures
 def test_a_large_file_is_not_held(tmp_path: Path) -> None:
     """Of 12 MB each process holds a small part, as a table of all plans and as a summary."""
     line = json.dumps({"id": "x", "output": "a = f(#x='1')\nb = g(#y=a, #z='" + "é" * 500 + "')"})
@@ -156,12 +158,11 @@ def test_a_large_file_is_not_held(tmp_path: Path) -> None:
         "".join(line.replace('"x"', f'"i{at}"', 1) + "\n" for at in range(4_000)), encoding="utf-8"
     )
     code = (
-        "import resource, sys\n"
+        f"{PEAK}import resource, sys\n"
         "from planner_eval.cli import run\n"
         "code = run()\n"
-        "ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "theirs = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
-        "print(code, max(ours, theirs) // 1024, file=sys.stderr)\n"
+        "theirs = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024\n"
+        "print(code, max(peak(), theirs), file=sys.stderr)\n"
     )
     small = tmp_path / "small.jsonl"
     small.write_text(line + "\n" + line.replace('"x"', '"y"') + "\n", encoding="utf-8")
@@ -172,4 +173,4 @@ def test_a_large_file_is_not_held(tmp_path: Path) -> None:
         found, peak = done.stderr.split()[-2:]
         assert found == "0", done.stderr
         taken.append(int(peak))
-    assert taken[1] - taken[0] < 9, taken
+    assert taken[1] - taken[0] < 30, taken  # modules of runs and SQLite among it; all plans take 70

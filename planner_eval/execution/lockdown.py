@@ -126,11 +126,13 @@ def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> 
     }
 
 
-def told_of_tasks(limits: dict[str, int], why: str | None) -> tuple[bool, str]:
+def tasks_layer(limits: dict[str, int], why: str | None) -> Report:
     """What is reported of the limit on tasks; `why` says why they are only counted from outside."""
     if not limits.get("NPROC"):
-        return True, "no threads, no processes"
-    return why is None, f"{limits['NPROC']} threads" if why is None else f"counted from outside: {why}"
+        return {"tasks": (True, "no threads, no processes")}
+    if why is not None:
+        return {"tasks": (False, f"counted from outside: {why}")}
+    return {"tasks": (True, f"{limits['NPROC']} threads")}
 
 
 class SecondLock:

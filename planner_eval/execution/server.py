@@ -102,7 +102,7 @@ def _confined(setup: dict[str, Any], ends: tuple[socket, socket], why: str | Non
     counting = {**rules, "read": [*setup["read"], "/proc"]} if why is not None else rules
     base = lockdown.lock_down(limits, counting, lockdown.prepared_filter("server", threads=True))
     base["disk"] = _told_of_disk(setup, why)
-    base["tasks"] = lockdown.told_of_tasks(own, why)
+    base |= lockdown.tasks_layer(own, why)
     counted = setup["threads"] and why is None
     if setup["threads"] and not counted:
         del own["NPROC"]  # it would count all that the user runs

@@ -123,8 +123,8 @@ def worker(setup: dict[str, Any]) -> None:
     rules = {"read": setup["read"], "names": setup["names"], "folder": None}
     filter_ = lockdown.prepared_filter("worker", threads=setup["threads"])
     limits = dict(setup["limits"])
-    counted = _counted(limits) if setup["threads"] else lockdown.told_of_tasks(limits, None)
-    if not all_hold(setup, {**lockdown.lock_down(limits, rules, filter_), "tasks": counted}, write):
+    counted = _counted(limits) if setup["threads"] else lockdown.tasks_layer(limits, None)
+    if not all_hold(setup, lockdown.lock_down(limits, rules, filter_) | counted, write):
         return
     printed = Printed()
     try:
@@ -140,15 +140,15 @@ def worker(setup: dict[str, Any]) -> None:
         write("".join(lines))
 
 
-def _counted(limits: dict[str, int]) -> tuple[bool, str]:
+def _counted(limits: dict[str, int]) -> lockdown.Report:
     """Have this process's tasks counted by themselves; where that cannot be had, do not limit the user's."""
     try:
         counted_worker()
     except OSError as error:
-        told = lockdown.told_of_tasks(limits, error.strerror or str(error))
+        told = lockdown.tasks_layer(limits, error.strerror or str(error))
         del limits["NPROC"]
         return told
-    return lockdown.told_of_tasks(limits, None)
+    return lockdown.tasks_layer(limits, None)
 
 
 def _supervised(parent: int, most: int | None) -> None:

@@ -129,10 +129,7 @@ class Pool(NamedTuple):
             random.Random(f"{self.asked.seed} {query}").shuffle(shots)
             return [one for one in shots if one.apps == apps] if by == "gold-apps" else shots
 
-        def apart(one: Shot) -> tuple[bool, float]:
-            return bool(offered) and not one.tools <= offered, -alike(one.words, mine)
-
-        shots.sort(key=apart)
+        shots.sort(key=lambda one: (bool(offered) and not one.tools <= offered, -alike(one.words, mine)))
         return list(_of_each_structure(shots)) if by == "structure" else shots
 
 
