@@ -321,6 +321,15 @@ def test_names_that_collide_are_told_apart(tmp_path: Path) -> None:
     ).stdout.split())  # fmt: skip
 
 
+def test_a_run_is_called_as_its_folder_is(tmp_path: Path) -> None:
+    """A folder has no suffix: gpt-4.1 is not gpt-4."""
+    for name in ("gpt-4.1", "claude"):
+        files = (str(ROOT / "data" / "demo" / side) for side in ("pred.jsonl", "gold.jsonl"))
+        assert planeval("score", *files, "-o", f"{tmp_path / name}/").returncode == 0
+    done = planeval("compare", str(tmp_path / "gpt-4.1"), str(tmp_path / "claude"))
+    assert "gpt-4.1 and claude have the same figures" in done.stdout
+
+
 def test_five_systems_with_long_names_fit_a_terminal(tmp_path: Path) -> None:
     random = Random(1)
     wanted = gold(tmp_path / "g.jsonl", 12)

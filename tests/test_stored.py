@@ -295,6 +295,9 @@ def test_a_field_that_gives_way_after_the_head_is_told(tmp_path: Path, store: St
     assert notes(role="answer") == (content, id)
     assert notes(role="gold") == tuple(one.replace("--", "--gold-") for one in (content, id))
     assert notes(role="answer", text_field="answer", id_field="id") == ()
+    nulls = [{"id": at, "answer": None, "output": "f(a=1)"} for at in range(800)]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in first + nulls))
+    assert notes(role="answer") == (content,)
     listed = first + [{"id": at, "calls": []} for at in range(800)]  # calls are looked at beside any field
     path.write_text("".join(f"{json.dumps(one)}\n" for one in listed))
     assert notes(role="answer") == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -282,7 +283,8 @@ def _names(files: Sequence[str]) -> list[str]:
     from pathlib import PurePath
 
     paths = [PurePath("standard input" if file == "-" else file) for file in files]
-    parts = [(*path.parts[:-1], path.stem) for path in paths]
+    # A folder has no suffix: that of gpt-4.1 is its name.
+    parts = [path.parts if os.path.isdir(path) else (*path.parts[:-1], path.stem) for path in paths]
     for deep in range(1, max(map(len, parts)) + 1):
         names = ["/".join(part[-deep:]) for part in parts]
         if len({*names}) == len({*files}):

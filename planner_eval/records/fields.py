@@ -76,6 +76,17 @@ _RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
 """What may hold the plan of a record: the first rank of which a field stands in the file decides."""
 
 
+def filled(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields of a record that are not null; one that lists calls says by null that none was made.
+
+    >>> filled({"id": 1, "answer": None, "tool_calls": None})
+    ('id', 'tool_calls')
+    """
+    if None not in record.values():
+        return tuple(record)
+    return tuple(key for key, value in record.items() if value is not None or key in LISTS)
+
+
 def may_hold(role: Role) -> tuple[str, ...]:
     """The fields that may hold the plan of a record that is read as `role`, but for those that list calls."""
     return tuple(dict.fromkeys(key for rank in _RANKS[role] for key in rank if key not in LISTS))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.dialects.sources import Which
 from planner_eval.records.decided import How, decide, offers_several
-from planner_eval.records.fields import ID_FIELDS, Role, id_text
+from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text
 from planner_eval.records.items import Contents, calls_nothing, structured
 from planner_eval.records.opening import bare_name, content_of, large, open_path
 from planner_eval.records.record import Record as Record
@@ -204,7 +204,7 @@ def read_data(
 def _file(name: str, items: Sequence[Item], how: How) -> PlanFile:
     decided = decide(name, items, *how)
     made = tuple(decided.record(name, at, item) for at, item in enumerate(items))
-    fields = Counter(key for record in made for key in record.fields)
+    fields = Counter(key for record in made for key in filled(record.fields))
     notes = decided.notes(name, len(made), fields)
     return PlanFile(name, made, True, decided.chosen.content, decided.chosen.id, notes=notes)
 

@@ -22,7 +22,7 @@ from planner_eval.dialects.messages import shown
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
-from planner_eval.records.fields import choose_content
+from planner_eval.records.fields import choose_content, filled
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.plans import read_plan
 from planner_eval.records.storing import is_stored
@@ -91,7 +91,7 @@ def _misspelt(file: PlanFile) -> Iterator[str]:
 
 
 def _names(records: Iterable[Record]) -> Mapping[str, int]:
-    return Counter(name for one in records for name in one.fields)
+    return Counter(name for one in records for name in filled(one.fields))
 
 
 def read_gold(

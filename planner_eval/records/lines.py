@@ -18,7 +18,7 @@ from planner_eval.dialects.detect import may_call
 from planner_eval.dialects.spans import is_span
 from planner_eval.records.decided import Decided, offers_several
 from planner_eval.records.encoding import BOMS, explained_item, marked
-from planner_eval.records.fields import HEAD, KNOWN, id_text, value_at
+from planner_eval.records.fields import HEAD, KNOWN, filled, id_text, value_at
 from planner_eval.records.frames import TableRow
 from planner_eval.records.items import line_item, may_be_call, says
 from planner_eval.records.shapes import Item, shape_of
@@ -248,7 +248,7 @@ def scan(lines: Lines, decided: Decided, piece: tuple[int, int]) -> Scanned:
             if row is not None:
                 rows.append((place, size, number, *row))
             continue
-        fields = tuple(data)
+        fields = filled(data)
         names[fields] = names.get(fields, 0) + 1
         value = data[key] if key in data else value_at(data, key)
         if type(value) is not str or not value:
@@ -282,7 +282,7 @@ def _looked_at(
     elif isinstance(record.source, dict) and offers_several(record.source):
         marks = SEVERAL
     if item.shape.named and item.error is None:
-        fields = tuple(item.data)
+        fields = filled(item.data)
         names[fields] = names.get(fields, 0) + 1
     return None if record.id is None else id_key(record.id), marks
 
