@@ -221,7 +221,7 @@ def decode(text: str, at: int) -> Piece:
     Piece(value={'a': 1}, end=10)
     """
     try:
-        return Piece._make(_DECODER.scan_once(text, at))
+        return Piece._make(_DECODER.scan_once(text, at))  # type: ignore[attr-defined]
     except StopIteration as error:
         raise _NoValue(text, error.value) from None
 
