@@ -33,7 +33,9 @@ def _little() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000))
 
 
-@pytest.mark.parametrize("unit", ["f(a=1)\n", "[f(a=1)]\n", "f(a=1), "])
+@pytest.mark.parametrize(
+    "unit", ["f(a=1)\n", "[f(a=1)]\n", "f(a=1), ", "<|tool_call>call:f{a:1}<tool_call|>\n"]
+)
 def test_a_refusal_costs_little_time_and_memory(unit: str, tmp_path: Path) -> None:
     """Fourteen megabytes of calls, alone or in a list, within seconds and without objects of each."""
     file = tmp_path / "plan.txt"
@@ -47,7 +49,7 @@ def test_a_refusal_costs_little_time_and_memory(unit: str, tmp_path: Path) -> No
         preexec_fn=_little,
     )
     assert done.returncode == 3
-    assert "more calls than the limit of 100,000" in done.stdout
+    assert "than the limit of 100,000" in done.stdout
 
 
 @pytest.mark.parametrize("unit", UNITS)
