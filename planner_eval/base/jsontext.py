@@ -220,7 +220,18 @@ def decode(text: str, at: int) -> Piece:
     >>> decode('x {"a": 1} y', 2)
     Piece(value={'a': 1}, end=10)
     """
-    return Piece._make(_DECODER.raw_decode(text, at))
+    try:
+        return Piece._make(_DECODER.scan_once(text, at))  # type: ignore[attr-defined]
+    except StopIteration as error:
+        raise _NoValue(text, error.value) from None
+
+
+class _NoValue(json.JSONDecodeError):
+    """Where no value starts; json's own error is made by counting the lines of all the text before."""
+
+    def __init__(self, text: str, pos: int) -> None:
+        ValueError.__init__(self, "Expecting value")
+        self.msg, self.doc, self.pos = "Expecting value", text, pos
 
 
 def whole(text: str) -> Any:

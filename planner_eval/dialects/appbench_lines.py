@@ -13,7 +13,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import check_depth
-from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, check_calls
 from planner_eval.dialects.appbench_terms import HEAD, REFUSED, UNESCAPE, word_value
 from planner_eval.plan.model import Diagnostic, Path, RawCall, RawPlan, Value
 from planner_eval.plan.walk import leaves
@@ -52,7 +52,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     >>> raw.calls[1].app, raw.calls[1].arguments
     ('Hotels', (('name', RawRef(name='h', path=())),))
     """
-    raw = read_fast(text)
+    raw = read_fast(text, limits)
     if raw is None:
         _refuse_deep(text, limits)
         if not limits.explained and _BEYOND.search(text) is None:
@@ -81,10 +81,13 @@ def _refuse_deep(text: str, limits: Limits) -> None:
                 raise ParseError(reason, text=text, offset=match.start(), dialect="appbench")
 
 
-def read_fast(text: str) -> RawPlan | None:
+def read_fast(text: str, limits: Limits = DEFAULT_LIMITS) -> RawPlan | None:
     """Read by three anchored regular expressions; None where the grammar has to decide.
 
     Every quantifier is possessive: the time is linear in the text, whatever it holds.
+
+    Raises:
+        LimitError: there are too many calls; they are counted line by line.
     """
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
@@ -100,6 +103,7 @@ def read_fast(text: str) -> RawPlan | None:
         if stop is None:
             return None
         at = stop.end()
+        check_calls(len(calls), limits)
     return RawPlan(tuple(calls), None, tuple(notes)) if calls else None
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from planner_eval.base import grammar
@@ -31,6 +32,8 @@ WORDS = {
     "RBRACE": "'}'",
     "COMMA": "','",
 }
+_LEAST = 10
+"""No call is written in fewer characters."""
 _LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?")
 
@@ -51,6 +54,9 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         ParseError: there is none, or one cannot be read.
     """
     check_depth(text, limits)
+    if len(text) > _LEAST * limits.calls:  # the grammar makes objects of all before they can be counted
+        opened = islice((m for m in _opened(row).finditer(text) if m.lastgroup), limits.calls + 1)
+        check_calls(sum(1 for _ in opened), limits)
     tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
     check_calls(len(tree), limits)
     if not tree:
@@ -62,6 +68,13 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         for name, pairs, span in tree
     ]
     return RawPlan(tuple(calls))
+
+
+@cache
+def _opened(row: Wrapper) -> re.Pattern[str]:
+    """Where calls open, and texts in quotes, in which none does."""
+    terminals = dict(_terminals(row))
+    return re.compile(f"{terminals['QUOTED.5']}|(?P<open>{terminals['OPEN.5']})", re.S)
 
 
 def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:

@@ -21,8 +21,9 @@ from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.json_calls import read_values
+from planner_eval.dialects.many import refuse_many_first
 from planner_eval.dialects.program import Machine, shift_names
-from planner_eval.dialects.python_ast import AST_CHARS, flat, follow, syntax
+from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
@@ -113,8 +114,8 @@ def read_calls(
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined)
     else:
+        refuse_many_first(text, limits)
         _check_depth(text, limits)
-        _check_count(text, limits)
         try:
             raw = read_grammar(text, defined)
         except ParseError as error:
@@ -138,12 +139,6 @@ def _check_depth(text: str, limits: Limits) -> None:
                 raise LimitError(reason, text=text, offset=match.start())
         elif match.lastgroup == "close":
             depth -= 1
-
-
-def _check_count(text: str, limits: Limits) -> None:
-    """Refuse calls that are too many before the grammar makes objects of them, where all are of tools."""
-    if text.count("(") > limits.calls and flat().fullmatch(text):
-        check_calls(sum(match.group() == "(" for match in tokens(text, 0, len(text))), limits)
 
 
 def _python_error(error: SyntaxError, text: str) -> ParseError:

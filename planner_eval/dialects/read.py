@@ -13,6 +13,7 @@ from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
+from planner_eval.dialects.many import refuse_many
 from planner_eval.dialects.messages import calls_among
 from planner_eval.dialects.sources import Which, data_of, refuse_turn
 from planner_eval.dialects.views import unplaced
@@ -237,6 +238,7 @@ def _read(
 ) -> Recognised:
     _refuse_size(source, dialect, limits)
     try:
+        refuse_many(source, limits)
         is_json = source.lstrip()[:1] in ("[", "{")
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values

@@ -12,7 +12,7 @@ from typing import Any
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads_if_json
-from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.limits import Limits
 from planner_eval.dialects.dialect import Data, Recognised
 from planner_eval.dialects.messages import is_plain
 
@@ -41,9 +41,8 @@ def read_whole(source: str, limits: Limits, values: list[Any] | None = None) -> 
     if "#" in source and "<" not in source and "```" not in source:
         from planner_eval.dialects.appbench_lines import read_fast
 
-        raw = read_fast(source)
+        raw = read_fast(source, limits)
         if raw is not None:
-            check_calls(len(raw.calls), limits)
             return Recognised("appbench", raw)
     return None
 

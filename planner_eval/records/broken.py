@@ -72,6 +72,9 @@ class _Pieces:
         self.tries = 0
         self.line, self.counted = 1, 0
         self.key: str | None = None
+        self.column, self.seen = 0, 0
+        self.keyless = False
+        self.gone: str | None = None
 
     def take(self, at: int) -> int:
         """Take the value at a place, broken or not; where it ends."""
@@ -79,11 +82,14 @@ class _Pieces:
         try:
             data, end = decode(self.text, at)
         except (ValueError, RecursionError) as error:
-            first = first or _FIRST_KEY.search(self.text, at + 1)
-            self.key = self.key or (first[1] if first else None)
+            if self.key is None and not self.keyless:  # what is not in the text is looked for once
+                first = first or _FIRST_KEY.search(self.text, at + 1)
+                self.key = first[1] if first else None
+                self.keyless = first is None
             end = self._next(at)
-            column = self.text.rfind("\n", 0, at) + 1
-            self.fail(at, refusal(error, "the record is no JSON", column), end)
+            self.column = self.text.rfind("\n", self.seen, at) + 1 or self.column
+            self.seen = at
+            self.fail(at, refusal(error, "the record is no JSON", self.column), end)
             return end
         if first:
             self.key = first[1]
@@ -105,9 +111,11 @@ class _Pieces:
 
     def _next(self, at: int) -> int:
         """Where the next record starts after a broken one, or where the broken one ends."""
-        if self.key is not None:
+        if self.key is not None and self.key != self.gone:
             begins = re.compile(r"\{\s*+" + re.escape(self.key) + r"\s*+:")
+            self.gone = self.key
             for match in begins.finditer(self.text, at + 1):
+                self.gone = None
                 if self.tries > _TRIES:
                     break
                 if self._reads(match.start()):

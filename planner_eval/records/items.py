@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.dialects.many import is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
@@ -65,6 +67,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
             return Contents([Item(data, shape_of(data, text_field))], many=False, whole=True)
         one = structured(data, text_field, lines=lines)
         return one._replace(items=_named(one.items)) if lines and one.many else one
+    if not lines and is_many(text, DEFAULT_LIMITS):  # no record: an object for each call would fill memory
+        return Contents([Item(None, shape_of(None, text_field))], many=False)
     found = _pieces(text, at, text_field, lines=lines)
     runs = _traces(found) if found else None
     if runs is not None:

@@ -1,0 +1,137 @@
+"""Texts of nothing but calls, more than a plan may have: refused before anything is made of them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from planner_eval.base.errors import LimitError
+from planner_eval.base.jsontext import blank_end, decode
+from planner_eval.base.limits import Limits
+from planner_eval.dialects.messages import is_plain
+from planner_eval.dialects.program import BUILTINS, OWN, SHOWING
+
+_LEAST = 4
+"""Characters of the shortest call, with what stands between two."""
+
+
+def refuse_many(text: str, limits: Limits) -> None:
+    r"""Refuse a text of calls alone that are surely too many; what is left is counted as it is read.
+
+    Args:
+        text: The text.
+        limits: Bounds on calls.
+
+    Raises:
+        LimitError: the text is calls of tools from end to end, and more than ``limits.calls``.
+
+    >>> refuse_many("f(a=1)\n" * 3, Limits(calls=3))
+    >>> refuse_many("f(a=1)\n" * 4, Limits(calls=3))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    planner_eval.base.errors.LimitError: the plan has more calls than the limit of 3
+    """
+    if is_many(text, limits) or (
+        len(text) >= _LEAST * limits.calls and text.count("{") > limits.calls and _objects(text, limits.calls)
+    ):
+        raise _refusal(text, limits)
+
+
+def is_many(text: str, limits: Limits) -> bool:
+    r"""Whether a text is calls of a program or of AppBench lines alone, and surely too many.
+
+    >>> is_many("[f(a=1)]\n" * 4, Limits(calls=3)), is_many("print(a=1)\n" * 4, Limits(calls=3))
+    (True, False)
+    """
+    return (
+        len(text) >= _LEAST * limits.calls and text.count("(") > limits.calls and _written(text, limits.calls)
+    )
+
+
+@cache
+def _call() -> re.Pattern[str]:
+    """A call of a tool as programs and AppBench lines write it, with what may stand before and after."""
+    apart = "|".join(re.escape(name) for name in sorted({*SHOWING, *BUILTINS, *OWN}))
+    inside = r"[^()\"'\n#<`]|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|\#(?=\w++\s*+=)"
+    nested = rf"\((?:{inside})*+\)"
+    targets = r"(?:const |let |var )?+(?P<targets>[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+) ?+=(?!=) ?+"
+    return re.compile(
+        rf"(?:[^\W\d][\w ]*+: ?+(?=\[))?+[\s\[]*+(?:{targets})?+(?:await )?+"
+        rf"(?!(?:{apart})\b)(?P<root>[^\W\d]\w*+)[\w.\-]*+\((?:{inside}|{nested})*+\)"
+        r"(?:[.\[]\w++\]?+)*+ *+(?:[,;\n\]]\s*+|\Z)[\s,;\]]*+"
+    )
+
+
+_FENCE = re.compile(r"\s*+(?:```\w*+\n)?+")
+_FENCE_END = re.compile(r"(?:```)?+\s*+")
+_MORE_CALLS_OR_WORDS = re.compile(r"[^<`#:{|]*+")
+"""What may follow calls of Python and open no other notation, in which the calls could be a thought."""
+
+
+def _written(text: str, most: int) -> bool:
+    """Whether a text is nothing but calls of tools, more than so many."""
+    head = _FENCE.match(text)
+    at = _past(text, head.end() if head else 0, most)
+    if at is None:
+        return False
+    if _MORE_CALLS_OR_WORDS.fullmatch(text, at):
+        return True
+    while match := _call().match(text, at):
+        at = match.end()
+    return _FENCE_END.fullmatch(text, at) is not None
+
+
+def _past(text: str, at: int, most: int) -> int | None:
+    """Where the first call too many ends, of calls of tools in a row; a name that they assign is no tool."""
+    call = _call()
+    targets: set[str] = set()
+    roots: set[str] = set()
+    for _ in range(most + 1):
+        match = call.match(text, at)
+        if match is None:
+            return None
+        at = match.end()
+        roots.add(match["root"])
+        if match["targets"]:
+            targets.update(re.findall(r"\w+", match["targets"]))
+    return None if targets & roots else at
+
+
+def refuse_many_first(text: str, limits: Limits) -> None:
+    """Refuse a program that begins with more calls of tools than a plan may have, whatever follows.
+
+    Args:
+        text: The program.
+        limits: Bounds on calls.
+
+    Raises:
+        LimitError: it does.
+    """
+    if len(text) >= _LEAST * limits.calls and _past(text, 0, limits.calls) is not None:
+        raise _refusal(text, limits)
+
+
+def _refusal(text: str, limits: Limits) -> LimitError:
+    return LimitError(f"the plan has more calls than the limit of {limits.calls:,}", text=text, offset=0)
+
+
+def _objects(text: str, most: int) -> bool:
+    """Whether a text is nothing but JSON calls, in a list or one after another, and more than so many."""
+    if "<" in text:  # another notation may stand between
+        return False
+    at, count = blank_end(text, 0), 0
+    between = "," if text.startswith("[", at) else ""
+    at = blank_end(text, at + len(between))
+    try:
+        while count <= most:
+            value, at = decode(text, at)
+            if not is_plain(value):
+                return False
+            count += 1
+            at = blank_end(text, at)
+            if text.startswith(between, at):
+                at = blank_end(text, at + len(between))
+            else:
+                break
+    except (ValueError, RecursionError):
+        return False
+    return count > most
