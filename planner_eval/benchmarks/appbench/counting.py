@@ -182,7 +182,12 @@ def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) ->
         return found
     found["predicted"], found["dependent_predicted"] = _sizes(pred)
     for match in matches:
-        for word in _compared(match, gold.calls[match.gold]):
+        call = gold.calls[match.gold]
+        if match.equal:
+            found["hits"] += len(match.wanted)
+            found["dependent_hits"] += sum(_dependent(value) for _, value in call.arguments)
+            continue
+        for word in _compared(match, call):
             found[word] += 1
     return found
 
