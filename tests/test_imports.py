@@ -115,6 +115,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "a file of one plan needs it not; taking apart what is broken: 0.4 ms": ("records.broken",),
     "SQLite: 8 ms": ("llm.cache",),
+    "only a judge behind a server needs it: 3 ms, with what sends": ("llm.endpoint",),
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms": (
         "catalogs.formats",
         "policy.file",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -76,24 +77,9 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
     str: _text,
     type(None): lambda _: "null",
     int: int.__repr__,
+    bool: lambda value: "true" if value else "false",
+    float: lambda value: float.__repr__(value) if isfinite(value) else _ENCODE(value),
 }
-
-
-class Shared(list[Any]):
-    r"""A list that stands in several places of some data and stays as it is: it is written out once.
-
-    >>> print(indented([one := Shared([1]), one]).replace("\n", ""))
-    [ [  1 ], [  1 ]]
-    """
-
-    __slots__ = ("_written",)
-
-    def indented(self, line: str) -> str:
-        """As :func:`indented` has it."""
-        known = getattr(self, "_written", None)
-        if known is None or known[0] != line:
-            self._written = known = (line, indented([*self], line))
-        return known[1]
 
 
 def indented(data: Any, line: str = "\n") -> str:
@@ -111,8 +97,8 @@ def indented(data: Any, line: str = "\n") -> str:
      ]
     }
     """
-    if type(data) is Shared:
-        return data.indented(line)
+    if put := _WRITTEN.get(type(data)):
+        return put(data)
     inner = line + " "
     if isinstance(data, dict) and data:
         found = [

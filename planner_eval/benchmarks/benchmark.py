@@ -59,6 +59,9 @@ class Option:
     variants: tuple[str, ...] = VARIANTS
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one each time
+
+
 def has(*keys: str) -> Callable[[Any], bool]:
     """Whether gold is an object with all of these keys.
 
@@ -76,7 +79,7 @@ def all_have(*keys: str) -> Callable[[Any], bool]:
 
 def as_json(content: Any) -> str:
     """A structured answer as the text that a scorer reads: JSON."""
-    return json.dumps(content, ensure_ascii=False)
+    return _ENCODER.encode(content)
 
 
 def gold_as_json(sample: Sample) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.jsontext import Shared
+from planner_eval.base.jsontext import indented
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
@@ -126,20 +126,34 @@ def report_data(report: Report) -> dict[str, Any]:
         "variant": report.variant,
         "n": report.n,
         "figures": list(map(_figure_data, report.figures)),
-        "rows": list(row_data(report)),
+        "rows": [
+            {"id": r.id, "ok": r.ok, "figures": list(map(_figure_data, r.figures)), "error": r.error}
+            for r in report.rows
+        ],
     }
 
 
-def row_data(report: Report) -> Iterator[dict[str, Any]]:
-    """The rows of a report as JSON data, one by one.
+def row_texts(report: Report, line: str) -> Iterator[str]:
+    """The rows of a report as JSON a field a line, one by one.
 
-    Rows that were counted alike share their figures, and the list of them.
+    Rows that were counted alike share their figures, which are written out once.
+
+    Args:
+        report: The report.
+        line: How a line begins, with the line's end before it.
     """
-    lists: dict[int, tuple[Any, Shared]] = {}  # with the figures, whose place no others take then
+    written: dict[int, tuple[Any, str]] = {}  # with the figures, whose place no others take then
+    inner = line + " "
     for row in report.rows:
-        if id(row.figures) not in lists:
-            lists[id(row.figures)] = (row.figures, Shared(map(_figure_data, row.figures)))
-        yield {"id": row.id, "ok": row.ok, "figures": lists[id(row.figures)][1], "error": row.error}
+        figures = row.figures
+        known = written.get(id(figures))
+        if known is None:
+            text = indented(list(map(_figure_data, figures)), inner)
+            known = written[id(figures)] = (figures, text)
+        yield (
+            f'{{{inner}"id": {indented(row.id)},{inner}"ok": {indented(row.ok)},'
+            f'{inner}"figures": {known[1]},{inner}"error": {indented(row.error)}{line}}}'
+        )
 
 
 def _figure_data(one: Figure) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
@@ -19,7 +20,7 @@ from planner_eval.benchmarks.answers import Matched, match, read_answers
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.prompting import prompted
 from planner_eval.benchmarks.registry import VARIANTS, Benchmark, benchmark
-from planner_eval.benchmarks.report import report_data, row_data
+from planner_eval.benchmarks.report import report_data, row_texts
 from planner_eval.dialects.detect import likeliest
 
 if TYPE_CHECKING:
@@ -334,6 +335,8 @@ def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
 
 
 _ROWS = '"rows": []'
+_AT_ONCE = 100
+"""Rows that are written together."""
 
 
 def _json(scored: Scored) -> Iterator[str]:
@@ -342,9 +345,9 @@ def _json(scored: Scored) -> Iterator[str]:
     yield first
     for report, after in zip(scored.reports.values(), others, strict=True):
         yield _ROWS[:-1]
-        lead = "\n    "
-        for row in row_data(report):
-            yield lead + indented(row, "\n    ")
+        rows, lead = row_texts(report, "\n    "), "\n    "
+        while several := list(islice(rows, _AT_ONCE)):
+            yield lead + ",\n    ".join(several)
             lead = ",\n    "
         yield ("\n   ]" if report.rows else "]") + after
 

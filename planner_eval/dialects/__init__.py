@@ -24,12 +24,14 @@ class Known(NamedTuple):
         texts: Whether it is asked of lists of texts, too.
         schema: What data that says its ``schema`` says there. It is asked before all others then: what
             looks like another notation's reference is text in it.
+        lines: It has a form in lines, too, in which none of these words need stand.
     """
 
     module: str
     hints: tuple[str, ...] = ()
     texts: bool = False
     schema: str = ""
+    lines: bool = False
 
     def says_so(self, data: Data) -> bool:
         """Whether data says itself that it is in the dialect."""
@@ -39,12 +41,16 @@ class Known(NamedTuple):
         """Whether data may be in the dialect."""
         return any(hint in data.text for hint in self.hints) or (self.texts and data.texts)
 
+    def may_be_text(self, text: str) -> bool:
+        """Whether the dialect's sign may stand in a text; those of JSON are not there without a hint."""
+        return self.lines or any(map(text.__contains__, self.hints))
+
 
 MODULES: dict[str, Known] = {
     "plan": Known("planner_eval.dialects.plan", ("$ref", "planeval.plan/"), schema="planeval.plan/1"),
     "nestful": Known("planner_eval.dialects.nestful", ("label", "$")),
     "json": Known("planner_eval.dialects.json_calls"),
-    "appbench": Known("planner_eval.dialects.appbench", ("api_results", "decided_api"), True),
+    "appbench": Known("planner_eval.dialects.appbench", ("api_results", "decided_api"), True, lines=True),
 }
 """The dialects of code, in the order in which they are asked."""
 

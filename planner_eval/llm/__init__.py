@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.llm.endpoint import Endpoint
 from planner_eval.llm.protocol import (
     Judge,
     JudgeReply,
@@ -79,6 +78,8 @@ def open_judge(
         if cache is None:
             raise InputError("a replay needs the cache whose answers it replays")
         return _checked(Cache(cache, model=model))
+    from planner_eval.llm.endpoint import Endpoint
+
     endpoint = Endpoint(model, base_url=base_url, prices=Prices(*prices) if prices else None)
     return _checked(Cache(cache, endpoint, model=model)) if cache else endpoint
 

@@ -137,9 +137,9 @@ def figures_of(counts: AppBenchCounts) -> tuple[Figure, ...]:
 
 def _mean_f1(side: str, rows: Iterable[AppBenchCounts]) -> Figure:
     """The mean over samples of the F1 of names."""
-    values = array("d")
+    values, of_names = array("d"), _f1(f"{side}_hits", f"{side}_predicted", f"{side}_gold")
     for row in rows:
-        hits, size = _f1(f"{side}_hits", f"{side}_predicted", f"{side}_gold")(row)
+        hits, size = of_names(row)
         values.append(hits / size if size else 0.0)
     return ratio(f"{side}.f1", sum(values), len(values), note="mean over samples; every right name counts")
 

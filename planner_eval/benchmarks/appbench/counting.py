@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from operator import attrgetter
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.apart import added
@@ -32,8 +32,7 @@ PLACE = frozenset(
 """Words of argument names, between underscores: ``total`` and ``stop`` are no places."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppBenchCounts:
+class AppBenchCounts(NamedTuple):
     """The counts of one sample, or the sum over a set.
 
     Args:
@@ -95,12 +94,9 @@ class AppBenchCounts:
     with_wrong_dependent: int = 0
 
 
-_values = attrgetter(*(field.name for field in fields(AppBenchCounts)))
-
-
 def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     """The sum of the counts of many samples."""
-    return AppBenchCounts(*added(map(_values, counts), len(fields(AppBenchCounts))))
+    return AppBenchCounts(*added(counts, len(AppBenchCounts._fields)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +178,12 @@ def _argument_counts(pred: Plan, gold: Plan, matches: Iterable[Match] | None) ->
         return found
     found["predicted"], found["dependent_predicted"] = _sizes(pred)
     for match in matches:
-        for word in _compared(match, gold.calls[match.gold]):
+        call = gold.calls[match.gold]
+        if match.equal:
+            found["hits"] += len(match.wanted)
+            found["dependent_hits"] += sum(_dependent(value) for _, value in call.arguments)
+            continue
+        for word in _compared(match, call):
             found[word] += 1
     return found
 

@@ -18,6 +18,7 @@ What is put right, and by which section of the paper:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
@@ -217,6 +218,14 @@ def _rating_figure(compared: Sequence[_Kept]) -> Figure:
 
 def _row(identity: str, compared: _Kept) -> SampleScore:
     _, valid, verdict, rating = compared
+    return SampleScore.counted(
+        identity, verdict.ast, partial(_row_figures, valid, verdict, rating), verdict.error
+    )
+
+
+@lru_cache(maxsize=256)
+def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are judged as another is."""
     figures = [
         flag("syntax", valid),
         flag("order", verdict.order),
@@ -225,7 +234,7 @@ def _row(identity: str, compared: _Kept) -> SampleScore:
     ]
     if rating is not None:
         figures.append(Figure("gpt", rating))
-    return SampleScore(identity, verdict.ast, tuple(figures), verdict.error)
+    return tuple(figures)
 
 
 def _route(sample: Sample, text: str) -> Routed:

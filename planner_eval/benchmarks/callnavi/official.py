@@ -10,7 +10,7 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
@@ -196,13 +196,23 @@ def flag(name: str, value: bool) -> Figure:
 def _parameter_row(identity: str, judged: _Kept) -> SampleScore:
     _, valid, unwashed, verdict, rating = judged
     error = unwashed or verdict.error
+    return SampleScore.counted(
+        identity, verdict.ast, partial(_row_figures, valid, verdict, rating, error), error
+    )
+
+
+@lru_cache(maxsize=256)
+def _row_figures(
+    valid: bool, verdict: Verdict, rating: float | str | None, error: str | None
+) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are judged as another is."""
     figures = [flag("syntax", valid)]
     for name in ("order", "structure", "ast"):
         figures.append(Figure(name, None, error=error) if error else flag(name, getattr(verdict, name)))
     if rating is not None:
         unusable = rating if isinstance(rating, str) else None
         figures.append(Figure("gpt", None if unusable else rating, error=unusable))
-    return SampleScore(identity, verdict.ast, tuple(figures), error)
+    return tuple(figures)
 
 
 class Routed(NamedTuple):

@@ -27,6 +27,7 @@ MAX_LITERAL_CHARS = 256 * 2**10
 """Longer texts are not tried as Python literals: the parser needs 400 times their size."""
 _QUOTES = ("'", '"', "`")
 _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
+_DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"```[A-Za-z]*+\n?(.*?)```", re.DOTALL)
 
 
@@ -70,7 +71,7 @@ def read_answer(text: str, *, notation: str = "json") -> PredictedPlan:
     try:
         value = _strict(text, notation)
     except ParseError:
-        return _repaired(text)
+        return _repaired(text, tried=text if notation == "json" else None)
     try:
         return PredictedPlan(calls_of(value), isinstance(value, dict))
     except ParseError as problem:
@@ -92,11 +93,11 @@ def _strict(text: str, notation: str) -> Any:
     return values[0]
 
 
-def _repaired(text: str) -> PredictedPlan:
-    """The calls of a text that is not what was asked for."""
+def _repaired(text: str, tried: str | None) -> PredictedPlan:
+    """The calls of a text that is not what was asked for; `tried` is known to be no JSON."""
     text = without_thoughts(text)
     for candidate in _candidates(text):
-        for reader in (_strict_json, _literal, _strict_yaml):
+        for reader in _READERS[candidate == tried :]:
             try:
                 return PredictedPlan(calls_of(reader(candidate)), False)
             except ParseError:
@@ -120,7 +121,7 @@ def _candidates(text: str) -> Iterator[str]:
     start = text.find("{")
     if start >= 0:
         try:
-            _, end = json.JSONDecoder().raw_decode(text, start)
+            _, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             return
         yield text[start:end]
@@ -169,6 +170,9 @@ def _literal(text: str) -> Any:
             return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise ParseError("no Python literal") from None
+
+
+_READERS = (_strict_json, _literal, _strict_yaml)
 
 
 def plan_of(value: Any) -> Plan:

@@ -15,9 +15,6 @@ from planner_eval.dialects.read import parse
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
 
-_CALLS = ("tool_calls", "function_call", "name")
-"""Where a message holds calls beside its words."""
-
 
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
@@ -70,10 +67,10 @@ def answer_of(value: Any) -> AssistantTurn:
         return AssistantTurn(code="parse.shape", message=value)
     message = _message(value)
     said = message.get("content", message.get("parts"))
-    content = said.strip() if isinstance(said, str) else "\n".join(_texts(said)).strip()
-    if isinstance(said, str) and not any(message.get(key) for key in _CALLS):
+    content = said.strip() if isinstance(said, str) else "\n".join(_texts(said)).strip() if said else ""
+    ours = message.get("tool_calls") or message.get("name")
+    if isinstance(said, str) and not ours and not message.get("function_call"):
         return AssistantTurn(content=content, message=value)
-    ours = any(message.get(key) for key in ("tool_calls", "name"))
     try:
         calls = plain_calls(value) if ours else None
         if calls is None:

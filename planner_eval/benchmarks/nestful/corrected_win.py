@@ -25,7 +25,8 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
     Args:
         plan: What the answer says.
         sample: Its ``tools`` are the specs, ``extra["gold_answer"]`` is what must come out.
-        run: Runs calls, see :mod:`.win`; values are passed by name.
+        run: Runs calls, see :mod:`.win`; values are passed by name. It is given the specs of the tools
+            that are called, for most samples have many more.
 
     >>> from planner_eval.benchmarks.nestful.win import official_run
     >>> from planner_eval.dialects.read import parse
@@ -35,7 +36,7 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
     >>> wins(parse([{"name": "less", "arguments": {"b": 3, "a": 5}}]), sample, run)
     True
     """
-    usual = replace(sample, tools=usual_layout(sample.tools))
+    usual = replace(sample, tools=usual_layout(_called(sample.tools, {call.name for call in plan.calls})))
     calls = executable(plan, usual.tools)
     if not calls:
         return False
@@ -44,6 +45,17 @@ def wins(plan: Plan, sample: Sample, run: Run) -> bool:
         return False
     extra = sample.extra
     return answers_match(outcome.value, extra.get("gold_answer"), extra.get("gold_answer_text"))
+
+
+def _called(tools: Any, names: set[str]) -> Any:
+    """Tool specs without those that say another name."""
+    if not isinstance(tools, list):
+        return tools
+    return [
+        spec
+        for spec in tools
+        if not isinstance(spec, dict) or type(name := spec.get("name")) is not str or name in names
+    ]
 
 
 def executable(plan: Plan, tools: Any) -> list[dict[str, Any]] | None:

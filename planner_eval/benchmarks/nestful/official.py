@@ -15,7 +15,7 @@ from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, pre
 from planner_eval.benchmarks.nestful.f1 import macro
 from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
 from planner_eval.benchmarks.nestful.ground import ground
-from planner_eval.benchmarks.nestful.reading import usual_layout
+from planner_eval.benchmarks.nestful.reading import in_older_layout
 from planner_eval.benchmarks.nestful.win import absence_note, absent_functions, is_win
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
 from planner_eval.datasets.sample import Sample
@@ -137,7 +137,7 @@ def _score(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> 
         partial=partial([gold_text(call) for call in gold], texts),
         win=None if run is None else _wins(answer.raw, sample, run),
         absent=absent_functions(run, sample.gold),
-        older=run is not None and usual_layout(sample.tools) != sample.tools,
+        older=run is not None and in_older_layout(sample.tools),
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,

@@ -214,9 +214,14 @@ def usual_layout(tools: Any) -> Any:
     >>> usual_layout([{"output_parameter": {"result": {}}, "parameters": {"properties": {"a": {}}}}])
     [{'parameters': {'a': {}}, 'output_parameters': {'result': {}}}]
     """
-    if not isinstance(tools, list) or not any(map(_is_older, tools)):
+    if not in_older_layout(tools):
         return tools
     return [_usual(spec) if isinstance(spec, dict) else spec for spec in tools]
+
+
+def in_older_layout(tools: Any) -> bool:
+    """Whether :func:`usual_layout` changes tool specs."""
+    return isinstance(tools, list) and any(map(_is_older, tools))
 
 
 def _is_older(spec: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
@@ -32,7 +32,6 @@ class Outcome(Protocol):
         """None, or what went wrong."""
 
 
-@runtime_checkable
 class Runner(Protocol):
     """Runs decoded calls with a sample's tools, and can tell failure from a value of False."""
 
@@ -46,13 +45,18 @@ class Runner(Protocol):
         """Which of these functions it does not have."""
 
 
+def _is_runner(run: Run) -> TypeGuard[Runner]:
+    """Whether a run is a `Runner`; to ask by isinstance takes longer than many an answer."""
+    return hasattr(run, "outcome") and hasattr(run, "absent")
+
+
 def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
     """The outcome of calls whose values are passed by name.
 
     A plain function is taken at its word: how it passes values is its own affair, and as it cannot tell a
     failure from False it never gives False.
     """
-    if isinstance(run, Runner):
+    if _is_runner(run):
         return run.outcome(calls, sample, by="name")
     value = run(calls, sample)
     return Done(failure=ValueError("the run failed")) if value is False else Done(value)
@@ -60,7 +64,7 @@ def outcome_of(run: Run, calls: Any, sample: Sample) -> Outcome:
 
 def absent_functions(run: Run | None, gold: Any) -> list[str]:
     """The functions that gold calls and the runner does not have; none where it cannot say."""
-    if run is None or not isinstance(gold, list) or not isinstance(run, Runner):
+    if run is None or not isinstance(gold, list) or not _is_runner(run):
         return []
     return run.absent(str(call["name"]) for call in gold if isinstance(call, dict) and "name" in call)
 
