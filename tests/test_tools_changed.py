@@ -40,13 +40,25 @@ def plans(path: Path, count: int, tool: str = "slow") -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("more", [(), ("--jobs", "2", "--part", "3"), ("-o", "run/"), ("-o", "run/", "--jobs", "2")])
+@pytest.mark.parametrize(
+    "more", [(), ("--jobs", "2", "--part", "3"), ("-o", "run/"), ("-o", "run/", "--jobs", "2")]
+)
 def test_tools_that_are_edited_meanwhile_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
     file = plans(tmp_path / "p.jsonl", 30)
     tools, pipe = tmp_path / "t1.py", tmp_path / "begun"
     os.mkfifo(pipe)
     tools.write_text(TOOLS.format(pipe=str(pipe), value=1))
-    argv = ["execute", file, "--tools", str(tools), "--isolation", "process", "--allow-read", str(pipe), *more]
+    argv = [
+        "execute",
+        file,
+        "--tools",
+        str(tools),
+        "--isolation",
+        "process",
+        "--allow-read",
+        str(pipe),
+        *more,
+    ]
     argv = [f"{tmp_path}/run/" if one == "run/" else one for one in argv]
     process = subprocess.Popen(
         [sys.executable, "-m", "planner_eval", *argv],

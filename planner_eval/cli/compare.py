@@ -122,8 +122,11 @@ def command(
         )
     named = published.benchmark is not None
     runs = [one for one in systems if is_run(one)]
+    files = [one for one in systems if one not in runs]
     if runs and (gold is not None or len(runs) < len(systems)):
-        raise _mixed(runs, [one for one in systems if one not in runs], gold)
+        for one in files:
+            refuse_torn(one)
+        raise _mixed(runs, files, gold)
     if gold is None and (named or not runs):
         for one in systems:
             refuse_torn(one)
