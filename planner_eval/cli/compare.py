@@ -122,11 +122,8 @@ def command(
         )
     named = published.benchmark is not None
     runs = [one for one in systems if is_run(one)]
-    files = [one for one in systems if one not in runs]
     if runs and (gold is not None or len(runs) < len(systems)):
-        for one in files:
-            refuse_torn(one)
-        raise _mixed(runs, files, gold)
+        raise _mixed(runs, [one for one in systems if one not in runs], gold)
     if gold is None and (named or not runs):
         for one in systems:
             refuse_torn(one)
@@ -184,7 +181,13 @@ def command(
 
 
 def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
-    """That runs are compared with runs alone, and what to type."""
+    """That runs are compared with runs alone, and what to type.
+
+    Raises:
+        InputError: one of the others was a run, and its run.json is gone.
+    """
+    for one in files:
+        refuse_torn(one)
     if not files:
         return click.UsageError(
             f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "

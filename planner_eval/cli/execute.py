@@ -242,6 +242,8 @@ def _together(
 
     how, total = job.how, len(source.records)
     check = unchanged(source, used=[name for _, name in used])
+    if record is not None:
+        _tell_of_cut(record)
     found = pe.execute(
         source,
         how.tools,
@@ -265,6 +267,15 @@ def _together(
         runs.interrupted = True
     check()
     yield Done(runs, lines)
+
+
+def _tell_of_cut(record: str) -> None:
+    from pathlib import Path
+
+    from planner_eval.execution.record import cut_end
+
+    if cut_end(Path(record)) is not None:
+        note(f"{record}: its last line was cut as it was written, and is left out: its call is made again")
 
 
 def _used(tools: ToolSource, facts: str | None) -> _Used:

@@ -16,7 +16,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.dialects.messages import CALLS
 
 Role = Literal["plan", "answer", "gold", "alone"]
-"""What a file is read as: plans of either kind, a model's answers, gold plans beside these, or gold plans alone."""
+"""What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""
 
 ID_FIELDS = (
     "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "doc_id", "serial_num", "uuid",
