@@ -184,7 +184,7 @@ def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "interrupted after 1 of 2 records" in err
+    assert "interrupted after 1 of 2 plans" in err
     assert "good" in out
     assert "Traceback" not in err
 

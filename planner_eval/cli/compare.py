@@ -182,7 +182,13 @@ def command(
 
 
 def _mixed(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
-    """That runs are compared with runs alone, and what to type."""
+    """That runs are compared with runs alone, and what to type.
+
+    Raises:
+        InputError: one of the others was a run, and its run.json is gone.
+    """
+    for one in files:
+        refuse_torn(one)
     if not files:
         return click.UsageError(
             f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "

@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -17,7 +17,7 @@ from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
 from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun, refuse_runs
+from planner_eval.cli.runs import as_begun
 from planner_eval.cli.sources import chosen, dataset_places, ids, read_plans
 from planner_eval.cli.targets import Target
 from planner_eval.cli.terminal import counting
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from planner_eval.records.files import PlanFile
     from planner_eval.verbs.running import Ran
 
+
+_Used: TypeAlias = "list[tuple[str, str]]"
 
 _MORE = 60.0
 """Seconds for a record beside those of its plan, before it counts as one that hangs."""
@@ -143,7 +145,6 @@ def command(
     kept = is_folder(output)
     _refuse_idle(spec, form, isolation, retries, kept=kept)
     (plan,) = as_begun(output, plan)
-    refuse_runs(plan)
     source = read_plans([plan], **fields)[0]
     if wanted:
         records = tuple(chosen(source.records, wanted, lambda record: record.id, source.name))
@@ -161,17 +162,18 @@ def command(
     how = Asked(tools, isolation, timeout, manner, allow_read, dialect)
     apart = record is None and form not in DRAWN and not _remembers(how)
     _refuse_together(apart=apart, kept=kept)
+    used = _used(tools, facts)
     job = ExecuteJob(how, KEPT if kept else form, trace, {})
     ran: list[Ran] = []
     if kept or running.wanted or (apart and not wanted and is_large(source)):
         said = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
-        how_kept = _kept(how, source, output, store, (plan,), facts)
+        how_kept = _kept(how, source, output, store, (plan,), used)
         if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
             how_kept["deadline"] = timeout + _MORE
         job = job._replace(said=_said(how, said))
         done = working(job, Alone([source.records]), running, large=True, what="plans", **how_kept)
     else:
-        done = _together(job, source, record, ran, quiet=running.quiet)
+        done = _together(job, source, record, ran, used, quiet=running.quiet)
     with done as (runs, lines):
         if kept:
             emit(runs.said, None)
@@ -233,10 +235,15 @@ def _refuse_together(*, apart: bool, kept: bool) -> None:
 
 @contextmanager
 def _together(
-    job: ExecuteJob, source: PlanFile, record: str | None, ran: list[Ran], *, quiet: bool
+    job: ExecuteJob, source: PlanFile, record: str | None, ran: list[Ran], used: _Used, *, quiet: bool
 ) -> Iterator[Done]:
     """Run all plans with the same workers, some of them ahead; what is done when interrupted is told."""
+    from planner_eval.engine.large import unchanged
+
     how, total = job.how, len(source.records)
+    check = unchanged(source, used=[name for _, name in used])
+    if record is not None:
+        _tell_of_cut(record)
     found = pe.execute(
         source,
         how.tools,
@@ -256,9 +263,27 @@ def _together(
             else:
                 lines.append(job.line(one, runs))
     except KeyboardInterrupt:
-        note(f"interrupted after {runs.plans.total()} of {total} records; what was done follows")
+        note(f"interrupted after {runs.plans.total()} of {total} plans; what was done follows")
         runs.interrupted = True
+    check()
     yield Done(runs, lines)
+
+
+def _tell_of_cut(record: str) -> None:
+    from pathlib import Path
+
+    from planner_eval.execution.record import cut_end
+
+    if cut_end(Path(record)) is not None:
+        note(f"{record}: its last line was cut as it was written, and is left out: its call is made again")
+
+
+def _used(tools: ToolSource, facts: str | None) -> _Used:
+    """The files that tools are made of, each with what it is for."""
+    from planner_eval.execution.source import own_files
+
+    known = [("facts", one) for one in (facts,) if one is not None and os.path.isfile(one)]
+    return [*(("tools", one) for one in own_files(tools)), *known]
 
 
 def _said(how: Asked, said: dict[str, Any]) -> dict[str, Any]:
@@ -280,19 +305,16 @@ def _kept(
     output: str | None,
     store: str | None,
     given: tuple[str, ...],
-    facts: str | None,
+    used: _Used,
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
     from planner_eval.engine.large import unchanged
 
-    kept: dict[str, Any] = {"unchanged": unchanged(source)}
+    kept: dict[str, Any] = {"unchanged": unchanged(source, used=[name for _, name in used])}
     if is_folder(output):
         from planner_eval.engine.inputs import input_of, inputs_of
-        from planner_eval.execution.source import own_files
 
-        read = [("tools", one) for one in own_files(how.tools)]
-        read += [("facts", one) for one in (facts,) if one is not None and os.path.isfile(one)]
-        read += [("read", one) for one in how.allow_read if os.path.isfile(one)]
+        read = used + [("read", one) for one in how.allow_read if os.path.isfile(one)]
         inputs = [*inputs_of("plans", source), *(input_of(role, one) for role, one in read)]
         kept |= {"folder": output, "store": store or "jsonl", "given": given, "inputs": inputs}
         kept["report"] = lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1)

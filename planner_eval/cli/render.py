@@ -17,6 +17,7 @@ from planner_eval.base.formats import DRAWN, PICTURES
 from planner_eval.base.text import printable
 from planner_eval.cli.drawing import Look, Named, drawing, is_folder, say, write_folder
 from planner_eval.cli.options import Applies, emit, inferring, note, outputs, reading, refuse_idle, written
+from planner_eval.cli.runs import refuse_runs
 from planner_eval.cli.sources import chosen, dataset_places, ids, refuse_idle_places, refuse_stdin_twice
 from planner_eval.cli.terminal import colorful, counting
 
@@ -63,6 +64,7 @@ def command(
         ]
     )
     refuse_stdin_twice(*plans)
+    refuse_runs(*plans)
     sources = pe.open_sources(plans, **fields, tell=note)
     refuse_idle_places(sources)
     asked = _chosen(" ".join(plans), sources, wanted, dialect=dialect, infer=infer)

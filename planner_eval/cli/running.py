@@ -82,7 +82,7 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
             "--jobs",
             metavar="N",
             type=click.IntRange(min=1),
-            help="Processes at work; all cores for large inputs, when left out.",
+            help="Processes at work, at most 4 a core; all cores for large inputs, when left out.",
         ),
     ):
         command = option(command)

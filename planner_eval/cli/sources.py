@@ -28,6 +28,7 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
         fields: As :func:`planner_eval.read` takes them: ``id_field``, ``text_field``, ``turn`` and so on.
     """
     refuse_stdin_twice(*names)
+    refuse_runs(*names)
     files = []
     for name in names:
         tell_reading(name)

@@ -48,7 +48,7 @@ def working(
         return
     from planner_eval.engine.run import run
 
-    with run(job, pairs, **kept, **running.options(what)) as made:
+    with run(job, pairs, what=what, **kept, **running.options(what)) as made:
         packed = made.rows.endswith(".parquet")
         yield Done(made.sums, Again(lambda: _of_columns(made.rows, job)) if packed else _Lines(made.rows))
 

@@ -159,7 +159,7 @@ def open_sources(
             for reason in missing:
                 tell(f"{name} is not all there: {reason}")
             continue
-        file = read_path(name, id_field=id_field, text_field=text_field, role="gold").of_turn(turn)
+        file = read_path(name, id_field=id_field, text_field=text_field, role="alone").of_turn(turn)
         hidden = hides_dataset(name)
         for said in (*file.notes, *repeated_ids(file.records), *([hidden] if hidden else [])):
             tell(said)

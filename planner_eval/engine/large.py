@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from planner_eval.records.files import PlanFile
 from planner_eval.records.origins import refuse_changed, seen
@@ -28,12 +28,18 @@ def paths(file: PlanFile) -> list[str]:
     return [name for name in file.parts or (file.name,) if os.path.isfile(name)]
 
 
-def unchanged(*files: PlanFile) -> Callable[[], None]:
-    """What refuses the files behind some records, where they are not what they are now."""
-    origins = [seen(name) for file in files for name in paths(file)]
+def unchanged(*files: PlanFile, used: Iterable[str] = ()) -> Callable[[], None]:
+    """What refuses the files behind some records, where they are not what they are now.
+
+    Args:
+        files: The files of records.
+        used: Files of code and of what it knows, which each process may read anew.
+    """
+    origins = [(seen(name), "read") for file in files for name in paths(file)]
+    origins += [(seen(name), "used") for name in used]
 
     def check() -> None:
-        for origin in origins:
-            refuse_changed(origin)
+        for origin, done in origins:
+            refuse_changed(origin, done)
 
     return check

@@ -28,6 +28,7 @@ DEADLINE = 60.0
 
 _LARGEST_PART = 2_000
 _PER_JOB = 4
+_MOST_PER_CORE = 4  # more take longer to start than they save
 _TICK = 0.1
 
 Progress = Callable[[int, int, int], None]
@@ -79,6 +80,7 @@ def run(  # noqa: PLR0913
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
     unchanged: Callable[[], None] | None = None,
+    what: str = "pairs",
 ) -> Finished:
     """Run a job over pairs. Rows and sums are the same for any number of workers and any cut.
 
@@ -91,7 +93,8 @@ def run(  # noqa: PLR0913
         folder: Where the run is kept: what is done there already is not done again. A temporary one when
             left out.
         inputs: The files behind the pairs; a run with others is another run.
-        jobs: How many processes; as many as there are cores when left out. With 1 and no deadline this one.
+        jobs: How many processes, four a core at most; as many as there are cores when left out. With 1 and no
+            deadline this one.
         deadline: Seconds for a pair; None for as long as it takes.
         part: How many pairs make a part; a folder that is there keeps its own.
         store: In what a folder keeps all rows, one of :data:`.stores.STORES`.
@@ -100,6 +103,7 @@ def run(  # noqa: PLR0913
         progress: Told what is done.
         report: Makes the text of the folder's ``report.json`` from the sums; the sums' data when left out.
         unchanged: Raises where a file was changed while it was read; asked before anything counts as done.
+        what: What the pairs are called where it is said how far an interrupted run came, in the plural.
 
     Raises:
         InputError: The folder cannot be used, a file cannot be read or written, or a pair ends every worker.
@@ -109,6 +113,8 @@ def run(  # noqa: PLR0913
         raise InputError("a run on a cluster needs a folder that its machines share: -o DIR/")
     refuse_store(store, job)
     count = len(pairs)
+    if jobs and engine is None:
+        jobs = min(jobs, _MOST_PER_CORE * cores())
     part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or cores()) * _PER_JOB))))
     said = Run.of(job, inputs, count, deadline, part, store, given)
     with Stopping() as stopping:
@@ -122,7 +128,7 @@ def run(  # noqa: PLR0913
             return doing.put_together(report)
         except Stop:
             home.close()
-            raise Interrupted(doing.done, count, folder) from None
+            raise Interrupted(doing.done, count, folder, what) from None
         except OSError as error:
             home.close()
             raise unusable(home.path, error) from None

@@ -18,12 +18,13 @@ class Interrupted(KeyboardInterrupt):
         done: How many are done.
         total: Of how many.
         folder: Where the run is kept; None where it is not.
+        what: What is counted, in the plural.
     """
 
-    def __init__(self, done: int, total: int, folder: str | None) -> None:
+    def __init__(self, done: int, total: int, folder: str | None, what: str = "pairs") -> None:
         super().__init__(done, total, folder)
         self.done, self.total, self.folder = done, total, folder
-        self.add_note(f"after {done:,} of {total:,} pairs")
+        self.add_note(f"after {done:,} of {total:,} {what}")
         if folder is not None:
             self.add_note("and kept: the same command goes on from there")
 

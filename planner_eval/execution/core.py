@@ -118,7 +118,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
             problem = (failure.kind, str(failure))
             break
         except BaseException as error:
-            if inline and not isinstance(error, (Exception, SystemExit)):
+            if inline and isinstance(error, KeyboardInterrupt):
                 raise  # the user's own Ctrl-C; in a worker it can only be the tool that raises it
             problem = (type(error).__name__, _message(error), place_of(error))
             if attempts > program.manner.retries:

@@ -7,26 +7,72 @@ in place of the value.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.errors import ExecutionError
-from planner_eval.base.jsonfile import read_json_lines
+from planner_eval.base.errors import ExecutionError, LimitError, ParseError
+from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.base.text import shown
 from planner_eval.execution.load import argument_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
 
+_HEAD = b'{"tool":'
+_ADVICE = "mend that line or remove it: --record makes its call again"
 
-def read_record(path: Path) -> list[dict[str, Any]]:
+
+def cut_end(path: Path) -> int | None:
+    """Where the last line of a record file begins, when it was cut as it was written; None where it was not.
+
+    A line that begins as none of ours does is somebody's own, and no loss to be mended.
+
+    Args:
+        path: The file; there may be none.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    start = data.rfind(b"\n") + 1
+    last = data[start:]
+    if not last or not (last.startswith(_HEAD) or _HEAD.startswith(last)):
+        return None
+    try:
+        read_json(last.decode("utf-8"))
+    except LimitError:
+        return None
+    except (ParseError, UnicodeDecodeError):
+        return start
+    return None
+
+
+def mend_end(path: Path) -> None:
+    """Have a record file end where more lines can be added.
+
+    Args:
+        path: The file; there may be none.
+    """
+    start = cut_end(path)
+    if start is not None:
+        os.truncate(path, start)
+    elif path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
+        path.write_bytes(data + b"\n")
+
+
+def read_record(path: Path, size: int | None = None) -> list[dict[str, Any]]:
     """The entries of a record file, with a ``key`` by which arguments are compared.
+
+    Args:
+        path: The file.
+        size: How many bytes are read; all when left out.
 
     Raises:
         ExecutionError: the file cannot be read, or a line is no entry; says which.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes()[:size].decode("utf-8")
     except FileNotFoundError:
         raise ExecutionError(f"{path}: no such file") from None
     except OSError as error:
@@ -36,13 +82,13 @@ def read_record(path: Path) -> list[dict[str, Any]]:
     entries = []
     for line in read_json_lines(text):
         if line.error is not None:
-            raise ExecutionError(f"{path}, {line.error.brief}")
+            raise ExecutionError(f"{path}, {line.error.brief}; {_ADVICE}")
         entries.append(_entry(line.data, f"{path}, line {line.number}"))
     return entries
 
 
 def _entry(raw: Any, place: str) -> dict[str, Any]:
-    wanted = "expected an object with tool, arguments and value (or error)"
+    wanted = f"expected an object with tool, arguments and value (or error); {_ADVICE}"
     if not isinstance(raw, dict):
         raise ExecutionError(f"{place}: no recorded call: found {shown(raw, 60)}; {wanted}")
     lacking = [key for key in ("tool", "arguments") if key not in raw]

@@ -136,7 +136,7 @@ def decide(
     key = id_field or (spare[0] if spare[0] and any(has(one, spare[0]) for one in _named(items)) else None)
     key = key or choose_id(_named(items))
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
-    answers = role != "gold" and content not in GOLD_FIELDS and never is None
+    answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None
     chosen = Chosen(key, content, text_field is not None, answers)
     lists = role != "answer" and never is None and content in accepting.FIELDS
     lists = lists and accepting.lists_values(_holding(items), str(content))

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from planner_eval.base.errors import InputError
 from planner_eval.dialects.messages import CALLS
 
-Role = Literal["plan", "answer", "gold"]
-"""What a file is read as: plans of either kind, a model's answers, or gold plans."""
+Role = Literal["plan", "answer", "gold", "alone"]
+"""What a file is read as: plans of either kind, a model's answers, gold plans beside these or alone."""
 
 ID_FIELDS = (
     "custom_id", "id", "sample_id", "idx", "index", "question_id", "task_id", "doc_id", "serial_num", "uuid",
@@ -52,25 +52,30 @@ KNOWN = frozenset({*ANSWER_FIELDS, *LATE_FIELDS, *GOLD_FIELDS})
 LISTS = CALLS
 """Fields that list calls themselves: null there says that no call was made."""
 
-WANTED: Mapping[Role, str] = {"answer": "an answer", "gold": "a gold plan", "plan": "a plan"}
+WANTED: Mapping[Role, str] = {
+    "answer": "an answer", "gold": "a gold plan", "plan": "a plan", "alone": "a gold plan",
+}  # fmt: skip
 """What each role looks for, in words."""
 
 OPTION: Mapping[Role, str] = {
-    "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field",
+    "answer": "--text-field", "gold": "--gold-text-field", "plan": "--text-field", "alone": "--text-field",
 }  # fmt: skip
 """The option that names the field."""
 
 ID_OPTION: Mapping[Role, str] = {
-    "answer": "--id-field", "gold": "--gold-id-field", "plan": "--id-field",
+    "answer": "--id-field", "gold": "--gold-id-field", "plan": "--id-field", "alone": "--id-field",
 }  # fmt: skip
 """The option that names the field of the id."""
 
 HEAD = 1_000
 """How many records decide."""
 
+_GOLD_RANKS = (GOLD_FIELDS, LATE_GOLD, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS))
+
 _RANKS: Mapping[Role, tuple[tuple[str, ...], ...]] = {
     "answer": (ANSWER_FIELDS, LATE_FIELDS),
-    "gold": (GOLD_FIELDS, LATE_GOLD, ("output",), (*ANSWER_FIELDS, *LATE_FIELDS)),
+    "gold": _GOLD_RANKS,
+    "alone": _GOLD_RANKS,
     "plan": (ANSWER_FIELDS, LATE_FIELDS, GOLD_FIELDS, LATE_GOLD),
 }
 """What may hold the plan of a record: the first rank of which a field stands in the file decides."""

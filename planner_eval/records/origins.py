@@ -65,8 +65,12 @@ def origin_of(path: str) -> Origin:
     return before._replace(digest=digest.hexdigest())
 
 
-def refuse_changed(origin: Origin) -> None:
+def refuse_changed(origin: Origin, done: str = "read") -> None:
     """Refuse a file that is no longer what it was: what was read of it may be of neither.
+
+    Args:
+        origin: The file as it was.
+        done: What was done with it meanwhile.
 
     Raises:
         InputError: it was written, replaced or removed meanwhile.
@@ -74,6 +78,6 @@ def refuse_changed(origin: Origin) -> None:
     now = seen(origin.path)
     if now != origin._replace(digest=""):
         raise InputError(
-            f"{origin.path} changed while it was read: {origin.size:,} bytes then, {now.size:,} now; "
+            f"{origin.path} changed while it was {done}: {origin.size:,} bytes then, {now.size:,} now; "
             "do it again when nobody writes it"
         )

@@ -32,7 +32,7 @@ Source: TypeAlias = Any
 _SUFFIXES = (
     ".json", ".jsonl", ".ndjson", ".txt", ".csv", ".tsv", ".parquet", ".gz", ".bz2", ".xz", ".zst",
 )  # fmt: skip
-_NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans"}
+_NAMES: Mapping[Role, str] = {"answer": "predictions", "gold": "gold", "plan": "plans", "alone": "plans"}
 
 
 def read(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.execution.program import Options
-from planner_eval.execution.record import read_record, record_lines
+from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Limits, Sandbox
@@ -130,7 +130,8 @@ def execute(
         timeout: Seconds for a whole plan (not enforced inline).
         options: How calls are made.
         allow_read: Files and folders that tools may read.
-        record: A file of answers: what it holds is answered from it, the rest is run and added.
+        record: A file of answers: what it holds is answered from it, the rest is run and added; a last line
+            that was cut as it was written is replaced.
         dialect: The notation of the plans; recognised when left out.
 
     Returns:
@@ -200,12 +201,17 @@ class _Recorder:
 
     def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource | None) -> None:
         self.path = None if path is None else Path(path)
-        self.entries = read_record(self.path) if self.path is not None and self.path.exists() else []
+        self.mended = False
+        there = self.path is not None and self.path.exists()
+        self.entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
         self.tools = tools if self.path is None or tools is None else recorded_over(tools, self.entries)
 
     def add(self, trace: Trace) -> None:
         if self.path is None:
             return
         lines = record_lines(trace, self.entries)
+        if not self.mended:
+            mend_end(self.path)
+            self.mended = True
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,84 @@
+"""Tools that are edited while plans run: the figures would be of two versions, so none are told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.test_cli import planeval
+
+TOOLS = """
+import os, time
+def slow():
+    begun = os.open({pipe!r}, os.O_RDONLY | os.O_NONBLOCK)
+    time.sleep(.05)
+    os.close(begun)
+    return {value}
+"""
+
+
+def opened(pipe: Path) -> bool:
+    """Whether somebody reads a pipe: a tool is at work."""
+    try:
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
+def plans(path: Path, count: int, tool: str = "slow") -> str:
+    """A file of so many plans of one call each."""
+    one = json.dumps([{"name": tool, "arguments": {}}])
+    path.write_text("".join(json.dumps({"id": f"p{at}", "output": one}) + "\n" for at in range(count)))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--jobs", "2", "--part", "3"), ("-o", "run/"), ("-o", "run/", "--jobs", "2")]
+)
+def test_tools_that_are_edited_meanwhile_are_refused(tmp_path: Path, more: tuple[str, ...]) -> None:
+    file = plans(tmp_path / "p.jsonl", 30)
+    tools, pipe = tmp_path / "t1.py", tmp_path / "begun"
+    os.mkfifo(pipe)
+    tools.write_text(TOOLS.format(pipe=str(pipe), value=1))
+    argv = [
+        "execute",
+        file,
+        "--tools",
+        str(tools),
+        "--isolation",
+        "process",
+        "--allow-read",
+        str(pipe),
+        *more,
+    ]
+    argv = [f"{tmp_path}/run/" if one == "run/" else one for one in argv]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner_eval", *argv],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while not opened(pipe) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    tools.write_text(TOOLS.format(pipe=str(pipe), value=2))
+    out, err = process.communicate(timeout=120)
+    if "isolation level" in err:
+        pytest.skip(err)
+    assert (process.returncode, out) == (2, "")
+    assert f"{tools} changed while it was used" in err
+    if "-o" in argv:
+        again = planeval(*argv)
+        assert again.returncode == 2
+        assert "t1.py" in again.stderr
+        assert not (tmp_path / "run" / "rows.jsonl").exists()
