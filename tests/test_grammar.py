@@ -466,6 +466,40 @@ def test_a_catalog_without_a_tool_that_the_notation_can_call_is_refused(tmp_path
     assert "left out, for pythonic has no way to write it: 'a b'" in done.stderr
 
 
+LONG_NAME = "mcp__google_workspace__calendar_create_event"
+NAMED = {
+    **{f"{size}": ["n" * size] for size in (1, 33, 34, 64, 128)},
+    "a name": [LONG_NAME],
+    "one beginning": [LONG_NAME, f"{LONG_NAME}_now", f"{LONG_NAME}_x2", f"{LONG_NAME[:40]}_x2", "n" * 40],
+}
+
+
+@pytest.mark.parametrize("names", NAMED)
+def test_names_of_tools_may_be_long_and_begin_alike(names: str, tmp_path: Path) -> None:
+    given = {"a": {"type": "string"}, "b": {"type": "integer"}}
+    tools = [{"name": name, "parameters": _object(given, "a")} for name in NAMED[names]]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools))
+    for dialect, to in PAIRS:
+        argv = ("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "2")
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+        walk = WALKS[to](done.stdout)
+        for name in NAMED[names]:
+            assert walk.takes(_one_call(name, dialect, to)), (dialect, to)
+
+
+def _one_call(name: str, dialect: str, to: str) -> str:
+    """A plan of one call in the layout of a grammar."""
+    text = pe.write(pe.Plan((pe.Call("c1", name, (("a", "x"), ("b", 1))),)), dialect=dialect)
+    if dialect not in JSON:
+        return text
+    data = json.loads(text)
+    if dialect == "nestful":
+        data = [{"name": name, "label": "$var_1", "arguments": {"a": "x", "b": 1}}]
+    return json.dumps(data if to != "json-schema" or dialect == "plan" else {"calls": data})
+
+
 def test_the_same_grammar_every_time() -> None:
     argv = ("catalog", "grammar", "data/catalogs/rates.json", "--dialect", "nestful", "--to", "lark")
     texts = set()
