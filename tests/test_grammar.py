@@ -466,6 +466,49 @@ def test_a_catalog_without_a_tool_that_the_notation_can_call_is_refused(tmp_path
     assert "left out, for pythonic has no way to write it: 'a b'" in done.stderr
 
 
+def test_what_neither_grammars_nor_check_hold_is_said(tmp_path: Path) -> None:
+    node = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}
+    odd = {
+        "type": "object",
+        "properties": {
+            "counts": {"type": "object", "patternProperties": {"^a": {"type": "integer"}}},
+            "tree": {"$ref": "#/$defs/node"},
+            "flat": {"$ref": "#/$defs/leaf"},
+            "also": {"$ref": "#/$defs/leaf"},
+            "shown": {"enum": ["a"], "examples": [{"$ref": "#/nowhere"}]},
+        },
+        "$defs": {"node": node, "leaf": {"type": "integer"}},
+    }
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([{"name": "grow", "parameters": odd}, {"name": "now", "parameters": {}}]))
+    for dialect, to in PAIRS:
+        done = planeval("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+        assert done.returncode == 0, done.stderr
+        for what in ("patternProperties", "a $ref to itself below its first level"):
+            said = f"{what} is not held, nor looked at by planeval check (grow)"
+            assert f"looser than the catalog: {said}\n" in done.stderr, (dialect, to)
+            assert said in done.stdout
+    looked = planeval("check", "-", "--catalog", str(file), text='[{"name": "now", "arguments": {}}]')
+    assert "a $ref to itself below its first level (grow)" in looked.stderr
+
+
+@pytest.mark.parametrize("dialect", ["plan", "json", "nestful", "pythonic"])
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+def test_whole_numbers_of_64_bits_can_be_written(dialect: str, to: str, tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    ids = {"id": {"type": "integer"}, "share": {"type": "number"}}
+    file.write_text(json.dumps([{"name": "f", "parameters": _object(ids, "id", "share")}]))
+    done = planeval("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+    assert "numbers have at most 19 digits before the point" in done.stderr
+    walk = WALKS[to](done.stdout)
+    plan = _one_call("f", dialect, to)
+    for number in (2**63 - 1, -(2**63), 123456789012345678, 5):
+        given = f"id={number}, share=0.30000000000000004"
+        if dialect != "pythonic":
+            given = f'"id": {number}, "share": 0.30000000000000004'
+        assert walk.takes(re.sub(r'"a": "x", "b": 1|a="x", b=1|a=\'x\', b=1', given, plan)), number
+
+
 LONG_NAME = "mcp__google_workspace__calendar_create_event"
 NAMED = {
     **{f"{size}": ["n" * size] for size in (1, 33, 34, 64, 128)},
