@@ -509,6 +509,79 @@ def test_whole_numbers_of_64_bits_can_be_written(dialect: str, to: str, tmp_path
         assert walk.takes(re.sub(r'"a": "x", "b": 1|a="x", b=1|a=\'x\', b=1', given, plan)), number
 
 
+def _samples(tmp_path: Path) -> dict[str, tuple[str, list[str]]]:
+    """Bundled samples with their catalogs: what convert reads gold from."""
+    from tests.prediction_samples import appbench_catalogue
+
+    apps = tmp_path / "catalogue.json"
+    apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
+    nestful = "data/samples/nestful/v2/nestful_data.jsonl"
+    questions = "data/samples/callnavi/Questions/hr.json"
+    return {
+        "nestful": (nestful, [nestful, "--text-field", "output"]),
+        "callnavi": ("data/samples/callnavi/APIs/hr.json", [questions, "--text-field", "ground_truth"]),
+        "appbench": (str(apps), ["data/samples/appbench/test_mm.json"]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("samples", "dialect"),
+    [
+        *(("nestful", dialect) for dialect in ("nestful", "pythonic")),
+        *(("callnavi", dialect) for dialect in ("plan", "json", "nestful", "pythonic")),
+        ("appbench", "appbench"),
+    ],
+)
+def test_what_convert_writes_of_the_bundled_samples_is_taken(
+    samples: str, dialect: str, tmp_path: Path
+) -> None:
+    catalog, given = _samples(tmp_path)[samples]
+    argv = ("catalog", "grammar", catalog, "--dialect", dialect, "--to", "lark", "--max-calls", "4")
+    made = planeval(*argv)
+    walk = WALKS["lark"](made.stdout)
+    done = planeval("convert", *given, "--to", dialect)
+    texts = [json.loads(line)["text"] for line in done.stdout.splitlines()]
+    assert (done.returncode, len(texts) > 1) == (0, True), done.stderr
+    for text in texts:
+        assert walk.takes(text) is (dialect != "nestful" or "$$$" not in text), text
+    assert (dialect != "nestful") or "texts that end with a dollar sign" in made.stderr
+
+
+@pytest.mark.parametrize("dialect", ["plan", "json", "nestful", "pythonic"])
+def test_what_data_export_writes_is_taken(dialect: str, tmp_path: Path) -> None:
+    tools = json.loads(Path("data/catalogs/rates.json").read_text(encoding="utf-8"))
+    calls = [
+        {"name": "get_rate", "label": "r", "arguments": {"base": "EUR", "quote": "USD"}},
+        {"name": "get_rate", "label": "s", "arguments": {"base": "EUR", "quote": "JPY"}},
+    ]
+    if dialect in ("plan", "nestful"):
+        given = {"first": "$c1.rate$", "second": "$c2.rate$"}
+        calls = [{**call, "label": f"c{at}"} for at, call in enumerate(calls, 1)]
+        calls.append({"name": "ratio", "label": "c3", "arguments": given})
+    tasks, catalog = tmp_path / "tasks.jsonl", tmp_path / "tools.json"
+    tasks.write_text(json.dumps({"id": "a", "query": "Dearer?", "gold": calls}))
+    catalog.write_text(json.dumps(tools))
+    argv = ("--catalog", str(catalog), "--to", "chat-jsonl", "--dialect", dialect)
+    done = planeval("data", "export", str(tasks), *argv)
+    assert done.returncode == 0, done.stderr
+    text = json.loads(done.stdout)["messages"][-1]["content"]
+    for to in ("lark", "gbnf"):
+        made = planeval("catalog", "grammar", str(catalog), "--dialect", dialect, "--to", to)
+        assert WALKS[to](made.stdout).takes(text), text
+
+
+def test_labels_of_nestful_are_of_one_kind_in_a_plan() -> None:
+    for to in ("lark", "gbnf"):
+        walk = WALKS[to](pe.grammar(EXAMPLES, dialect="nestful", to=to, max_calls=2).text)
+        data = get("nestful").example
+        ours = pe.write(pe.parse(data), dialect="nestful")
+        counted = ours.replace("var_", "c")
+        assert [walk.takes(text) for text in (data, ours, counted)] == [True, True, True]
+        assert not walk.takes(counted.replace('"c1"', '"var_1"'))
+        assert not walk.takes(data.replace("$var_1.", "$c1."))
+        assert not walk.takes(counted.replace("$c1.", "$var_1."))
+
+
 LONG_NAME = "mcp__google_workspace__calendar_create_event"
 NAMED = {
     **{f"{size}": ["n" * size] for size in (1, 33, 34, 64, 128)},

@@ -30,6 +30,7 @@ _OUTPUT = "a reference may name an output that its call does not have, or that d
 _UNUSED = "whether a result is used is not held"
 _LAYOUT = "arguments stand in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
+_DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _BEFORE = "a name may be used before a call returns it"
 _NESTED = "calls that stand nested in others are not counted"
 
@@ -109,6 +110,7 @@ def grammar_of(
     named = one_a_name(catalog, apps=dialect == "appbench", say=say)
     tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
     narrower = [*_lost(named, tools, dialect), *_order(named, to)]
+    narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
     wanted = Wanted(dialect, tools, catalog.text_values, max_calls)

@@ -33,6 +33,9 @@ from planner_eval.dialects.appbench_terms import LITERALS, NAME
 DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 """The notations that grammars are written for."""
 
+_LINE = "\n  "
+"""What may stand before a call of a plan in our own notation, whose writer gives each a line."""
+
 PATH = 2
 """Steps behind the name of an output that a reference may take."""
 
@@ -190,7 +193,7 @@ def new_values(wanted: Wanted, most: int) -> Values:
     return Values(Rules(most=most), form_of(wanted.dialect, texts=wanted.texts), wanted.texts)
 
 
-def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: str) -> Expr:
+def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: Expr | str) -> Expr:
     """The calls of a plan, one at least."""
     calls = [call(at) for at in (wanted.places if wanted.unrolled else [0] * wanted.most)]
     if calls[0] == NEVER:
@@ -202,7 +205,8 @@ def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: s
 
 
 def _json(wanted: Wanted, values: Values) -> Expr:
-    rules, outputs = values.rules, outputs_of(wanted.tools)
+    rules, outputs, own = values.rules, outputs_of(wanted.tools), wanted.dialect == "plan"
+    between = alt((Text(", "), Text(f",{_LINE}"))) if own else Text(", ")
     named: tuple[tuple[str, ...], ...] = ((),)
     if wanted.dialect == "nestful":  # a plan's first label says which names its labels have
         named = (("var_",), ("c",)) if wanted.unrolled else (("var_", "c"),)
@@ -212,9 +216,11 @@ def _json(wanted: Wanted, values: Values) -> Expr:
         # At the first place nothing is referred to, so its rules are the same, whatever follows.
         opened = {at: rule for at, rule in values.opened.items() if at == 1}
         values = replace(values, refers=refers, opened=opened)
-        plans.append(_calls(wanted, cache(partial(_json_call, wanted, values, names)), rules, ", "))
-    calls = seq("[", opt(alt(plans)), "]")
-    return seq('{"schema": "planeval.plan/1", "calls": ', calls, "}") if wanted.dialect == "plan" else calls
+        plans.append(_calls(wanted, cache(partial(_json_call, wanted, values, names)), rules, between))
+    if not own:
+        return seq("[", opt(alt(plans)), "]")
+    calls = seq("[", opt(seq(opt(Text(_LINE)), alt(plans), opt(Text("\n")))), "]")
+    return seq('{"schema": "planeval.plan/1", "calls": ', calls, "}")
 
 
 def _json_call(wanted: Wanted, values: Values, names: Sequence[str], at: int) -> Expr:
