@@ -187,11 +187,11 @@ def test_a_judge_that_only_fails_is_asked_three_questions(server: ModelServer) -
 
 
 def test_counts_of_tokens_that_cannot_be_are_none(server: ModelServer) -> None:
-    from planner_eval.llm import JudgeRequest
+    from planner_eval.llm import JudgeRequest, Usage
     from planner_eval.llm.endpoint import Endpoint
     from planner_eval.llm.replies import Prices
 
     said = {"choices": [{"message": {"content": "ok"}}]}
     server.answers = [Answer({**said, "usage": {"prompt_tokens": -5, "completion_tokens": 10**300}})]
     reply = Endpoint("m", server.url, KEY, prices=Prices(1, 1)).ask(JudgeRequest("t", (("user", "?"),)))
-    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cost) == (0, 0, 0.0)
+    assert reply.usage == Usage(0, 0, None, counted=False)

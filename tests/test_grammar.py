@@ -466,6 +466,156 @@ def test_a_catalog_without_a_tool_that_the_notation_can_call_is_refused(tmp_path
     assert "left out, for pythonic has no way to write it: 'a b'" in done.stderr
 
 
+def test_what_neither_grammars_nor_check_hold_is_said(tmp_path: Path) -> None:
+    node = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}
+    odd = {
+        "type": "object",
+        "properties": {
+            "counts": {"type": "object", "patternProperties": {"^a": {"type": "integer"}}},
+            "tree": {"$ref": "#/$defs/node"},
+            "flat": {"$ref": "#/$defs/leaf"},
+            "also": {"$ref": "#/$defs/leaf"},
+            "shown": {"enum": ["a"], "examples": [{"$ref": "#/nowhere"}]},
+        },
+        "$defs": {"node": node, "leaf": {"type": "integer"}},
+    }
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([{"name": "grow", "parameters": odd}, {"name": "now", "parameters": {}}]))
+    for dialect, to in PAIRS:
+        done = planeval("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+        assert done.returncode == 0, done.stderr
+        for what in ("patternProperties", "a $ref to itself below its first level"):
+            said = f"{what} is not held, nor looked at by planeval check (grow)"
+            assert f"looser than the catalog: {said}\n" in done.stderr, (dialect, to)
+            assert said in done.stdout
+    looked = planeval("check", "-", "--catalog", str(file), text='[{"name": "now", "arguments": {}}]')
+    assert "a $ref to itself below its first level (grow)" in looked.stderr
+
+
+@pytest.mark.parametrize("dialect", ["plan", "json", "nestful", "pythonic"])
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+def test_whole_numbers_of_64_bits_can_be_written(dialect: str, to: str, tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    ids = {"id": {"type": "integer"}, "share": {"type": "number"}}
+    file.write_text(json.dumps([{"name": "f", "parameters": _object(ids, "id", "share")}]))
+    done = planeval("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+    assert "numbers have at most 19 digits before the point" in done.stderr
+    walk = WALKS[to](done.stdout)
+    plan = _one_call("f", dialect, to)
+    for number in (2**63 - 1, -(2**63), 123456789012345678, 5):
+        given = f"id={number}, share=0.30000000000000004"
+        if dialect != "pythonic":
+            given = f'"id": {number}, "share": 0.30000000000000004'
+        assert walk.takes(re.sub(r'"a": "x", "b": 1|a="x", b=1|a=\'x\', b=1', given, plan)), number
+
+
+def _samples(tmp_path: Path) -> dict[str, tuple[str, list[str]]]:
+    """Bundled samples with their catalogs: what convert reads gold from."""
+    from tests.prediction_samples import appbench_catalogue
+
+    apps = tmp_path / "catalogue.json"
+    apps.write_text(json.dumps(appbench_catalogue()).replace('"done"', '"litres"'))  # as the samples have it
+    nestful = "data/samples/nestful/v2/nestful_data.jsonl"
+    questions = "data/samples/callnavi/Questions/hr.json"
+    return {
+        "nestful": (nestful, [nestful, "--text-field", "output"]),
+        "callnavi": ("data/samples/callnavi/APIs/hr.json", [questions, "--text-field", "ground_truth"]),
+        "appbench": (str(apps), ["data/samples/appbench/test_mm.json"]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("samples", "dialect"),
+    [
+        *(("nestful", dialect) for dialect in ("nestful", "pythonic")),
+        *(("callnavi", dialect) for dialect in ("plan", "json", "nestful", "pythonic")),
+        ("appbench", "appbench"),
+    ],
+)
+def test_what_convert_writes_of_the_bundled_samples_is_taken(
+    samples: str, dialect: str, tmp_path: Path
+) -> None:
+    catalog, given = _samples(tmp_path)[samples]
+    argv = ("catalog", "grammar", catalog, "--dialect", dialect, "--to", "lark", "--max-calls", "4")
+    made = planeval(*argv)
+    walk = WALKS["lark"](made.stdout)
+    done = planeval("convert", *given, "--to", dialect)
+    texts = [json.loads(line)["text"] for line in done.stdout.splitlines()]
+    assert (done.returncode, len(texts) > 1) == (0, True), done.stderr
+    for text in texts:
+        assert walk.takes(text) is (dialect != "nestful" or "$$$" not in text), text
+    assert (dialect != "nestful") or "texts that end with a dollar sign" in made.stderr
+
+
+@pytest.mark.parametrize("dialect", ["plan", "json", "nestful", "pythonic"])
+def test_what_data_export_writes_is_taken(dialect: str, tmp_path: Path) -> None:
+    tools = json.loads(Path("data/catalogs/rates.json").read_text(encoding="utf-8"))
+    calls = [
+        {"name": "get_rate", "label": "r", "arguments": {"base": "EUR", "quote": "USD"}},
+        {"name": "get_rate", "label": "s", "arguments": {"base": "EUR", "quote": "JPY"}},
+    ]
+    if dialect in ("plan", "nestful"):
+        given = {"first": "$c1.rate$", "second": "$c2.rate$"}
+        calls = [{**call, "label": f"c{at}"} for at, call in enumerate(calls, 1)]
+        calls.append({"name": "ratio", "label": "c3", "arguments": given})
+    tasks, catalog = tmp_path / "tasks.jsonl", tmp_path / "tools.json"
+    tasks.write_text(json.dumps({"id": "a", "query": "Dearer?", "gold": calls}))
+    catalog.write_text(json.dumps(tools))
+    argv = ("--catalog", str(catalog), "--to", "chat-jsonl", "--dialect", dialect)
+    done = planeval("data", "export", str(tasks), *argv)
+    assert done.returncode == 0, done.stderr
+    text = json.loads(done.stdout)["messages"][-1]["content"]
+    for to in ("lark", "gbnf"):
+        made = planeval("catalog", "grammar", str(catalog), "--dialect", dialect, "--to", to)
+        assert WALKS[to](made.stdout).takes(text), text
+
+
+def test_labels_of_nestful_are_of_one_kind_in_a_plan() -> None:
+    for to in ("lark", "gbnf"):
+        walk = WALKS[to](pe.grammar(EXAMPLES, dialect="nestful", to=to, max_calls=2).text)
+        data = get("nestful").example
+        ours = pe.write(pe.parse(data), dialect="nestful")
+        counted = ours.replace("var_", "c")
+        assert [walk.takes(text) for text in (data, ours, counted)] == [True, True, True]
+        assert not walk.takes(counted.replace('"c1"', '"var_1"'))
+        assert not walk.takes(data.replace("$var_1.", "$c1."))
+        assert not walk.takes(counted.replace("$c1.", "$var_1."))
+
+
+LONG_NAME = "mcp__google_workspace__calendar_create_event"
+NAMED = {
+    **{f"{size}": ["n" * size] for size in (1, 33, 34, 64, 128)},
+    "a name": [LONG_NAME],
+    "one beginning": [LONG_NAME, f"{LONG_NAME}_now", f"{LONG_NAME}_x2", f"{LONG_NAME[:40]}_x2", "n" * 40],
+}
+
+
+@pytest.mark.parametrize("names", NAMED)
+def test_names_of_tools_may_be_long_and_begin_alike(names: str, tmp_path: Path) -> None:
+    given = {"a": {"type": "string"}, "b": {"type": "integer"}}
+    tools = [{"name": name, "parameters": _object(given, "a")} for name in NAMED[names]]
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps(tools))
+    for dialect, to in PAIRS:
+        argv = ("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "2")
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+        walk = WALKS[to](done.stdout)
+        for name in NAMED[names]:
+            assert walk.takes(_one_call(name, dialect, to)), (dialect, to)
+
+
+def _one_call(name: str, dialect: str, to: str) -> str:
+    """A plan of one call in the layout of a grammar."""
+    text = pe.write(pe.Plan((pe.Call("c1", name, (("a", "x"), ("b", 1))),)), dialect=dialect)
+    if dialect not in JSON:
+        return text
+    data = json.loads(text)
+    if dialect == "nestful":
+        data = [{"name": name, "label": "$var_1", "arguments": {"a": "x", "b": 1}}]
+    return json.dumps(data if to != "json-schema" or dialect == "plan" else {"calls": data})
+
+
 def test_the_same_grammar_every_time() -> None:
     argv = ("catalog", "grammar", "data/catalogs/rates.json", "--dialect", "nestful", "--to", "lark")
     texts = set()

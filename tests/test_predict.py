@@ -222,8 +222,44 @@ def test_the_router_s_tokens_have_its_own_price_and_tokens_nobody_counted_are_sa
         "--model", "large", "--router-model", "small", "--url", server.url, "-o", str(tmp_path / "run"),
         "--id", "hr01", "--prices", str(prices),
     )  # fmt: skip
-    assert "2 requests, 10 tokens in and 2 out, cost at least 0.00001" in done.stdout, done.stderr
-    assert "the server said nothing of the tokens of 1 request, which cost more" in done.stderr
+    said = "2 requests, at least 10 tokens in and 2 out, cost at least 0.00001"
+    assert said in done.stdout, done.stderr
+    assert "the server did not say all the tokens of 1 request, which cost more" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 1000}, "at least 3,000 tokens in and 0 out, cost at least 0.006"),
+        ({"prompt_tokens": 1000, "completion_tokens": None}, "at least 3,000 tokens in and 0 out, cost at"),
+        (
+            {"prompt_tokens": -1000, "completion_tokens": 5},
+            "at least 0 tokens in and 15 out, cost at least 0",
+        ),
+        ({"prompt_tokens": 5, "completion_tokens": 10**30}, "at least 15 tokens in and 0 out, cost at least"),
+        ({"prompt_tokens": True, "completion_tokens": "9"}, "3 requests, cost at least 0\n"),
+        ([], "3 requests, cost at least 0\n"),
+        (
+            {"prompt_tokens": 1000, "completion_tokens": 0},
+            "; 3 requests, 3,000 tokens in and 0 out, cost 0.0",
+        ),
+    ],
+)
+def test_tokens_that_the_server_counted_in_part_are_no_exact_cost(
+    usage: Any, tokens: str, server: ModelServer, tmp_path: Path
+) -> None:
+    server.answers = [Answer({"choices": [{"message": {"content": "[]"}}], "usage": usage})]
+    prices, run = tmp_path / "prices.toml", tmp_path / "run"
+    prices.write_text("[models.m]\ninput = 2\noutput = 8\n")
+    done = planeval(
+        "predict", task_file(tmp_path / "tasks.jsonl", 3), "--model", "m", "--url", server.url,
+        "-o", str(run), "--prices", str(prices), "--cache", str(tmp_path / "kept"),
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert tokens in done.stdout
+    uncounted = 3 * ("at least" in tokens)
+    assert ("did not say all the tokens of 3 requests, which cost more" in done.stderr) is (uncounted > 0)
+    assert json.loads((run / "report.json").read_text())["uncounted"] == uncounted
 
 
 # ---------------------------------------------------------------- stops and goes on
@@ -479,6 +515,94 @@ def test_what_can_be_known_is_said_before_anything_is_asked(
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run" / "parts" / "journal.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        *(
+            (["--set", f"{name}={value}"], f"--set {name} is not yours to set: ")
+            for name, value in {
+                "model": "uvar",
+                "messages": "[]",
+                "tools": "[]",
+                "tool_choice": "none",
+                "stream": "true",
+                "n": "3",
+                "functions": "[]",
+                "router": "1",
+                "repetition": "1",
+                "self": "1",
+            }.items()
+        ),
+        (["--set", "temperature=hot"], "--set temperature is 'hot', expected a number from 0"),
+        (["--set", "temperature=NaN"], "expected a number from 0"),
+        (["--set", "temperature=true"], "expected a number from 0"),
+        (["--set", "max_tokens=-5"], "--set max_tokens is -5, expected a whole number from 1, or none"),
+        (["--set", "max_tokens=1.5"], "expected a whole number from 1"),
+        (["--set", "top_p=2"], "--set top_p is 2, expected a number from 0 to 1"),
+        (["--set", "seed=x"], "--set seed is 'x', expected a whole number"),
+        (["--set", "stop=[1]"], "--set stop is [1], expected a text or a list of texts"),
+        (["--constrain", "schema", "--set", "response_format={}"], "--constrain sets what holds the answers"),
+        (
+            ["--constrain", "grammar", "--set", "structured_outputs={}"],
+            "--set structured_outputs is not yours",
+        ),
+        (["--today", "2020-13-45"], "--today applies only to AppBench"),
+        (["--router-model", "n"], "--router-model"),
+    ],
+)
+@pytest.mark.parametrize("dry", [True, False])
+def test_what_the_run_itself_sets_cannot_be_set(
+    dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    asked = ["--dry-run"] if dry else ["--model", "m", "--url", server.url, "-o", str(run)]
+    done = planeval("predict", task_file(tmp_path / "tasks.jsonl", 1), *asked, *argv)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert not server.bodies
+    assert not run.exists()
+
+
+def test_what_servers_know_and_we_do_not_passes(server: ModelServer, tmp_path: Path) -> None:
+    server.script = echo
+    given = ["mirostat=2", "temperature=1.5", "max_tokens=none", 'stop=["a"]', "response_format={}", "seed=7"]
+    done = planeval(
+        "predict", task_file(tmp_path / "tasks.jsonl", 1), "--model", "m", "--url", server.url,
+        "-o", str(tmp_path / "run"), *(part for one in given for part in ("--set", one)),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    body = {name: value for name, value in server.bodies[0].items() if name not in ("messages", "model")}
+    expected = {"mirostat": 2, "temperature": 1.5, "stop": ["a"], "response_format": {}, "seed": 7}
+    assert body == expected
+
+
+@pytest.mark.parametrize("today", ["2020-13-45", "20200101", "tomorrow"])
+def test_a_day_of_appbench_is_one(today: str, tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text(json.dumps(appbench_catalogue()))
+    argv = ["predict", "data/samples/appbench", "--benchmark", "appbench", "--catalog", str(catalog)]
+    done = planeval(*argv, "--dry-run", "--today", today)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--today is '{today}', expected a day, yyyy-mm-dd" in done.stderr
+    assert planeval(*argv, "--dry-run", "--today", "2020-02-29").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "url", ["notaurl", "localhost:8000/v1", "http://", "ftp://a/v1", "http://a:b/v1", "http://[1"]
+)
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_an_address_that_is_none_is_not_asked(url: str, by: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    argv = ["predict", task_file(tmp_path / "tasks.jsonl", 1), "--model", "m", "-o", str(run)]
+    whole = [sys.executable, "-m", "planner_eval", *argv, *(["--url", url] if by == "option" else [])]
+    env = os.environ | ({"OPENAI_BASE_URL": url} if by == "environment" else {})
+    done = subprocess.run(whole, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{url}' is no address of a server: expected one like http://localhost:8000/v1" in done.stderr
+    assert not run.exists()
 
 
 def test_a_model_and_a_folder_are_needed(tmp_path: Path) -> None:

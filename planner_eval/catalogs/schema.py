@@ -176,7 +176,7 @@ def object_schema(fields: tuple[Parameter, ...], *, open: bool = False) -> dict[
     return result
 
 
-def _target(reference: Any, root: Schema) -> Any:
+def target(reference: Any, root: Schema) -> Any:
     """What a local ``$ref`` points to."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         raise CatalogError(
@@ -195,7 +195,7 @@ def _referred(schema: Schema, root: Schema, way: Way) -> Type:
     reference = schema["$ref"]
     if reference in way.seen:
         return ANY
-    return type_of(_target(reference, root), root, way=way.to(str(reference)))
+    return type_of(target(reference, root), root, way=way.to(str(reference)))
 
 
 def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = (
             led = (*through, str(part["$ref"]))
             if led[-1] in through:
                 raise CatalogError("allOf refers to itself")
-            part = {"allOf": [_target(part["$ref"], root)]}
+            part = {"allOf": [target(part["$ref"], root)]}
         if not isinstance(part, Mapping):
             raise CatalogError(f"expected a JSON Schema object in allOf, found {part!r:.80}")
         further = _merged(part, root, way.to("allOf"), led) if part.get("allOf") else part

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.schema import target
 
 _LEFT = (
     *("pattern", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
@@ -27,9 +30,42 @@ def unchecked(catalog: Catalog) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for tool in catalog.tools:
-        for keyword in dict.fromkeys(_left(tool.schema)):
+        for keyword in dict.fromkeys((*_left(tool.schema), *_again(tool.schema))):
             found.setdefault(keyword, []).append(tool.full_name)
     return found
+
+
+def _again(schema: Any) -> Iterator[str]:
+    """Whether a type is read as any: one that holds itself is, where it comes again."""
+    if not isinstance(schema, Mapping):
+        return
+    followed: dict[str, set[str]] = {}
+    left = list(_references(schema))
+    while left:
+        reference = left.pop()
+        if reference not in followed:
+            try:
+                followed[reference] = set(_references(target(reference, schema)))
+            except CatalogError:  # an example of a value may look like a reference
+                followed[reference] = set()
+            left += followed[reference]
+    try:
+        TopologicalSorter(followed).prepare()
+    except CycleError:
+        yield "a $ref to itself below its first level"
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """The references in a schema, at any depth."""
+    left = [schema]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            if isinstance(each.get("$ref"), str):
+                yield each["$ref"]
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
 
 
 def _left(schema: Any, depth: int = 0) -> Iterator[str]:

@@ -19,15 +19,17 @@ def counting(progress: Counter, rates: Rates | None) -> Callable[[Mapping[str, A
     """Have the progress say what the rows so far took."""
     from planner_eval.prediction.folder import sums
 
-    given = made = 0
+    given = made = uncounted = 0
     cost = 0.0
 
     def seen(row: Mapping[str, Any]) -> None:
-        nonlocal given, made, cost
+        nonlocal given, made, uncounted, cost
         found = sums([row], rates)
         given, made, cost = given + found.tokens[0], made + found.tokens[1], cost + (found.cost or 0)
-        money = f", cost {cost:,.2f}" if rates is not None else ""
-        progress.what = f"samples, {given:,} tokens in and {made:,} out{money}"
+        uncounted += found.uncounted
+        least = "at least " if uncounted else ""
+        money = f", cost {least}{cost:,.2f}" if rates is not None else ""
+        progress.what = f"samples, {least}{given:,} tokens in and {made:,} out{money}"
 
     return seen
 
@@ -41,8 +43,8 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rate
     said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
     said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
     given, made = found.tokens
-    tokens = f", {given:,} tokens in and {made:,} out" if given or made else ""
     least = "at least " if found.uncounted else ""
+    tokens = f", {least}{given:,} tokens in and {made:,} out" if given or made else ""
     amount = f"{found.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if found.cost is not None else ""
     emit(f"{said}; {counted(found.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS)}\n", None)
@@ -50,7 +52,7 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rate
         note(f"{code}: {reason}")
     if found.cost is not None and found.uncounted:
         requests = counted(found.uncounted, "request")
-        note(f"the server said nothing of the tokens of {requests}, which cost more")
+        note(f"the server did not say all the tokens of {requests}, which cost more")
     if "context" in found.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
     if not FAILED_REQUESTS.isdisjoint(found.failed):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.unchecked import unchecked
 from planner_eval.decoding.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
 from planner_eval.decoding.schemas import WRITTEN, Schemas, beyond_strict
 from planner_eval.decoding.terms import NEVER, Expr, Rules, TooLargeError
@@ -27,6 +28,9 @@ MOST_CALLS = 64
 _BACKWARDS = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
 _UNUSED = "whether a result is used is not held"
+_LAYOUT = "arguments stand in the catalog's order, in one layout"
+_NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
+_DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _BEFORE = "a name may be used before a call returns it"
 _NESTED = "calls that stand nested in others are not counted"
 
@@ -106,11 +110,14 @@ def grammar_of(
     named = one_a_name(catalog, apps=dialect == "appbench", say=say)
     tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
     narrower = [*_lost(named, tools, dialect), *_order(named, to)]
+    narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
     wanted = Wanted(dialect, tools, catalog.text_values, max_calls)
     if dialect not in ("json", "pythonic", "appbench"):
         say(_OUTPUT, "check.unknown_output", "check.output_type")
+    for keyword, names in unchecked(catalog).items():
+        say(f"{keyword} is not held, nor looked at by planeval check ({_listed(names)})")
     for said, codes in _held(dialect):
         say(said, *codes)
     try:
@@ -159,13 +166,18 @@ def _lost(named: Sequence[Tool], tools: Sequence[Tool], dialect: str) -> list[Li
     ]
     if not lost:
         return []
-    shown = ", ".join(shortened(repr(name), 40) for name in lost[:3])
-    more = f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""
-    return [Limit(f"left out, for {dialect} has no way to write it: {shown}{more}")]
+    shown = _listed([repr(name) for name in lost])
+    return [Limit(f"left out, for {dialect} has no way to write it: {shown}")]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(shortened(name, 40) for name in names[:3]) + more
 
 
 def _order(named: Sequence[Tool], to: str) -> list[Limit]:
-    found = [] if to == "json-schema" else [Limit("arguments stand in the catalog's order, in one layout")]
+    found = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
     if any(tool.open and tool.parameters for tool in named):
         found.append(
             Limit("arguments that the catalog does not list are left out, also of tools that take them")

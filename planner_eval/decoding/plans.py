@@ -33,6 +33,9 @@ from planner_eval.dialects.appbench_terms import LITERALS, NAME
 DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 """The notations that grammars are written for."""
 
+_LINE = "\n  "
+"""What may stand before a call of a plan in our own notation, whose writer gives each a line."""
+
 PATH = 2
 """Steps behind the name of an output that a reference may take."""
 
@@ -190,7 +193,7 @@ def new_values(wanted: Wanted, most: int) -> Values:
     return Values(Rules(most=most), form_of(wanted.dialect, texts=wanted.texts), wanted.texts)
 
 
-def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: str) -> Expr:
+def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: Expr | str) -> Expr:
     """The calls of a plan, one at least."""
     calls = [call(at) for at in (wanted.places if wanted.unrolled else [0] * wanted.most)]
     if calls[0] == NEVER:
@@ -202,41 +205,60 @@ def _calls(wanted: Wanted, call: Callable[[int], Expr], rules: Rules, between: s
 
 
 def _json(wanted: Wanted, values: Values) -> Expr:
+    rules, outputs, own = values.rules, outputs_of(wanted.tools), wanted.dialect == "plan"
+    between = alt((Text(", "), Text(f",{_LINE}"))) if own else Text(", ")
+    named: tuple[tuple[str, ...], ...] = ((),)
+    if wanted.dialect == "nestful":  # a plan's first label says which names its labels have
+        named = (("var_",), ("c",)) if wanted.unrolled else (("var_", "c"),)
+    plans = []
+    for names in named:
+        refers = cache(partial(_reference, wanted, outputs, rules, names))
+        # At the first place nothing is referred to, so its rules are the same, whatever follows.
+        opened = {at: rule for at, rule in values.opened.items() if at == 1}
+        values = replace(values, refers=refers, opened=opened)
+        plans.append(_calls(wanted, cache(partial(_json_call, wanted, values, names)), rules, between))
+    if not own:
+        return seq("[", opt(alt(plans)), "]")
+    calls = seq("[", opt(seq(opt(Text(_LINE)), alt(plans), opt(Text("\n")))), "]")
+    return seq('{"schema": "planeval.plan/1", "calls": ', calls, "}")
+
+
+def _json_call(wanted: Wanted, values: Values, names: Sequence[str], at: int) -> Expr:
+    """A call at a place, of any tool."""
     rules = values.rules
-    outputs = outputs_of(wanted.tools)
-    values.refers = cache(partial(_reference, wanted, outputs, rules))
-
-    def call(at: int) -> Expr:
-        places = (at,) if at else wanted.producers(0)
-        made = []
-        for tool in wanted.tools:
-            fields = [(f"{quoted(each.name)}: ", each) for each in tool.parameters]
-            given = seq("{", values.ordered(fields, at, f"given_{tool.full_name}"), "}")
-            if given == NEVER:
-                values.narrow[unwritable(tool)] = None
-            if tool.open and not tool.parameters:
-                given = seq("{", values.free(at), "}")
-            label = alt(Text(f', "label": "$var_{place}"') for place in places)
-            middle = seq(label if wanted.dialect == "nestful" else "", ', "arguments": ')
-            made.append(
-                rules.rule(
-                    f"call_{tool.full_name}_{at}", seq(f'"name": {quoted(tool.full_name)}', middle, given)
-                )
-            )
-        before = alt(Text(f'"id": "c{place}", ') for place in places) if wanted.dialect == "plan" else EMPTY
-        return rules.rule(f"call_{at}", seq("{", before, alt(made), "}"))
-
-    calls = seq("[", opt(_calls(wanted, cache(call), rules, ", ")), "]")
-    return seq('{"schema": "planeval.plan/1", "calls": ', calls, "}") if wanted.dialect == "plan" else calls
+    places = (at,) if at else wanted.producers(0)
+    made = []
+    for tool in wanted.tools:
+        fields = [(f"{quoted(each.name)}: ", each) for each in tool.parameters]
+        given = seq("{", values.ordered(fields, at, f"given_{tool.full_name}"), "}")
+        if given == NEVER:
+            values.narrow[unwritable(tool)] = None
+        if tool.open and not tool.parameters:
+            given = seq("{", values.free(at), "}")
+        given = seq(', "arguments": ', given)
+        if names:
+            given = _labelled(given, [f"{name}{place}" for name in names for place in places])
+        made.append(
+            rules.rule(f"call_{tool.full_name}_{at}", seq(f'"name": {quoted(tool.full_name)}', given))
+        )
+    before = alt(Text(f'"id": "c{place}", ') for place in places) if wanted.dialect == "plan" else EMPTY
+    return rules.rule(f"call_{at}", seq("{", before, alt(made), "}"))
 
 
-def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, at: int) -> Expr:
+def _labelled(given: Expr, labels: Sequence[str]) -> Expr:
+    """Arguments with NESTful's label: before them as its data have it, or behind them as our writer does."""
+    data = alt(Text(f', "label": "${label}"') for label in labels if label.startswith("var_"))
+    written = alt(Text(f', "label": "{label}"') for label in labels)
+    return alt((seq(data, given), seq(given, written)))
+
+
+def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, labels: Sequence[str], at: int) -> Expr:
     """A reference to what an earlier call gives."""
     places = [str(place) for place in wanted.producers(at)]
     if not places or wanted.dialect == "json":
         return NEVER
     if wanted.dialect == "nestful":
-        return rules.token(f"result_{at}", seq('"', nestful_reference(places, outputs), '"'))
+        return rules.token(f"result_{at}", seq('"', nestful_reference(places, outputs, labels), '"'))
     name = alt((words(map(quoted, outputs.names)), *([seq('"', WORD, '"')] if outputs.free else [])))
     number = alt((Text("0"), seq(chars("1-9"), Repeat(chars("0-9"), 0, 2))))
     step = seq(", ", alt((seq('"', WORD, '"'), number)))
@@ -247,13 +269,13 @@ def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, at: int) -> Expr:
     return seq("{", inner, "}")
 
 
-def nestful_reference(places: Sequence[str], outputs: Outputs) -> Expr:
-    """NESTful's references to some calls."""
+def nestful_reference(places: Sequence[str], outputs: Outputs, labels: Sequence[str] = ("var_",)) -> Expr:
+    """NESTful's references to some calls, whose labels begin so."""
     names = words(f".{name}" for name in outputs.names if _is_step(name))
     first = alt((names, *([seq(".", WORD)] if outputs.free else [])))
     index = seq("[", Repeat(chars("0-9"), 1, 3), "]")
     further = Repeat(alt((seq(".", WORD), index)), 0, PATH) if outputs.deep or outputs.free else EMPTY
-    return seq("$var_", words(places), opt(seq(first, further)), "$")
+    return seq("$", words(labels), words(places), opt(seq(first, further)), "$")
 
 
 def _is_step(name: str) -> bool:

@@ -170,9 +170,12 @@ class Rules:
 
     def _free(self, hint: str) -> str:
         """A name that is not taken; a word of small letters, as every engine takes it."""
-        base = re.sub(r"[^a-z0-9]+", "_", hint.lower())[:40].strip("_")
-        number = self._taken[base] = self._taken.get(base, 0) + 1
-        return base if number == 1 else self._free(f"{base}_x{number}")
+        base = free = re.sub(r"[^a-z0-9]+", "_", hint.lower())[:40].strip("_")
+        while free in self._taken:
+            number = self._taken[base] = self._taken[base] + 1
+            free = f"{base}_x{number}"  # not cut: the number is what tells them apart
+        self._taken[free] = 1
+        return free
 
 
 def weight(expr: Expr) -> int:

@@ -15,8 +15,8 @@ from planner_eval.plan.model import Call, Plan, Value
 
 _CONTROL = (("\x00", "\x1f"), ("\x7f", "\x7f"))
 _DIGIT = chars("0-9")
-_DIGITS = 14
-"""Digits behind the first one of a number that is written out; more are no number that tools mean."""
+_DIGITS = 18
+"""Digits behind the first one of a number that is written out: ids of 64 bits have 19 in all."""
 
 WORD = seq(chars("A-Za-z_"), Repeat(chars("A-Za-z0-9_"), 0, 63))
 """A name, where the catalog does not say which."""

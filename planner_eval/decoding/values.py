@@ -28,6 +28,7 @@ class Values:
         refers: What a reference may be at a call's place; NEVER where there is none.
         loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
         narrow: Sentences on what is not allowed, although the catalog does.
+        opened: A call's place → the rule of any value there.
     """
 
     rules: Rules
@@ -36,7 +37,7 @@ class Values:
     refers: Callable[[int], Expr] = lambda at: NEVER
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
-    _open: dict[int, Named] = field(default_factory=dict)
+    opened: dict[int, Named] = field(default_factory=dict)
 
     def value(self, kind: Type, at: int) -> Expr:
         """A value of a type, or a reference, for a call at a place."""
@@ -196,10 +197,10 @@ class Values:
 
     # ------------------------------------------------------------ anything
     def _anything(self, at: int) -> Expr:
-        known = self._open.get(at)
+        known = self.opened.get(at)
         if known is not None:
             return known
-        name = self._open[at] = self.rules.open(f"anything_{at}")
+        name = self.opened[at] = self.rules.open(f"anything_{at}")
         kinds = tuple(kind for kind in KINDS if kind not in ("integer", "array", "object"))
         simple = self.rules.token("is_anything", _without_covered([], self._patterns(Type(kinds))))
         inner = alt((name, self.refers(at)))

@@ -46,12 +46,15 @@ class Usage:
     Args:
         input_tokens: Tokens of the question, as the endpoint counted them.
         output_tokens: Tokens of the answer.
-        cost: Money in the unit of the prices that the endpoint was given; None without prices.
+        cost: Money in the unit of the prices that the endpoint was given; None without prices, and where
+            tokens were not counted.
+        counted: Whether the endpoint said both counts; one that it did not say is 0 here.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

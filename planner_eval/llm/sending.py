@@ -6,10 +6,14 @@ import re
 import time
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
+
+from planner_eval.base.errors import InputError
 
 LONGEST_PAUSE = 60.0
 """Seconds; a server that asks for more is asked again then."""
 
+_LIKE = "http://localhost:8000/v1"
 _MOST_SHOWN = 500
 _NAMED = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -42,6 +46,25 @@ def shown(said: str, *, secrets: Iterable[str | None] = ()) -> str:
     said = " ".join(_NAMED.sub("***@", said).split())
     text = "".join(each if each.isprintable() else "\ufffd" for each in said)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def refuse_address(url: str | None) -> None:
+    """Refuse an address of a server that can be none, before anything is asked; None is the package's own.
+
+    Raises:
+        InputError: says what an address looks like.
+
+    >>> refuse_address("http://localhost:8000/v1")
+    """
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, half an IPv6 address
+        good = False
+    if not good or not url.isprintable() or " " in url:
+        raise InputError(f"{shown(repr(url))} is no address of a server: expected one like {_LIKE}")
 
 
 def retry_after(header: str | None) -> float | None:

@@ -111,7 +111,7 @@ class Sums(NamedTuple):
         reasons: The first of each code, in words.
         requests: How many requests there were.
         tokens: Read, and made.
-        uncounted: How many requests whose tokens the endpoint did not say.
+        uncounted: How many requests of which the endpoint did not say both counts of tokens.
         cost: Of the tokens; None where no prices were given.
     """
 
@@ -152,7 +152,7 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
         requests += len(row["requests"])
         given += sum(one["usage"]["input"] for one in row["requests"])
         made += sum(one["usage"]["output"] for one in row["requests"])
-        uncounted += sum(not one["usage"]["input"] and not one["usage"]["output"] for one in row["requests"])
+        uncounted += sum(not _counted(one["usage"]) for one in row["requests"])
         costs.append(0.0 if rates is None else rates.cost(row))
         if row["error"] is not None:
             failed[row["error"]["code"]] += 1
@@ -160,6 +160,11 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
     cost = None if rates is None else math.fsum(costs)
     coded, said = dict(sorted(failed.items())), dict(sorted(reasons.items()))
     return Sums(rows, coded, said, requests, (given, made), uncounted, cost)
+
+
+def _counted(usage: Mapping[str, Any]) -> bool:
+    """Whether the endpoint said how many tokens a request took: nothing takes none at all."""
+    return usage.get("counted", True) and usage["input"] + usage["output"] > 0
 
 
 class Predicted(NamedTuple):

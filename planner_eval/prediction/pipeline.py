@@ -127,6 +127,7 @@ class Pipeline:
         steps: Begins with a sample.
         serves: The data sets that it can be asked for; ``"own"`` for tasks of one's own.
         acts: Its calls are made: with tools for data sets that have some, by ComplexEval for its own.
+        routes: It asks a router first, which may be another model.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Pipeline:
     steps: Callable[[Task, Setup], Steps]
     serves: tuple[str, ...]
     acts: bool = False
+    routes: bool = False
 
 
 def ask(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from datetime import date
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, shortened
 from planner_eval.datasets.sample import Sample
 from planner_eval.prediction.acting import Acting, played, simulated, with_tools
 from planner_eval.prediction.candidates import MARK as CHOSEN
@@ -223,6 +224,7 @@ def prepare(  # noqa: PLR0913
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
     if setup.history != "gold" and chosen.name != "dialog":
         raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+    _refuse_date(setup.today, tasks.form)
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, chosen.name, tasks.form, setup.dialect)
     pool = None
@@ -247,6 +249,20 @@ def prepare(  # noqa: PLR0913
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))
     return prepared
+
+
+def _refuse_date(today: str, form: str) -> None:
+    """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
+    if form != "appbench" and today != Setup().today:
+        raise InputError(
+            f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
+        )
+    try:
+        found = date.fromisoformat(today).isoformat()
+    except ValueError:
+        found = ""
+    if found != today:
+        raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")
 
 
 def _seen(sample: Sample, form: str, tools: Any, offered: Chosen | None) -> Task | str:

@@ -89,6 +89,10 @@ def _chosen(tools: Sequence[Any], names: Sequence[str]) -> list[Any]:
 
 ROUTE = Pipeline("route", "the names of the APIs alone", route, ("callnavi",))
 ROUTE_THEN_FILL = Pipeline(
-    "route-then-fill", "names, then arguments with these APIs only", route_then_fill, ("callnavi",)
+    "route-then-fill",
+    "names, then arguments with these APIs only",
+    route_then_fill,
+    ("callnavi",),
+    routes=True,
 )
 BACKWARD = Pipeline("backward", "the last call first, then what it needs", backward, ("callnavi",))

@@ -262,6 +262,7 @@ class _Sample:
             "reply": {"text": reply.text, **({"tool_calls": calls} if calls else {})},
             "finish_reason": reply.finish_reason,
             "usage": {"input": reply.usage.input_tokens, "output": reply.usage.output_tokens}
+            | ({} if reply.usage.counted else {"counted": False})
             | ({"cost": reply.usage.cost} if reply.usage.cost is not None else {}),
         }
 

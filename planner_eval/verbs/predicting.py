@@ -19,11 +19,13 @@ from planner_eval.llm.client import Client
 from planner_eval.llm.kept import Kept
 from planner_eval.llm.prices import price_of, read_prices
 from planner_eval.llm.replies import Model
+from planner_eval.llm.sending import refuse_address
 from planner_eval.prediction.candidates import Choice
 from planner_eval.prediction.folder import Asked, Rates, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
 from planner_eval.prediction.run import Asking, Job, keys, run
+from planner_eval.prediction.sampling import refuse_sampling
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
@@ -114,7 +116,7 @@ def first_requests(
     >>> [request["stage"] for request in first_requests(ready)]
     ['plan']
     """
-    chosen = sampling_of(prepared.form, sampling)
+    chosen = _sampling(prepared, sampling)
     needed = prepared.pipeline.name == "react" and prepared.pool is not None
     with _tools(prepared, tools, isolation) if needed else nullcontext() as box:
         for sample, request in prepared.first_requests(box):
@@ -197,7 +199,11 @@ def predict(
             samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
             setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
         )  # fmt: skip
-    chosen = sampling_of(ready.form, sampling)
+    chosen = _sampling(ready, sampling)
+    if router is not None and not ready.pipeline.routes:
+        raise InputError(
+            f"--router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
+        )
     asking = Asking(
         _model(model, endpoint), _model(router, endpoint) if router else None, chosen, concurrency, messages
     )
@@ -274,12 +280,19 @@ def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
     return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
 
 
+def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What every request asks with."""
+    refuse_sampling(changes, ready.pipeline.name, constrained=ready.setup.constrain is not None)
+    return sampling_of(ready.form, changes)
+
+
 def _name(model: str | Model) -> str:
     return model if isinstance(model, str) else type(model).__name__
 
 
 def _client(name: str, at: Endpoint) -> Client:
     """The client; a server that is named may need no key, which the package wants all the same."""
+    refuse_address(at.url or os.environ.get("OPENAI_BASE_URL"))
     key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
     return Client(name, at.url, key, at.timeout, at.deadline, at.retries)
 
