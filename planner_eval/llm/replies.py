@@ -134,10 +134,10 @@ def read_completion(
 
 
 def _usage(said: Any, prices: Prices | None) -> Usage:
-    counts: list[Any] = [said.get(name) if isinstance(said, Mapping) else None for name in _COUNTS]
-    known = [type(count) is int and 0 <= count < _MOST_TOKENS for count in counts]
-    given, made = (int(count) if sure else 0 for count, sure in zip(counts, known, strict=True))
-    counted = all(known)
+    counts = [said.get(name) if isinstance(said, Mapping) else None for name in _COUNTS]
+    known = [count if type(count) is int and 0 <= count < _MOST_TOKENS else None for count in counts]
+    given, made = (count or 0 for count in known)
+    counted = None not in known
     return Usage(given, made, prices.cost(given, made) if prices and counted else None, counted)
 
 

@@ -164,7 +164,7 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
 
 def _counted(usage: Mapping[str, Any]) -> bool:
     """Whether the endpoint said how many tokens a request took: nothing takes none at all."""
-    return bool(usage.get("counted", True)) and usage["input"] + usage["output"] > 0
+    return bool(usage.get("counted", True) and usage["input"] + usage["output"] > 0)
 
 
 class Predicted(NamedTuple):
