@@ -32,7 +32,8 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
 
     found = predicted(path)
     if found.unasked:
-        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer count as they are")
+        counts = "count as wrong" if found.form == "own" else "count as they are"
+        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer {counts}")
     if found.repeat > 1 and not repeated:
         times = f"{path}: {counted(len(found.ids), 'sample')} asked {found.repeat} times"
         further = len(found.ids) * (found.repeat - 1)

@@ -15,12 +15,14 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.writing import write
 from planner_eval.benchmarks.gold import PREFIX
 from planner_eval.datasets.published import published
+from planner_eval.dialects.states import ended
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
 from planner_eval.engine.run_file import write_run
 from planner_eval.llm.replies import Prices
-from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.journal import Journal, asked_again
+from planner_eval.prediction.pipeline import Failure
 from planner_eval.prediction.run import Job, Rows, write_rows
 
 KIND = "predict"
@@ -107,12 +109,14 @@ class Sums(NamedTuple):
 
     Args:
         samples: How many samples were asked, each as often as it was repeated.
-        failed: How many of them have no answer, or none that is whole, by the error's code.
+        failed: How many of them have no answer, or none that is whole, by the error's code, or by how the
+            answer ended: ``cut``, ``refused``, ``failed``.
         reasons: The first of each code, in words.
         requests: How many requests there were.
         tokens: Read, and made.
         uncounted: How many requests whose tokens the endpoint did not say.
         cost: Of the tokens; None where no prices were given.
+        again: How many samples the same command asks again.
     """
 
     samples: int
@@ -122,6 +126,7 @@ class Sums(NamedTuple):
     tokens: tuple[int, int]
     uncounted: int = 0
     cost: float | None = None
+    again: int = 0
 
     @property
     def answered(self) -> int:
@@ -145,7 +150,7 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
     """
     failed: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    rows = requests = given = made = uncounted = 0
+    rows = requests = given = made = uncounted = again = 0
     costs: list[float] = []
     for row in found:
         rows += 1
@@ -154,12 +159,21 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
         made += sum(one["usage"]["output"] for one in row["requests"])
         uncounted += sum(not one["usage"]["input"] and not one["usage"]["output"] for one in row["requests"])
         costs.append(0.0 if rates is None else rates.cost(row))
-        if row["error"] is not None:
-            failed[row["error"]["code"]] += 1
-            reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
+        again += asked_again(row)
+        if (lack := _lacking(row)) is not None:
+            failed[lack.code] += 1
+            reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
     cost = None if rates is None else math.fsum(costs)
     coded, said = dict(sorted(failed.items())), dict(sorted(reasons.items()))
-    return Sums(rows, coded, said, requests, (given, made), uncounted, cost)
+    return Sums(rows, coded, said, requests, (given, made), uncounted, cost, again)
+
+
+def _lacking(row: Mapping[str, Any]) -> Failure | None:
+    """Why a row holds no whole answer; None where it does."""
+    if row["error"] is not None:
+        return Failure(row["error"]["code"], row["error"]["message"])
+    state = ended(row)
+    return None if state is None else Failure(state.code.removeprefix("answer."), state.reason)
 
 
 class Predicted(NamedTuple):
@@ -172,7 +186,7 @@ class Predicted(NamedTuple):
         source: Where its samples come from, in the user's words; "" for nowhere.
         options: All that decided what was asked.
         ids: The samples that were asked.
-        unasked: How many of them could not be.
+        unasked: How many of them have no whole answer.
         repeat: How often each was asked.
     """
 
@@ -201,7 +215,7 @@ def predicted(folder: str) -> Predicted:
     try:
         for row in Rows(Path(run.rows)):
             ids.add(row["id"])
-            failed += row["error"] is not None
+            failed += _lacking(row) is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
