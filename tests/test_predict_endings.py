@@ -148,3 +148,119 @@ def test_flat_takes_the_calls_of_tool_calls_though_words_stand_beside_them(
     predicted(server, tasks(tmp_path / "t.jsonl"), run)
     assert figure(str(run)) == (1.0, {"same": 3})
     assert rows(run)[0]["requests"][0]["reply"]["text"] == "I will look that up for you."
+
+
+# ---------------------------------------------------------------- recorded conversations
+def made(city: str, name: str = "get_weather") -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps({"city": city})}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+    }
+
+
+def talk(city: str) -> list[dict[str, Any]]:
+    return [
+        {"role": "user", "content": f"Time in {city}?"},
+        made(city, "get_time"),
+        {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+        {"role": "assistant", "content": "It is noon."},
+        {"role": "user", "content": f"And the weather in {city}?"},
+        made(city),
+        {"role": "tool", "tool_call_id": "c1", "content": "rain"},
+        {"role": "assistant", "content": "It rains."},
+    ]
+
+
+def recorded(path: Path, **more: Any) -> str:
+    return written(
+        path,
+        [{"id": f"t{n}", "tools": TOOLS, "messages": talk(city)} | more for n, city in enumerate(CITIES)],
+    )
+
+
+def test_gold_of_a_recorded_conversation_is_what_the_prompt_leaves_out(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    file = recorded(tmp_path / "t.jsonl")
+    shown = [json.loads(line) for line in planeval("predict", file, "--dry-run").stdout.splitlines()]
+    assert [one["messages"][1:] for one in shown] == [talk(city)[:5] for city in CITIES]
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    run = tmp_path / "run"
+    predicted(server, file, run)
+    assert figure(str(run)) == (1.0, {"same": 3})
+    compared = planeval("compare", str(run), str(run), "--metric", "exact", "--format", "json")
+    assert json.loads(compared.stdout)["figures"]["exact"]["first"] == 1.0
+    assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
+
+
+@pytest.mark.parametrize("form", ["chat-jsonl", "tools-jsonl"])
+def test_records_to_train_on_show_no_call_that_they_train_on(tmp_path: Path, form: str) -> None:
+    file = recorded(tmp_path / "t.jsonl")
+    done = planeval("data", "export", file, "--to", form)
+    for line in done.stdout.splitlines():
+        messages = json.loads(line)["messages"]
+        assert "get_weather" not in json.dumps([one for one in messages[:-1] if one["role"] != "system"])
+        assert json.dumps(messages[-1]).count("get_weather") == 1
+        assert "get_time" not in json.dumps(messages[-1])
+    assert done.stderr.startswith("3 of 3 samples written")
+
+
+def test_a_conversation_that_shows_golds_call_is_refused(tmp_path: Path) -> None:
+    shown = talk("Rome")[4:7]
+    record = {"id": "a", "tools": TOOLS, "messages": shown, "gold": calls("Rome")}
+    done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "task 'a': its conversation shows the calls of its 'gold': get_weather" in done.stderr
+    record["gold"] = calls("Rome", "get_time")
+    assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
+
+
+def test_a_conversation_that_is_shown_whole_has_no_gold(server: ModelServer, tmp_path: Path) -> None:
+    record = {"id": "a", "tools": TOOLS, "messages": talk("Rome")[4:7]}
+    run = tmp_path / "run"
+    predicted(server, written(tmp_path / "t.jsonl", [record]), run)
+    done = planeval("score", str(run))
+    assert done.returncode == 3
+    assert "does not end with the assistant, so all of it was shown" in done.stderr
+
+
+# ---------------------------------------------------------------- other samples than those that were asked
+def test_an_id_given_twice_is_refused_before_anything_is_asked(server: ModelServer, tmp_path: Path) -> None:
+    done = predicted(server, tasks(tmp_path / "t.jsonl", id="same"), tmp_path / "run")
+    assert (done.returncode, server.bodies) == (2, [])
+    assert "tasks 1 and 2 have the same id, 'same'" in done.stderr
+
+
+def test_other_tasks_do_not_take_the_place_of_a_runs(server: ModelServer, tmp_path: Path) -> None:
+    run, file = tmp_path / "run", tasks(tmp_path / "t.jsonl")
+    predicted(server, file, run, "--limit", "1")
+    before = (run / "rows.jsonl").read_bytes()
+    other = written(tmp_path / "other.jsonl", [{"id": "o", "query": "Why?", "tools": TOOLS}])
+    done = predicted(server, other, run)
+    assert (done.returncode, (run / "rows.jsonl").read_bytes()) == (2, before)
+    assert f"it asked the samples of {file}, not of {other}" in done.stderr
+    assert predicted(server, str(tmp_path / "." / "t.jsonl"), run).returncode == 0
+    assert len(rows(run)) == 3
+
+
+# ---------------------------------------------------------------- words
+def test_what_the_server_says_of_its_error_is_shown(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: Answer({"error": {"message": "upstream\x1b[31m failed"}})
+    done = predicted(server, tasks(tmp_path / "t.jsonl"), tmp_path / "run", "--retries", "0")
+    assert "with an error: upstream\ufffd[31m failed" in done.stderr
+
+
+def test_no_connection_names_the_address(tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    file, out = tasks(tmp_path / "t.jsonl"), str(tmp_path / "run")
+    url = "http://127.0.0.1:9/v1"
+    done = planeval("predict", file, "--model", "m", "--url", url, "-o", out, "--retries", "0")
+    assert "no connection to http://127.0.0.1:9/v1" in done.stderr
+
+
+def test_a_dry_run_may_name_whom_it_would_ask(tmp_path: Path) -> None:
+    file = tasks(tmp_path / "t.jsonl")
+    done = planeval("predict", file, "--model", "m", "--url", "http://127.0.0.1:9/v1", "--dry-run")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)

@@ -84,7 +84,11 @@ def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
 
 
 def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
-    """The gold plans of the samples that were asked."""
+    """The gold plans of the samples that were asked; of recorded conversations what was not shown."""
+    if asked.form == "own":
+        from planner_eval.prediction.recorded import left_out
+
+        golds = left_out(golds)
     if all(record.id is None or record.id in asked.ids for record in golds.records):
         return golds
     chosen = tuple(record for record in golds.records if record.id in asked.ids)

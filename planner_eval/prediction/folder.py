@@ -50,8 +50,22 @@ class Asked(Run):
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     def differs(self, known: Mapping[str, Any]) -> str | None:
-        """What makes it another run than that of a ``run.json``; samples are told apart by the journal."""
-        return super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        """What makes it another run than that of a ``run.json``: other tasks too, but not more of the same."""
+        other = super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        if other is not None:
+            return other
+        was, now = known["inputs"][0]["path"], self.inputs[0].path
+        return None if _one_source(was, now) else f"it asked the samples of {was}, not of {now}"
+
+
+def _one_source(was: str, now: str) -> bool:
+    """Whether two names are of one data set, file or folder."""
+    if not was or not now or was.removeprefix(PREFIX) == now.removeprefix(PREFIX):
+        return True
+    try:
+        return os.path.samefile(was, now)
+    except OSError:
+        return False
 
 
 @contextmanager
