@@ -264,3 +264,44 @@ def test_a_dry_run_may_name_whom_it_would_ask(tmp_path: Path) -> None:
     file = tasks(tmp_path / "t.jsonl")
     done = planeval("predict", file, "--model", "m", "--url", "http://127.0.0.1:9/v1", "--dry-run")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
+
+
+def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    run, path = tmp_path / "run", tmp_path / "t.jsonl"
+    predicted(server, tasks(path), run)
+    path.write_text(path.read_text("utf-8").replace("Weather in Oslo", "Time in Bonn"), encoding="utf-8")
+    for command in (["score", str(run)], ["compare", str(run), str(run)], ["table", str(run)]):
+        done = planeval(*command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"1 question in {path} changed since they were asked, that of 't1' first" in done.stderr
+    assert figure(str(run), str(path)) == (1.0, {"same": 3})
+    other = tmp_path / "other"
+    predicted(server, str(path), other)
+    done = planeval("compare", str(other), str(run))
+    assert done.returncode == 2
+    assert "1 of their questions differ, that of 't1' first" in done.stderr
+
+
+def test_further_answers_of_a_run_are_no_ids_given_twice(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    run = tmp_path / "run"
+    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--repeat", "3")
+    done = planeval("score", str(run))
+    assert done.returncode == 0
+    assert "asked 3 times; the first answer to each counts" in done.stderr
+    assert "given twice" not in done.stderr
+
+
+def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tmp_path: Path) -> None:
+    done = planeval("score", str(tmp_path / "NOPE"))
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"planeval: there is no file or folder {tmp_path / 'NOPE'}\n",
+    )
+    run = tmp_path / "run"
+    predicted(server, tasks(tmp_path / "t.jsonl"), run)
+    done = planeval("diff", str(run))
+    assert done.returncode == 2
+    assert f"its answers are {run / 'rows.jsonl'}" in done.stderr
+    assert "Missing argument" in planeval("diff", "README.md").stderr

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.cli.options import note
 from planner_eval.cli.runs import peeked
 
@@ -27,7 +28,6 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
         path: The folder.
         repeated: All answers to a sample count, as for CallNavi's stability.
     """
-    from planner_eval.base.text import counted
     from planner_eval.prediction.folder import predicted
 
     found = predicted(path)
@@ -74,13 +74,23 @@ def same_samples(every: Sequence[Predicted]) -> None:
                 f"{said}: {lacking.folder} was not asked {min(apart)!r}, and {len(apart) - 1:,} more samples "
                 "are in one of them alone; ask both the same, with --id or --limit"
             )
+        unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
+        if unlike:
+            raise InputError(
+                f"{said}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+            )
 
 
 def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
     """The first answer to each sample; the others come after all of these."""
     if asked.repeat == 1:
         return answers
-    return answers._replace(records=tuple(islice(answers.records, len(answers.records) // asked.repeat)))
+    from planner_eval.records.pairing import repeated_ids
+
+    known = repeated_ids(answers.records)
+    first = tuple(islice(answers.records, len(answers.records) // asked.repeat))
+    notes = tuple(one for one in answers.notes if one not in known)
+    return answers._replace(records=first, notes=notes)
 
 
 def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.base.writing import write
 from planner_eval.benchmarks.gold import PREFIX
 from planner_eval.datasets.published import published
@@ -24,6 +26,8 @@ from planner_eval.llm.replies import Prices
 from planner_eval.prediction.journal import Journal, asked_again
 from planner_eval.prediction.pipeline import Failure
 from planner_eval.prediction.run import Job, Rows, write_rows
+from planner_eval.prediction.tasks import read_tasks
+from planner_eval.prediction.visible import OWN, conversation, digest
 
 KIND = "predict"
 """What such a run is called."""
@@ -202,6 +206,7 @@ class Predicted(NamedTuple):
         ids: The samples that were asked.
         unasked: How many of them have no whole answer.
         repeat: How often each was asked.
+        tasks: Of the samples that were asked something, what tells it from another question.
     """
 
     folder: str
@@ -212,6 +217,7 @@ class Predicted(NamedTuple):
     ids: frozenset[str]
     unasked: int
     repeat: int = 1
+    tasks: Mapping[str, str] = MappingProxyType({})
 
 
 def predicted(folder: str) -> Predicted:
@@ -225,10 +231,12 @@ def predicted(folder: str) -> Predicted:
     """
     run = kept(folder, KIND)
     ids: set[str] = set()
+    tasks: dict[str, str] = {}
     failed = 0
     try:
         for row in Rows(Path(run.rows)):
             ids.add(row["id"])
+            tasks |= {row["id"]: row["task"]} if row.get("task") else {}
             failed += _lacking(row) is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
@@ -239,7 +247,7 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat)
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat, tasks)
 
 
 def gold_of(found: Predicted, named: str | None = None) -> str:
@@ -250,7 +258,7 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
         named: What the user names.
 
     Raises:
-        InputError: the user has to name it.
+        InputError: the user has to name it: it is not here, or other questions stand there by now.
     """
     if named is not None:
         return named
@@ -260,4 +268,23 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
         where = f"{found.source} is not here" if found.source else "its samples came from no file"
         score = f"planeval score {found.folder} GOLD"
         raise InputError(f"{found.folder}: {where}: name the gold, {score}, or with --gold")
+    _refuse_changed(found)
     return found.source
+
+
+def _refuse_changed(found: Predicted) -> None:
+    """Refuse gold beside questions of one's own that are not those which were asked.
+
+    Raises:
+        InputError: says which, and how they are scored all the same.
+    """
+    if found.form != OWN:
+        return
+    now = {one.id: digest(one.query, conversation(one, OWN)) for one in read_tasks(found.source).samples}
+    others = [id for id, task in found.tasks.items() if now.get(id, task) != task]
+    if others:
+        raise InputError(
+            f"{found.folder}: {counted(len(others), 'question')} in {found.source} changed since they "
+            f"were asked, that of {others[0]!r} first: ask anew, with another -o; planeval score "
+            f"{found.folder} {found.source} scores these answers by what stands there now"
+        )

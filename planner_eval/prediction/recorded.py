@@ -85,8 +85,8 @@ def refuse_shown(fields: Mapping[str, Any], shown: Messages, named: str) -> None
         return
     if gold and made and all(_alike(*each) for each in zip(gold, made, strict=False)):
         raise InputError(
-            f"task {named!r}: its conversation shows the calls of its {field!r}: {made[0].tool} is gold and in "
-            "the prompt; end the conversation before them, or name as gold only what comes after them"
+            f"task {named!r}: its conversation shows the calls of its {field!r}: {made[0].tool} is gold and "
+            "in the prompt; end the conversation before them, or name as gold only what comes after them"
         )
 
 
