@@ -54,7 +54,7 @@ class Asked(Run):
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     def differs(self, known: Mapping[str, Any]) -> str | None:
-        """What makes it another run than that of a ``run.json``: other tasks too, but not more of the same."""
+        """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
         other = super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
         if other is not None:
             return other

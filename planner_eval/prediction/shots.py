@@ -16,6 +16,7 @@ from planner_eval.benchmarks.gold import PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
+from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
@@ -200,7 +201,6 @@ def read_pool(
 
 
 def _of_file(where: str, dialect: str) -> Iterator[Shot]:
-    from planner_eval.prediction.recorded import left_out
     from planner_eval.records.several import read_path
 
     if not Path(where).exists():
