@@ -37,7 +37,6 @@ def counting(progress: Counter, rates: Rates | None) -> Callable[[Mapping[str, A
 def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rates: Rates | None) -> int:
     """Say what the run came to; the exit code."""
     from planner_eval.prediction.folder import ROWS, sums
-    from planner_eval.prediction.journal import FAILED_REQUESTS
 
     found = sums(rows, rates)
     said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
@@ -55,6 +54,6 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rate
         note(f"the server did not say all the tokens of {requests}, which cost more")
     if "context" in found.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
-    if not FAILED_REQUESTS.isdisjoint(found.failed):
-        note("the same command asks for these again")
+    if found.again:
+        note(f"the same command asks {counted(found.again, 'sample')} again")
     return 3 if not found.answered else int(bool(found.failed))

@@ -27,7 +27,6 @@ from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
     benchmark_of,
-    first_answers,
     gold_of,
     is_predicted,
     same_samples,
@@ -161,10 +160,9 @@ def command(
         ids = asked[0].ids if asked else None
         found, judge = _under_benchmark(systems, gold, how, published, seed, names, ids)
     else:
-        sides, golds = read_sides(systems, gold, how)
+        sides, golds = read_sides(systems, gold, how, asked)
         if asked:
             golds = those_asked(golds, asked[0])
-            sides = [first_answers(*each) for each in zip(sides, asked, strict=True)]
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
         found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)

@@ -13,10 +13,10 @@ from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.diff_rows import draw_each, draw_pair, report, say_distance, say_effects
 from planner_eval.cli.drawing import Look, drawing, is_folder
 from planner_eval.cli.options import Applies, emit, note, outputs, refuse_idle, was_given, written
-from planner_eval.cli.pairs import pairs
+from planner_eval.cli.pairs import missing, pairs
 from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun
+from planner_eval.cli.runs import as_begun, refuse_absent, refuse_runs
 from planner_eval.cli.sources import ids, read_sides
 from planner_eval.cli.terminal import counting
 from planner_eval.cli.working import Done, working
@@ -38,7 +38,7 @@ PATCHED = ("json", "jsonl", "text", None)
 
 @click.command("diff")
 @click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET")
+@click.argument("gold", metavar="GOLD|DATASET", required=False)
 @pairs
 @click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
 @ids("Compare only the records of this id")
@@ -60,7 +60,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @outputs(folder=True)
 def command(
     pred: str,
-    gold: str,
+    gold: str | None,
     how: pe.Reading,
     policy: str | None,
     execute: str | None,
@@ -88,6 +88,10 @@ def command(
     from planner_eval.scoring.told_rows import told_rows
     from planner_eval.verbs.evaluating import refuse_unknown_names
 
+    if gold is None:
+        refuse_runs(pred)
+        refuse_absent(pred)
+        raise missing("gold")
     pred, gold = as_begun(output, pred, gold)
     answers, golds = read_sides([pred], gold, how)
     paired = pe.pair(answers[0], golds, reading=how, id=wanted)

@@ -204,7 +204,7 @@ def command(
                 "with --tools",
             ),
             Applies(
-                ("model", "router", "url", "cache", "prices", "concurrency", "repeat", "output"),
+                ("router", "cache", "prices", "concurrency", "repeat", "output"),
                 not dry_run,
                 "without --dry-run",
             ),

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.cli.options import note
 from planner_eval.cli.runs import peeked
 
@@ -27,12 +28,12 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
         path: The folder.
         repeated: All answers to a sample count, as for CallNavi's stability.
     """
-    from planner_eval.base.text import counted
     from planner_eval.prediction.folder import predicted
 
     found = predicted(path)
     if found.unasked:
-        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer count as they are")
+        counts = "count as wrong" if found.form == "own" else "count as they are"
+        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer {counts}")
     if found.repeat > 1 and not repeated:
         times = f"{path}: {counted(len(found.ids), 'sample')} asked {found.repeat} times"
         further = len(found.ids) * (found.repeat - 1)
@@ -73,17 +74,31 @@ def same_samples(every: Sequence[Predicted]) -> None:
                 f"{said}: {lacking.folder} was not asked {min(apart)!r}, and {len(apart) - 1:,} more samples "
                 "are in one of them alone; ask both the same, with --id or --limit"
             )
+        unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
+        if unlike:
+            raise InputError(
+                f"{said}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+            )
 
 
 def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
     """The first answer to each sample; the others come after all of these."""
     if asked.repeat == 1:
         return answers
-    return answers._replace(records=tuple(islice(answers.records, len(answers.records) // asked.repeat)))
+    from planner_eval.records.pairing import repeated_ids
+
+    known = repeated_ids(answers.records)
+    first = tuple(islice(answers.records, len(answers.records) // asked.repeat))
+    notes = tuple(one for one in answers.notes if one not in known)
+    return answers._replace(records=first, notes=notes)
 
 
 def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
-    """The gold plans of the samples that were asked."""
+    """The gold plans of the samples that were asked; of recorded conversations what was not shown."""
+    if asked.form == "own":
+        from planner_eval.prediction.recorded import left_out
+
+        golds = left_out(golds)
     if all(record.id is None or record.id in asked.ids for record in golds.records):
         return golds
     chosen = tuple(record for record in golds.records if record.id in asked.ids)

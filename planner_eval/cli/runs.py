@@ -30,6 +30,16 @@ def refuse_torn(path: str) -> None:
             raise problem
 
 
+def refuse_absent(path: str) -> None:
+    """Refuse a folder that is named and is not there, where it may have been meant as a run.
+
+    Raises:
+        InputError: says so.
+    """
+    if os.path.dirname(path) and not os.path.lexists(path) and not any(mark in path for mark in "*?["):
+        raise InputError(f"there is no file or folder {path}")
+
+
 def peeked(path: str) -> dict[str, Any]:
     """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
     try:

@@ -27,13 +27,12 @@ from planner_eval.cli.policy import chosen_policy
 from planner_eval.cli.predicted import (
     answers_of,
     benchmark_of,
-    first_answers,
     gold_of,
     is_predicted,
     those_asked,
 )
 from planner_eval.cli.running import Running, running, store_option
-from planner_eval.cli.runs import as_begun, is_run, of_benchmark, refuse_runs, refuse_torn
+from planner_eval.cli.runs import as_begun, is_run, of_benchmark, refuse_absent, refuse_runs, refuse_torn
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
@@ -130,6 +129,7 @@ def command(
     named, kept = published.benchmark is not None, is_folder(output)
     if gold is None and (named or not is_run(pred)):
         refuse_torn(pred)
+        refuse_absent(pred)
         raise missing("gold")
     if gold is not None:
         pred, gold = as_begun(output, pred, gold)
@@ -180,9 +180,9 @@ def command(
         for said in made.about.notes:
             note(said)
     else:
-        answers, golds = read_sides([pred], gold, how)
+        answers, golds = read_sides([pred], gold, how, [asked] if asked else ())
         if asked is not None:
-            answers, golds = [first_answers(answers[0], asked)], those_asked(golds, asked)
+            golds = those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}

@@ -15,6 +15,7 @@ from planner_eval.cli.terminal import tell_reading
 if TYPE_CHECKING:
     from planner_eval import Reading
     from planner_eval.datasets.sources import Source
+    from planner_eval.prediction.folder import Predicted
     from planner_eval.records.files import PlanFile
 
 T = TypeVar("T")
@@ -39,14 +40,27 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
     return files
 
 
-def read_sides(answers: Sequence[str], gold: str, how: Reading) -> tuple[list[PlanFile], PlanFile]:
-    """Read predictions and gold plans, and say what the user should know of them."""
+def read_sides(
+    answers: Sequence[str], gold: str, how: Reading, asked: Sequence[Predicted] = ()
+) -> tuple[list[PlanFile], PlanFile]:
+    """Read predictions and gold plans, and say what the user should know of them.
+
+    Args:
+        answers: The files of predictions.
+        gold: The file of gold plans.
+        how: How they are read.
+        asked: The runs whose answers they are, where they are runs'.
+    """
     refuse_stdin_twice(*answers, gold)
     refuse_runs(*answers, gold)
     files = []
     for name in answers:
         tell_reading(name)
         files.append(how.answers(name))
+    if asked:
+        from planner_eval.cli.predicted import first_answers
+
+        files = [first_answers(*each) for each in zip(files, asked, strict=True)]
     tell_reading(gold)
     golds = how.golds(gold)
     for said in how.notes_of(files, golds):

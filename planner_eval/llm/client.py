@@ -217,11 +217,16 @@ class Client:
                 raise _Retry(str(problem.__cause__)) from None
             if isinstance(problem.__cause__, _Elsewhere):
                 raise self._elsewhere(problem.__cause__, name, client) from None
-            raise _Retry(f"no connection ({self._hidden(problem, client)})", silent=True) from None
+            said = (
+                f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
+            )
+            raise _Retry(said, silent=True) from None
         except openai.OpenAIError as problem:
             raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
         except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
             raise _Retry(f"no readable answer ({type(problem).__name__})") from None
+        if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
+            raise _Retry(f"status 200, with an error: {self._hidden(_words(completion['error']), client)}")
         reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
@@ -285,6 +290,12 @@ class Client:
             raise _Body(f"the answer is packed with {packed[:20]}, which was not asked for")
         streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, self.max_bytes)
+
+
+def _words(error: Any) -> str:
+    """What a body says of an error, in the server's words where it has some."""
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return said if isinstance(said, str) and said else json.dumps(error, ensure_ascii=False)
 
 
 async def _stay(response: Any) -> None:

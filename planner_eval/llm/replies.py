@@ -69,6 +69,7 @@ class Reply:
         model: The model that answered, as the endpoint names it.
         tries: How many times the endpoint was asked before it answered.
         cached: The answer was replayed and cost nothing now.
+        refusal: The words in which the model refuses, where the endpoint keeps them apart.
 
     >>> Reply("Done.").tool_calls
     ()
@@ -81,6 +82,7 @@ class Reply:
     model: str = ""
     tries: int = 1
     cached: bool = False
+    refusal: str = ""
 
 
 @runtime_checkable
@@ -130,6 +132,7 @@ def read_completion(
         ended if isinstance(ended, str) else "",
         model if isinstance(model, str) else asked,
         tries,
+        refusal=_refusal(message),
     )
 
 
@@ -147,6 +150,14 @@ def _text(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _refusal(message: Mapping[str, Any]) -> str:
+    """The words of a refusal, which stand beside the content, or as parts of it."""
+    content = message.get("content")
+    parts = [message, *(content if isinstance(content, list) else [])]
+    texts = [part.get("refusal") for part in parts if isinstance(part, Mapping)]
     return "".join(text for text in texts if isinstance(text, str))
 
 

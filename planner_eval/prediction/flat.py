@@ -15,7 +15,7 @@ from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_jso
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
 from planner_eval.prediction.published import as_asked, messages_of
-from planner_eval.prediction.reading import said
+from planner_eval.prediction.reading import planned
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.visible import Task
 
@@ -28,7 +28,7 @@ _REFERENCES = (
 def steps(task: Task, setup: Setup) -> Steps:
     """Ask once, with all tools."""
     reply = yield from ask("plan", messages(task, setup), constraint=constraint.fields(task, setup))
-    return Outcome(constraint.unwrapped(said(reply), task, setup))
+    return Outcome(constraint.unwrapped(planned(reply), task, setup))
 
 
 def messages(task: Task, setup: Setup) -> list[Message]:

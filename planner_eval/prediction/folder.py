@@ -9,19 +9,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import counted
 from planner_eval.base.writing import write
 from planner_eval.benchmarks.gold import PREFIX
 from planner_eval.datasets.published import published
+from planner_eval.dialects.states import ended
 from planner_eval.engine.claiming import claim
 from planner_eval.engine.folder import Input, Run
 from planner_eval.engine.kept import kept
 from planner_eval.engine.run_file import write_run
 from planner_eval.llm.replies import Prices
-from planner_eval.prediction.journal import Journal
+from planner_eval.prediction.journal import Journal, asked_again
+from planner_eval.prediction.pipeline import Failure
 from planner_eval.prediction.run import Job, Rows, write_rows
+from planner_eval.prediction.tasks import read_tasks
+from planner_eval.prediction.visible import OWN, conversation, digest
 
 KIND = "predict"
 """What such a run is called."""
@@ -48,8 +54,22 @@ class Asked(Run):
         return cls(KIND, json.loads(json.dumps(options)), inputs, jobs, None, 1, {})
 
     def differs(self, known: Mapping[str, Any]) -> str | None:
-        """What makes it another run than that of a ``run.json``; samples are told apart by the journal."""
-        return super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
+        other = super().differs({**known, "inputs": self.data()["inputs"], "pairs": self.pairs})
+        if other is not None:
+            return other
+        was, now = known["inputs"][0]["path"], self.inputs[0].path
+        return None if _one_source(was, now) else f"it asked the samples of {was}, not of {now}"
+
+
+def _one_source(was: str, now: str) -> bool:
+    """Whether two names are of one data set, file or folder."""
+    if not was or not now or was.removeprefix(PREFIX) == now.removeprefix(PREFIX):
+        return True
+    try:
+        return os.path.samefile(was, now)
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -107,12 +127,14 @@ class Sums(NamedTuple):
 
     Args:
         samples: How many samples were asked, each as often as it was repeated.
-        failed: How many of them have no answer, or none that is whole, by the error's code.
+        failed: How many of them have no answer, or none that is whole, by the error's code, or by how the
+            answer ended: ``cut``, ``refused``, ``failed``.
         reasons: The first of each code, in words.
         requests: How many requests there were.
         tokens: Read, and made.
         uncounted: How many requests of which the endpoint did not say both counts of tokens.
         cost: Of the tokens; None where no prices were given.
+        again: How many samples the same command asks again.
     """
 
     samples: int
@@ -122,6 +144,7 @@ class Sums(NamedTuple):
     tokens: tuple[int, int]
     uncounted: int = 0
     cost: float | None = None
+    again: int = 0
 
     @property
     def answered(self) -> int:
@@ -145,7 +168,7 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
     """
     failed: Counter[str] = Counter()
     reasons: dict[str, str] = {}
-    rows = requests = given = made = uncounted = 0
+    rows = requests = given = made = uncounted = again = 0
     costs: list[float] = []
     for row in found:
         rows += 1
@@ -154,12 +177,21 @@ def sums(found: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> Sums
         made += sum(one["usage"]["output"] for one in row["requests"])
         uncounted += sum(not _counted(one["usage"]) for one in row["requests"])
         costs.append(0.0 if rates is None else rates.cost(row))
-        if row["error"] is not None:
-            failed[row["error"]["code"]] += 1
-            reasons.setdefault(row["error"]["code"], f"{row['id']}: {row['error']['message']}")
+        again += asked_again(row)
+        if (lack := _lacking(row)) is not None:
+            failed[lack.code] += 1
+            reasons.setdefault(lack.code, f"{row['id']}: {lack.message}")
     cost = None if rates is None else math.fsum(costs)
     coded, said = dict(sorted(failed.items())), dict(sorted(reasons.items()))
-    return Sums(rows, coded, said, requests, (given, made), uncounted, cost)
+    return Sums(rows, coded, said, requests, (given, made), uncounted, cost, again)
+
+
+def _lacking(row: Mapping[str, Any]) -> Failure | None:
+    """Why a row holds no whole answer; None where it does."""
+    if row["error"] is not None:
+        return Failure(row["error"]["code"], row["error"]["message"])
+    state = ended(row)
+    return None if state is None else Failure(state.code.removeprefix("answer."), state.reason)
 
 
 def _counted(usage: Mapping[str, Any]) -> bool:
@@ -177,8 +209,9 @@ class Predicted(NamedTuple):
         source: Where its samples come from, in the user's words; "" for nowhere.
         options: All that decided what was asked.
         ids: The samples that were asked.
-        unasked: How many of them could not be.
+        unasked: How many of them have no whole answer.
         repeat: How often each was asked.
+        tasks: Of the samples that were asked something, what tells it from another question.
     """
 
     folder: str
@@ -189,6 +222,7 @@ class Predicted(NamedTuple):
     ids: frozenset[str]
     unasked: int
     repeat: int = 1
+    tasks: Mapping[str, str] = MappingProxyType({})
 
 
 def predicted(folder: str) -> Predicted:
@@ -202,11 +236,13 @@ def predicted(folder: str) -> Predicted:
     """
     run = kept(folder, KIND)
     ids: set[str] = set()
+    tasks: dict[str, str] = {}
     failed = 0
     try:
         for row in Rows(Path(run.rows)):
             ids.add(row["id"])
-            failed += row["error"] is not None
+            tasks |= {row["id"]: row["task"]} if row.get("task") else {}
+            failed += _lacking(row) is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
@@ -216,7 +252,7 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat)
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat, tasks)
 
 
 def gold_of(found: Predicted, named: str | None = None) -> str:
@@ -227,7 +263,7 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
         named: What the user names.
 
     Raises:
-        InputError: the user has to name it.
+        InputError: the user has to name it: it is not here, or other questions stand there by now.
     """
     if named is not None:
         return named
@@ -237,4 +273,23 @@ def gold_of(found: Predicted, named: str | None = None) -> str:
         where = f"{found.source} is not here" if found.source else "its samples came from no file"
         score = f"planeval score {found.folder} GOLD"
         raise InputError(f"{found.folder}: {where}: name the gold, {score}, or with --gold")
+    _refuse_changed(found)
     return found.source
+
+
+def _refuse_changed(found: Predicted) -> None:
+    """Refuse gold beside questions of one's own that are not those which were asked.
+
+    Raises:
+        InputError: says which, and how they are scored all the same.
+    """
+    if found.form != OWN:
+        return
+    now = {one.id: digest(one.query, conversation(one, OWN)) for one in read_tasks(found.source).samples}
+    others = [id for id, task in found.tasks.items() if now.get(id, task) != task]
+    if others:
+        raise InputError(
+            f"{found.folder}: {counted(len(others), 'question')} in {found.source} changed since they "
+            f"were asked, that of {others[0]!r} first: ask anew, with another -o; planeval score "
+            f"{found.folder} {found.source} scores these answers by what stands there now"
+        )

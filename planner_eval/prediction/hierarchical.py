@@ -24,7 +24,7 @@ from planner_eval.prediction.pipeline import (
     system,
     user,
 )
-from planner_eval.prediction.reading import distinct, known_names, said
+from planner_eval.prediction.reading import distinct, known_names, planned, said
 from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.visible import Task
 
@@ -85,7 +85,7 @@ def steps(task: Task, setup: Setup) -> Steps:
     shown = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
     held = constraint.fields(replace(task, tools=shown), setup)
     reply = yield from ask("plan", messages, constraint=held)
-    return Outcome(said(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
+    return Outcome(planned(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 
 
 PIPELINE = Pipeline("hierarchical", "apps, then the APIs of these apps", steps, ("appbench",))

@@ -25,7 +25,7 @@ from planner_eval.prediction.run import Job
 from planner_eval.prediction.setup import Example, Setup
 from planner_eval.prediction.shots import LEAK, SHOWN, Pool, Shots, apps_of, read_pool
 from planner_eval.prediction.tasks import Tasks
-from planner_eval.prediction.visible import Task, visible
+from planner_eval.prediction.visible import Task, digest, visible
 
 if TYPE_CHECKING:
     from planner_eval.execution import Sandbox
@@ -173,11 +173,7 @@ class Prepared:
 
 
 def _digest(task: Task | str) -> str:
-    """What tells two tasks apart; their tools are told by the requests."""
-    if isinstance(task, str):
-        return ""
-    shown = json.dumps([task.query, list(task.messages)], sort_keys=True, default=str)
-    return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return "" if isinstance(task, str) else digest(task.query, task.messages)
 
 
 def _names(task: Task) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
@@ -74,6 +75,15 @@ def decoded_arguments(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError, ParseError):
         return None
     return {} if value is None else value if isinstance(value, dict) else None
+
+
+def planned(reply: Reply) -> str:
+    """The plan of a reply: its calls as JSON where it makes some, whatever words stand beside them.
+
+    >>> planned(Reply("I will look.", (ToolCall("1", "f", "{}"),))), planned(Reply("f()"))
+    ('[{"name": "f", "arguments": {}}]', 'f()')
+    """
+    return said(replace(reply, text="") if reply.tool_calls else reply)
 
 
 # ---------------------------------------------------------------- lists of names

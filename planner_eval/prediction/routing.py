@@ -13,7 +13,7 @@ from typing import Any
 
 from planner_eval.prediction import flat
 from planner_eval.prediction.pipeline import Failure, Outcome, Pipeline, Steps, ask, assistant, user
-from planner_eval.prediction.reading import Names, distinct, known_names, said
+from planner_eval.prediction.reading import Names, distinct, known_names, planned, said
 from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.visible import Task
 
@@ -38,7 +38,7 @@ def route_then_fill(task: Task, setup: Setup) -> Steps:
     chosen = _chosen(task.tools, names.known)
     filling = flat.callnavi("callnavi/fill", chosen, task, setup, setup.examples)
     reply = yield from ask("fill", [user(filling)])
-    return Outcome(said(reply), stages)
+    return Outcome(planned(reply), stages)
 
 
 def backward(task: Task, setup: Setup) -> Steps:

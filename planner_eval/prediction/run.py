@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from planner_eval.base.errors import ModelError, PlanevalError
+from planner_eval.dialects.states import ended
 from planner_eval.llm.kept import request_text
 from planner_eval.llm.replies import Model, Reply
 from planner_eval.prediction.journal import Journal
@@ -168,6 +169,22 @@ def write_rows(path: Path, jobs: Sequence[Job], journal: Journal) -> Rows:
     return Rows(path)
 
 
+def how_it_ended(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What stands in a record beside an answer that is cut, refused or failed; nothing where it is whole.
+
+    A reply that is no whole one makes an answer of several none; those that only come before it in a
+    conversation do not.
+
+    >>> how_it_ended([{"stage": "plan", "reply": {"text": "f("}, "finish_reason": "length"}])
+    {'finish_reason': 'length'}
+    """
+    for one in requests:
+        said = {"finish_reason": one["finish_reason"], "refusal": one["reply"].get("refusal", "")}
+        if one["stage"] != "history" and ended(said) is not None:
+            return {key: value for key, value in said.items() if value}
+    return {}
+
+
 class _Sample:
     """One sample under way."""
 
@@ -257,9 +274,10 @@ class _Sample:
             if request.tools and not self.requests:
                 logged["tools"] = list(request.tools)
         self.before = request.messages
+        refusal = {"refusal": reply.refusal} if reply.refusal else {}
         calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
         return logged | {
-            "reply": {"text": reply.text, **({"tool_calls": calls} if calls else {})},
+            "reply": {"text": reply.text, **({"tool_calls": calls} if calls else {}), **refusal},
             "finish_reason": reply.finish_reason,
             "usage": {"input": reply.usage.input_tokens, "output": reply.usage.output_tokens}
             | ({} if reply.usage.counted else {"counted": False})
@@ -278,5 +296,6 @@ class _Sample:
             "stages": dict(outcome.stages),
             "stop": outcome.stop,
             "error": error,
+            **how_it_ended(self.requests),
             "requests": self.requests,
         }

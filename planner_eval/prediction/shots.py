@@ -16,6 +16,7 @@ from planner_eval.benchmarks.gold import PREFIX, gold_samples
 from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
+from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.setup import Example
 from planner_eval.prediction.tasks import QUESTIONS
 from planner_eval.prediction.visible import OWN
@@ -207,7 +208,7 @@ def _of_file(where: str, dialect: str) -> Iterator[Shot]:
     notation = dialects.get(dialect)
     if notation.write is None:
         raise InputError(f"demonstrations cannot be shown in {dialect}, which is not written")
-    for record in read_path(where, role="gold").records:
+    for record in left_out(read_path(where, role="gold")).records:
         query = next((record.fields[key] for key in QUESTIONS if isinstance(record.fields.get(key), str)), "")
         if record.error is not None or not query:
             why = str(record.error).split("\n")[0] if record.error else "there is no question"

@@ -12,14 +12,12 @@ from planner_eval.benchmarks.registry import BENCHMARKS, benchmark
 from planner_eval.datasets.files import load_json, load_jsonl
 from planner_eval.datasets.published import published
 from planner_eval.datasets.sample import Sample
+from planner_eval.prediction.recorded import FIELD, parted, refuse_shown
 from planner_eval.prediction.visible import OWN
 from planner_eval.records.fields import ID_FIELDS, id_text
 
 QUESTIONS = ("query", "question", "input", "prompt", "instruction", "task", "request")
 """Fields of one's own tasks that hold the question, the likeliest first."""
-
-_SPEAKERS = ("user", "tool", "function", "system", "developer")
-"""Who may speak last before the model does."""
 
 
 class Tasks(NamedTuple):
@@ -65,7 +63,7 @@ def read_tasks(
     if not path.exists() and "." not in source:
         raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data list'")
     data = [line.data for line in load_jsonl(path)] if path.suffix == ".jsonl" else load_json(path)
-    return Tasks(OWN, _own(data if isinstance(data, list) else [data]))
+    return Tasks(OWN, _own(data if isinstance(data, list) else [data], source))
 
 
 def _benchmark_of(name: str) -> str | None:
@@ -73,28 +71,34 @@ def _benchmark_of(name: str) -> str | None:
     return next((one.benchmark for one in sets if name in (one.name, one.benchmark) and one.benchmark), None)
 
 
-def _own(records: Iterable[Any]) -> list[Sample]:
-    return [_task(record, number) for number, record in enumerate(records, 1)]
+def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
+    """Tasks of one's own.
+
+    Raises:
+        InputError: two have one id, which is to tell their answers apart.
+    """
+    found = [_task(record, number) for number, record in enumerate(records, 1)]
+    firsts: dict[str, int] = {}
+    for number, one in enumerate(found, 1):
+        first = firsts.setdefault(one.id, number)
+        if first != number:
+            raise InputError(
+                f"{source}: tasks {first:,} and {number:,} have the same id, {one.id!r}: give each its own "
+                "(--repeat N asks each task several times)"
+            )
+    return found
 
 
 def _task(record: Any, number: int) -> Sample:
     """A task of one's own: nothing but its question, or its conversation, and its tools is taken over."""
     fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {"query": record}
     named = next((text for key in ID_FIELDS if (text := id_text(fields.get(key))) is not None), None)
-    talk = _before_the_answer(fields.get("messages"))
+    talk, _ = parted(fields.get(FIELD))
+    named = named or f"task-{number}"
+    refuse_shown(fields, talk, named)
     asked = (fields[key] for key in QUESTIONS if isinstance(fields.get(key), str))
     query = next(asked, "") or next(
         (str(m.get("content") or "") for m in reversed(talk) if m.get("role") == "user"), ""
     )
-    extra = {"messages": talk} if talk else {}
-    return Sample(named or f"task-{number}", query, fields.get("tools"), extra=extra)
-
-
-def _before_the_answer(messages: Any) -> list[Mapping[str, Any]]:
-    """A conversation up to the last message that is not the assistant's: what follows may be gold."""
-    if not isinstance(messages, list) or not all(isinstance(each, Mapping) for each in messages):
-        return []
-    end = len(messages)
-    while end and messages[end - 1].get("role") not in _SPEAKERS:
-        end -= 1
-    return messages[:end]
+    extra = {"messages": list(talk)} if talk else {}
+    return Sample(named, query, fields.get("tools"), extra=extra)

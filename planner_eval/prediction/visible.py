@@ -15,8 +15,10 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import CatalogError, InputError
@@ -68,14 +70,23 @@ def visible(sample: Sample, form: str, *, tools: Any = None) -> Task:
             f"sample {sample.id!r} says nothing of the tools on offer: name them with --catalog FILE"
             + (", AppBench's catalogue.json" if form == "appbench" else "")
         )
-    messages: tuple[Message, ...] = ({"role": "user", "content": sample.query},)
-    if form == "functionchat":
-        messages = tuple(sample.extra["messages"])
-    if form == OWN and sample.extra.get("messages"):
-        messages = tuple(sample.extra["messages"])
+    messages = conversation(sample, form)
     if not sample.query and not any(_said(message) for message in messages):
         raise InputError(f"sample {sample.id!r} has no question")
     return Task(form, sample.query, messages, _own(offered, sample.id) if form == OWN else offered)
+
+
+def conversation(sample: Sample, form: str) -> tuple[Message, ...]:
+    """The conversation that a sample's question stands in."""
+    if form == "functionchat" or (form == OWN and sample.extra.get("messages")):
+        return tuple(sample.extra["messages"])
+    return ({"role": "user", "content": sample.query},)
+
+
+def digest(query: str, messages: Sequence[Message]) -> str:
+    """What tells two tasks apart; their tools are told by the requests."""
+    shown = json.dumps([query, list(messages)], sort_keys=True, default=str)
+    return blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _said(message: Message) -> bool:

@@ -12,6 +12,7 @@ from planner_eval.datasets.gold import gold_plan
 from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
 from planner_eval.prediction.export import FORMS, Exported, Golds, exported
+from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.visible import OWN
@@ -87,7 +88,7 @@ def _own(file: str) -> Golds:
     """
     if not Path(file).is_file():
         raise InputError(f"there is no file {file}")
-    records = read_path(file, role="gold").records
+    records = left_out(read_path(file, role="gold")).records
     known = {record.id or f"task-{number}": record for number, record in enumerate(records, 1)}
 
     def golds(sample: Sample) -> Plan:

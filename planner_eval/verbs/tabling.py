@@ -13,6 +13,7 @@ from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.llm import Judge
 from planner_eval.metrics import choose
 from planner_eval.prediction.folder import gold_of
+from planner_eval.prediction.recorded import left_out
 from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.report import in_order
 from planner_eval.scoring.tabled import Measured, Table, make_table
@@ -170,7 +171,7 @@ def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, 
             raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
         return OfOwn(run.path, found.rows)
     asked = run.predicted
-    golds = AS_IT_COMES.golds(gold_of(asked, gold))
+    golds = left_out(AS_IT_COMES.golds(gold_of(asked, gold)))
     chosen = tuple(record for record in golds.records if record.id is None or record.id in asked.ids)
     paired = pair(AS_IT_COMES.answers(asked.rows), golds._replace(records=chosen))
     made = score(paired, metrics=metrics, by=() if by is None else (by,), seed=seed)

@@ -1,0 +1,94 @@
+"""Recorded conversations of one's own: what of them is shown to a model, and what is left out as gold.
+
+A conversation that ends with the assistant is shown up to the user's last message, one without a user up to
+the assistant's first: all that follows is left out of the prompt, and is gold where nothing else is. One that
+ends with somebody else asks for what comes next, and is shown whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.dialects.read import parse
+from planner_eval.plan.model import Call
+from planner_eval.records.fields import choose_content
+from planner_eval.records.files import PlanFile, Record
+
+_SPEAKERS = ("user", "tool", "function", "system", "developer")
+"""Who may speak last before the model does."""
+
+FIELD = "messages"
+"""The field of a task that holds its conversation."""
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+def parted(messages: Any) -> tuple[Messages, Messages]:
+    """What of a conversation is shown, and what is left out; nothing of what is none.
+
+    >>> talk = [{"role": one} for one in ("user", "assistant", "tool", "assistant")]
+    >>> [len(part) for part in parted(talk)], [len(part) for part in parted(talk[:3])]
+    ([1, 3], [3, 0])
+    """
+    if not isinstance(messages, list) or not all(isinstance(each, Mapping) for each in messages):
+        return (), ()
+    roles = [each.get("role") for each in messages]
+    if not roles or roles[-1] in _SPEAKERS:
+        return messages, ()
+    if "user" in roles:
+        end = len(roles) - roles[::-1].index("user")
+    else:
+        end = next(at for at, role in enumerate(roles) if role not in _SPEAKERS)
+    return messages[:end], messages[end:]
+
+
+def left_out(golds: PlanFile) -> PlanFile:
+    """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these."""
+    return golds.each(_left_out) if golds.content in (FIELD, None) else golds
+
+
+def _left_out(record: Record) -> Record:
+    source = record.source
+    talk = source.get(FIELD) if isinstance(source, Mapping) else source
+    if not isinstance(talk, list) or not any(isinstance(one, Mapping) and "role" in one for one in talk):
+        return record
+    rest = parted(talk)[1]
+    if rest:
+        return record._replace(source=list(rest))
+    why = "there is no gold: its conversation does not end with the assistant, so all of it was shown"
+    return record._replace(source=None, error=ParseError(why, code="parse.empty"))
+
+
+def refuse_shown(fields: Mapping[str, Any], shown: Messages, named: str) -> None:
+    """Refuse a task whose conversation, as it is shown, answers the question with gold's own calls.
+
+    Args:
+        fields: The task's record.
+        shown: What of its conversation is shown.
+        named: The task's id.
+
+    Raises:
+        InputError: says what to do.
+    """
+    asked = max((at for at, one in enumerate(shown) if one.get("role") == "user"), default=-1)
+    since = list(shown[asked + 1 :])
+    if not any(one.get("tool_calls") for one in since):
+        return
+    try:
+        field = choose_content(f"task {named!r}", [dict(fields)], "gold")
+        if field is None or field == FIELD:
+            return
+        gold, made = parse(fields[field]).calls, parse(since).calls
+    except (ParseError, InputError):  # what cannot be read is said where it is scored
+        return
+    if gold and made and all(_alike(*each) for each in zip(gold, made, strict=False)):
+        raise InputError(
+            f"task {named!r}: its conversation shows the calls of its {field!r}: {made[0].tool} is gold and "
+            "in the prompt; end the conversation before them, or name as gold only what comes after them"
+        )
+
+
+def _alike(one: Call, other: Call) -> bool:
+    return one.tool == other.tool and one.arguments == other.arguments
