@@ -25,6 +25,7 @@ from planner_eval.comparison.patch import make_patch
 from planner_eval.dialects import table as notations
 from planner_eval.engine.run_file import run_text
 from tests.conftest import ROOT
+from tests.prediction_samples import appbench_catalogue
 
 SAMPLES = ROOT / "data" / "samples"
 
@@ -137,6 +138,7 @@ FILES: dict[str, str] = {
         {"id": "b", "messages": [{"role": "user", "content": "?"}, _turn("add"), _turn("sub")]},
     ),
     "sixth.jsonl": _lines({"id": "a", "output": "[add(arg_0=1/6, arg_1=4)]"}),
+    "apps.json": json.dumps(appbench_catalogue()),
     "words.txt": WORDS,
     "words.jsonl": _lines({"id": "a", "output": WORDS}),
     "tags.txt": TAGS,

@@ -223,11 +223,11 @@ def test_a_record_learns_once_what_it_is_and_a_plan_in_its_own_file_is_decoded_o
     one, many = tmp_path / "one.json", tmp_path / "many.jsonl"
     one.write_text(json.dumps([call, call]))
     found = counted(lambda: pe.parse(one))
-    assert (found["decoder.raw_decode"], found["read.parse"], found["link.link"]) == (1, 1, 1)
+    assert (found["jsontext.decode"], found["read.parse"], found["link.link"]) == (1, 1, 1)
     many.write_text("".join(json.dumps({"id": n, "plan": [call]}) + "\n" for n in range(50)))
     found = counted(lambda: pe.read(many))
     # The first line is decoded once more, to see whether all of the file is one value.
-    assert (found["decoder.raw_decode"], found["shapes.shape_of"], found["messages.is_call"]) == (51, 50, 50)
+    assert (found["jsontext.decode"], found["shapes.shape_of"], found["messages.is_call"]) == (51, 50, 50)
     assert found["read.parse"] == 0
 
 
