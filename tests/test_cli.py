@@ -137,7 +137,7 @@ def test_bad_input_is_refused_in_words_quickly_and_in_little_memory(tmp_path: Pa
     assert "Traceback" not in done.stderr
     said = done.stdout + done.stderr
     assert str(path) in said or "pred" in said
-    assert seconds < 20  # the 2 s hold on a quiet machine; this only catches what runs away
+    assert seconds < 20  # it takes 2 s on a quiet machine; this only catches what runs away
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2_000_000
 
 

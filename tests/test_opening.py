@@ -687,6 +687,15 @@ def test_empty_cells_are_absent_and_numbers_stay_ids() -> None:
     assert [one.id for one in pe.read(frame.set_index("id")).records] == ["1", "2", "3"]
 
 
+def test_records_may_hold_arrays_beside_their_plan() -> None:
+    import numpy as np
+
+    vectors = [np.array([1, 2, 3]), np.array([])]
+    preds = [{"id": str(at), "output": CALL, "vector": one} for at, one in enumerate(vectors)]
+    golds = [{"id": str(at), "gold": CALL, "vector": one} for at, one in enumerate(vectors)]
+    assert pe.score(preds, golds).figure("exact") == 1
+
+
 def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from planner_eval.records import frames
 

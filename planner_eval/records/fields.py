@@ -87,7 +87,7 @@ def filled(record: Mapping[str, Any]) -> tuple[str, ...]:
     >>> filled({"id": 1, "answer": None, "tool_calls": None})
     ('id', 'tool_calls')
     """
-    if None not in record.values():
+    if type(None) not in map(type, record.values()):  # by type: a value may be an array, which == compares
         return tuple(record)
     return tuple(key for key, value in record.items() if value is not None or key in LISTS)
 
