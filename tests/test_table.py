@@ -313,6 +313,31 @@ def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> N
     assert any("6 further answers to a sample that has one, not counted" in said for said in table.notes)
 
 
+def test_of_repeated_answers_to_own_tasks_the_first_count(tmp_path: Path) -> None:
+    tasks = [
+        {"id": name, "query": f"What time is it, {name}?", "tools": [{"name": "now"}], "gold": "now()"}
+        for name in "abcd"
+    ]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in tasks))
+
+    class Tiring:
+        """Knows the time when it is asked first, and not when it is asked again."""
+
+        def __init__(self) -> None:
+            self.asked: set[str] = set()
+
+        async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Reply:
+            text = str(messages)
+            known = text in self.asked
+            self.asked.add(text)
+            return Reply("I am tired." if known else '[{"name": "now", "arguments": {}}]')
+
+    pe.predict(str(tmp_path / "tasks.jsonl"), Tiring(), out=tmp_path / "run", repeat=3, concurrency=1)
+    table = pe.table([tmp_path / "run"], metrics=["exact"])
+    assert (table.rows[0].cells[0].value, table.rows[0].cells[0].n) == (1, 4)
+    assert any("the first answer to each counts, 8 further ones not" in said for said in table.notes)
+
+
 def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text((SAMPLES / "answers" / "callnavi.jsonl").read_text().splitlines()[0] + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
@@ -28,16 +27,15 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
         path: The folder.
         repeated: All answers to a sample count, as for CallNavi's stability.
     """
+    from planner_eval.prediction.answers import further
     from planner_eval.prediction.folder import predicted
 
     found = predicted(path)
     if found.unasked:
         counts = "count as wrong" if found.form == "own" else "count as they are"
         note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer {counts}")
-    if found.repeat > 1 and not repeated:
-        times = f"{path}: {counted(len(found.ids), 'sample')} asked {found.repeat} times"
-        further = len(found.ids) * (found.repeat - 1)
-        note(f"{times}; the first answer to each counts, {counted(further, 'further one')} not")
+    if not repeated and (said := further(found)):
+        note(f"{path}: {said}")
     return found
 
 
@@ -81,26 +79,11 @@ def same_samples(every: Sequence[Predicted]) -> None:
             )
 
 
-def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
-    """The first answer to each sample; the others come after all of these."""
-    if asked.repeat == 1:
-        return answers
-    from planner_eval.records.pairing import repeated_ids
-
-    known = repeated_ids(answers.records)
-    first = tuple(islice(answers.records, len(answers.records) // asked.repeat))
-    notes = tuple(one for one in answers.notes if one not in known)
-    return answers._replace(records=first, notes=notes)
-
-
 def those_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
-    """The gold plans of the samples that were asked; of recorded conversations what was not shown."""
-    if asked.form == "own":
-        from planner_eval.prediction.recorded import left_out
+    """The gold plans that were asked for; says how many others do not count."""
+    from planner_eval.prediction.answers import golds_asked
 
-        golds = left_out(golds)
-    if all(record.id is None or record.id in asked.ids for record in golds.records):
-        return golds
-    chosen = tuple(record for record in golds.records if record.id in asked.ids)
-    note(f"{len(chosen):,} of {len(golds.records):,} gold plans were asked for; the others do not count")
-    return golds._replace(records=chosen)
+    chosen, every = golds_asked(golds, asked), len(golds.records)
+    if len(chosen.records) != every:
+        note(f"{len(chosen.records):,} of {every:,} gold plans were asked for; the others do not count")
+    return chosen

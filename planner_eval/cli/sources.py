@@ -58,7 +58,7 @@ def read_sides(
         tell_reading(name)
         files.append(how.answers(name))
     if asked:
-        from planner_eval.cli.predicted import first_answers
+        from planner_eval.prediction.answers import first_answers
 
         files = [first_answers(*each) for each in zip(files, asked, strict=True)]
     tell_reading(gold)

@@ -35,7 +35,7 @@ def layout_of(
     sources: Mapping[str, Source],
     settings: Mapping[str, str],
 ) -> Layout:
-    """The layout of a table under a benchmark, with the options that the user gives for all columns.
+    """The layout of a table under a benchmark: the one that is named, its main one, or of the figures wanted.
 
     Args:
         form: The benchmark.
@@ -43,24 +43,11 @@ def layout_of(
         by: A column for each value of this key.
         metrics: The figures, where some are named.
         sources: The runs.
-        settings: The options.
+        settings: The options for all columns, on which it depends what figures there are.
 
     Raises:
         InputError: there is no such layout, figure or key.
     """
-    found = _chosen(form, name, by, metrics, sources, settings)
-    columns = (one._replace(settings={**settings, **one.settings}) for one in found.columns)
-    return found._replace(columns=tuple(columns))
-
-
-def _chosen(
-    form: str,
-    name: str | None,
-    by: str | None,
-    metrics: tuple[str, ...],
-    sources: Mapping[str, Source],
-    settings: Mapping[str, str],
-) -> Layout:
     if name is not None:
         if by is not None or metrics:
             raise InputError(
@@ -81,6 +68,17 @@ def _chosen(
     of = {one.figure: one for one in main}
     columns = (one._replace(of=of[one.figure].of) if one.figure in of else one for one in made.columns)
     return made._replace(columns=tuple(columns))
+
+
+def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
+    """A layout with options for all columns; those of a column itself stay.
+
+    Args:
+        chosen: The layout.
+        settings: The options.
+    """
+    columns = (one._replace(settings={**settings, **one.settings}) for one in chosen.columns)
+    return chosen._replace(columns=tuple(columns))
 
 
 def _known(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:

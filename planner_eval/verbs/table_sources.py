@@ -256,10 +256,11 @@ class OfOwn:
     Args:
         path: The run.
         scored: The pairs.
+        further: Says which answers of the run do not count; None where all do.
     """
 
-    def __init__(self, path: str, scored: Sequence[rows.Scored]) -> None:
-        self.path, self.scored = path, [row for row in scored if row.state in JUDGED]
+    def __init__(self, path: str, scored: Sequence[rows.Scored], further: str | None = None) -> None:
+        self.path, self.scored, self.further = path, [row for row in scored if row.state in JUDGED], further
         self.unjudged = len(scored) - len(self.scored)
 
     def ids(self) -> frozenset[str]:
@@ -288,7 +289,10 @@ class OfOwn:
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""
-        return [f"{self.unjudged:,} without a gold plan to be judged by, not counted"] * bool(self.unjudged)
+        said = [self.further] if self.further else []
+        if self.unjudged:
+            said.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
+        return said
 
     def _chosen(self, column: Column, ids: Collection[str] | None) -> Iterator[rows.Scored]:
         for row in self.scored:

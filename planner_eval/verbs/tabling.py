@@ -12,8 +12,8 @@ from planner_eval.benchmarks.layouts import Column, Layout, plain
 from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.llm import Judge
 from planner_eval.metrics import choose
+from planner_eval.prediction.answers import first_answers, further, golds_asked
 from planner_eval.prediction.folder import gold_of
-from planner_eval.prediction.recorded import left_out
 from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.report import in_order
 from planner_eval.scoring.tabled import Measured, Table, make_table
@@ -21,7 +21,7 @@ from planner_eval.verbs.evaluating import pair
 from planner_eval.verbs.readings import AS_IT_COMES
 from planner_eval.verbs.score_runs import kept_score
 from planner_eval.verbs.scoring import refuse_seed, score
-from planner_eval.verbs.table_columns import head_of, layout_of, values_of
+from planner_eval.verbs.table_columns import head_of, layout_of, values_of, with_settings
 from planner_eval.verbs.table_runs import Told, refuse_unlike, told
 from planner_eval.verbs.table_sources import How, OfOwn, Remembered, Source, UnderBenchmark
 
@@ -98,6 +98,7 @@ def table(
         how = How(variant, named_gold, judge and Remembered(judge), prompts, run)
         sources = {one.path: UnderBenchmark(one, benchmark(form), how) for one in every}
         chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
+        chosen = with_settings(chosen, settings)
     rows = _rows(named, chosen)
     _refuse_other_gold(list(sources.values()))
     ids = frozenset.intersection(*(one.ids() for one in sources.values())) if common else None
@@ -171,11 +172,10 @@ def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, 
             raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
         return OfOwn(run.path, found.rows)
     asked = run.predicted
-    golds = left_out(AS_IT_COMES.golds(gold_of(asked, gold)))
-    chosen = tuple(record for record in golds.records if record.id is None or record.id in asked.ids)
-    paired = pair(AS_IT_COMES.answers(asked.rows), golds._replace(records=chosen))
+    golds = golds_asked(AS_IT_COMES.golds(gold_of(asked, gold)), asked)
+    paired = pair(first_answers(AS_IT_COMES.answers(asked.rows), asked), golds)
     made = score(paired, metrics=metrics, by=() if by is None else (by,), seed=seed)
-    return OfOwn(run.path, made.rows)
+    return OfOwn(run.path, made.rows, further(asked))
 
 
 def _refuse_other_gold(sources: Sequence[Source]) -> None:
