@@ -139,8 +139,10 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "files are read without it: 2 ms": ("datasets.store",),
     "only packed files, and only tables, need them: 1 and 2 ms": ("records.packed", "records.tables"),
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite": (
+        "records.index",
         "records.joined",
         "records.origins",
+        "records.shards",
         "records.stored",
     ),
     "a name of one word alone may be a data set: 7 ms": ("datasets.sources",),

@@ -23,6 +23,7 @@ from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.gold import doubts as gold_doubts
 from planner_eval.records.origins import origin_of, refuse_changed
 from planner_eval.records.pairing import doubts, refuse_repeated_gold, repeated_ids
+from planner_eval.records.several import by_name, read_path
 from planner_eval.records.storing import IN_MEMORY, Store, is_stored
 from planner_eval.verbs.evaluating import pair
 from tests.conftest import ROOT
@@ -208,6 +209,89 @@ def test_stored_pairs_are_those_in_memory(tmp_path: Path) -> None:
     assert by_index > TRIES / 40
 
 
+# ---------------------------------------------------------------- many files
+def drawn_folders(tmp_path: Path, seed: int) -> Iterator[tuple[Random, Path, dict[str, Any]]]:
+    """Folders of a few files, all of them read in the same way."""
+    for number, (random, path, named) in enumerate(drawn_files(tmp_path, seed)):
+        folder = tmp_path / f"f{number}"
+        folder.mkdir()
+        path.rename(folder / path.name)
+        for at in range(random.choice((0, 1, 2, 3))):
+            raw = random.choice((text, text, lambda _: b"", lambda _: b'[{"name": "f"}]'))(random)
+            (folder / f"{at}{random.choice(('.jsonl', '.json', '.txt'))}").write_bytes(raw)
+        yield random, folder, named
+
+
+def test_stored_folders_are_those_in_memory(tmp_path: Path) -> None:
+    by_index = 0
+    for random, path, named in islice(drawn_folders(tmp_path, 3), TRIES):
+        store = Store(limit=0, piece=random.choice((1, 40, 300, 100_000)))
+        whole = tried(read_path, str(path), store=IN_MEMORY, **named)
+        kept = tried(read_path, str(path), store=store, **named)
+        if not isinstance(whole, PlanFile):
+            assert kept == whole, path
+            continue
+        assert isinstance(kept, PlanFile), (kept, path)
+        assert told(kept) == told(whole), path
+        by_index += is_stored(kept.records)
+    assert by_index > TRIES / 10
+
+
+def test_pairs_of_stored_folders_are_those_in_memory(tmp_path: Path) -> None:
+    by_index = prefixed = 0
+    folders = drawn_folders(tmp_path, 4)
+    for random, pred, named in islice(folders, TRIES):
+        _, gold, other = next(folders)
+        if random.random() < 0.3:
+            gold, other = pred, named
+        if random.random() < 0.5:  # the same names in both, as runs of two models have them
+            for number, file in enumerate(sorted(gold.iterdir())):
+                file.rename(gold / f"{number}{file.suffix}")
+            for number, file in enumerate(sorted(pred.iterdir())):
+                file.rename(pred / f"{number}{file.suffix}")
+        memory: list[PlanFile] = []
+        stored: list[PlanFile] = []
+        try:
+            for each, how in ((pred, named), (gold, other)):
+                memory.append(read_path(str(each), store=IN_MEMORY, **how))
+                stored.append(read_path(str(each), store=STORED, **how))
+        except PlanevalError:
+            continue
+        by = random.choice((None, None, None, "id", "position"))
+        called = by_name(*memory)
+        wanted = tried(paired, *called, by)
+        assert list(map(told, by_name(*stored))) == list(map(told, called))
+        for sides in (stored, [stored[0], memory[1]], [memory[0], stored[1]]):
+            assert tried(paired, *by_name(*sides), by) == wanted
+        by_index += wanted[0] == "id" and all(is_stored(one.records) for one in stored)
+        prefixed += called[1] is not memory[1]
+    assert by_index > TRIES / 40
+    assert prefixed > TRIES / 40
+
+
+def test_a_folder_may_hold_more_files_than_a_process_may_have_open(tmp_path: Path) -> None:
+    for name, field in (("pred", "output"), ("gold", "gold")):
+        (tmp_path / name).mkdir()
+        for file in range(80):
+            rows = [{"id": f"{file}.{at}", field: f"f(a={at})"} for at in range(3)]
+            (tmp_path / name / f"{file}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code = (
+        "import resource, planner_eval as pe\n"
+        "from planner_eval.records.storing import Store, is_sharded\n"
+        "from planner_eval.verbs.evaluating import pair\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))\n"
+        "found = pair('pred', 'gold', store=Store(limit=0))\n"
+        "assert is_sharded(found.pred.records)\n"
+        "print(pe.score(found).figure('exact'), len(found.pairs))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (run.stdout, run.stderr) == ("1.0 240\n", "")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["gold", "pred"]
+
+
 # ---------------------------------------------------------------- packed files and tables
 def same_either_way(path: Path, **named: Any) -> bool:
     """Whether a file is read by an index, and so the same as whole."""
@@ -348,6 +432,7 @@ def test_other_processes_read_the_same(tmp_path: Path) -> None:
 import multiprocessing
 from pathlib import Path
 import planner_eval as pe
+from planner_eval.records.several import by_name, read_path
 from planner_eval.records.storing import Store
 from planner_eval.verbs.evaluating import pair
 reading = pe.Reading(infer=True, turn="last")
@@ -367,6 +452,7 @@ def test_pieces_may_be_looked_through_by_other_processes(tmp_path: Path) -> None
     code = """
 import multiprocessing
 from planner_eval.records.files import read_file
+from planner_eval.records.several import by_name, read_path
 from planner_eval.records.storing import Store
 from tests.test_stored import told
 with multiprocessing.get_context("fork").Pool(2) as pool:

@@ -77,8 +77,8 @@ class PlanFile(NamedTuple):
         """
         from planner_eval.records.origins import refuse_changed
 
-        if is_lazy(self.records):
-            refuse_changed(self.records.origin)
+        for origin in self.records.origins if is_lazy(self.records) else ():
+            refuse_changed(origin)
 
     def origins(self) -> tuple[Origin, ...]:
         """The file with its size and digest, of a directory or a pattern each of its files.
@@ -90,8 +90,9 @@ class PlanFile(NamedTuple):
         """
         from planner_eval.records.origins import origin_of
 
-        if is_lazy(self.records) and self.records.origin.digest:
-            return (self.records.origin,)
+        known = self.records.origins if is_lazy(self.records) and not self.parts else ()
+        if known and all(one.digest for one in known):
+            return known
         return tuple(origin_of(path) for path in self.parts or (self.name,) if os.path.isfile(path))
 
     @property

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 
-from planner_eval.base.errors import InputError
 from planner_eval.records.decided import Decided
-from planner_eval.records.index import Index, Place, Source, finish, writing
+from planner_eval.records.index import Index, Place, Source, finish, making
 from planner_eval.records.lines import BROKEN, ODD, Lines, Scanned, Unfit, cut, scan
 from planner_eval.records.origins import Origin
 from planner_eval.records.storing import Store
@@ -33,23 +30,25 @@ def write_index(index: Index, lines: Lines, decided: Decided, store: Store, orig
         Unfit: it has to be read whole.
         InputError: the index cannot be written.
     """
-    part = f"{index.path}.part"
-    try:
-        made = writing(part)
-        try:
-            made.execute("CREATE TABLE line (pos INTEGER PRIMARY KEY, key BLOB, offset, size, line, marks)")
-            made.execute("CREATE TABLE odd (pos INTEGER PRIMARY KEY, first INTEGER)")
-            count, names = _filled(made, lines, decided, store)
-            made.execute("CREATE INDEX line_key ON line (key)")
-            made.executemany("INSERT INTO odd VALUES (?, ?)", _odd(made, lines, decided))
-            known = [origin.size, origin.mtime, origin.digest]
-            finish(made, index.path, {"origin": known, "names": names, "records": count})
-        finally:
-            made.close()
-            with suppress(FileNotFoundError):
-                os.unlink(part)
-    except sqlite3.Error as error:
-        raise InputError(f"{index.path}: {error}; the environment's TMPDIR names another folder") from None
+    source = Source(lines.path)
+
+    def has_error(place: Place) -> bool:
+        ((_, raw),) = source.texts([place])
+        item = lines.item(place.line, raw)
+        return item is None or decided.record("", 0, item).error is not None
+
+    with making(index.path) as made:
+        lay(made)
+        count, names = _filled(made, lines, decided, store)
+        note_odd(made, has_error)
+        known = [origin.size, origin.mtime, origin.digest]
+        finish(made, index.path, {"origin": known, "names": names, "records": count})
+
+
+def lay(made: sqlite3.Connection) -> None:
+    """Make the tables of an index of records."""
+    made.execute("CREATE TABLE line (pos INTEGER PRIMARY KEY, key BLOB, offset, size, line, marks)")
+    made.execute("CREATE TABLE odd (pos INTEGER PRIMARY KEY, first INTEGER)")
 
 
 def _filled(
@@ -75,26 +74,30 @@ def _filled(
     return count, dict(names)
 
 
-def _odd(made: sqlite3.Connection, lines: Lines, decided: Decided) -> Iterator[tuple[int, int | None]]:
+def note_odd(made: sqlite3.Connection, has_error: Callable[[Place], bool]) -> None:
+    """Write which of the records that are known are not found by their id.
+
+    Args:
+        made: Their index, with all their lines.
+        has_error: Whether the record at a place cannot be read.
+    """
+    made.execute("CREATE INDEX line_key ON line (key)")
+    made.executemany("INSERT INTO odd VALUES (?, ?)", _odd(made, has_error))
+
+
+def _odd(made: sqlite3.Connection, has_error: Callable[[Place], bool]) -> Iterator[tuple[int, int | None]]:
     """Records that are not found by their id: with the first one of that id, or without where each is alone.
 
     One that cannot be read, and of whose id nothing is certain, stays alone where another has that id.
     """
     twice = "SELECT key FROM line WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1"
     columns = f"key, marks, pos, offset, size, line FROM line WHERE key IN ({twice})"
-    source = Source(lines.path)
     for _, group in groupby(made.execute(f"SELECT {columns} ORDER BY key, pos"), key=lambda row: row[0]):
         lone, whole = array("q"), array("q")
         for _key, marks, *place in group:
-            bad = marks & BROKEN or _has_error(source, lines, decided, Place._make(place))
+            bad = marks & BROKEN or has_error(Place._make(place))
             (lone if bad else whole).append(place[0])
         if whole:
             yield from ((position, None) for position in lone)
         first, *others = whole or lone
         yield from ((position, first) for position in others)
-
-
-def _has_error(source: Source, lines: Lines, decided: Decided, place: Place) -> bool:
-    ((_, raw),) = source.texts([place])
-    item = lines.item(place.line, raw)
-    return item is None or decided.record("", 0, item).error is not None

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple, TypeAlias, overload
 
-from planner_eval.base.errors import InputError
-from planner_eval.records.ids import alone, by_id
-from planner_eval.records.index import BATCH, Folder, Index, address, finish, writing
+from planner_eval.records.ids import by_id
+from planner_eval.records.index import BATCH, Folder, Index, address, finish, folder_at, making
 from planner_eval.records.lines import id_key
 from planner_eval.records.record import Record
 from planner_eval.records.stored import Chain
@@ -151,7 +148,7 @@ def by_position(pred: Records, gold: Records) -> Joined:
     return Joined(pred, gold, None, range(max(len(pred), len(gold))))
 
 
-def join(pred: Records, gold: Records, folder: str | None = None) -> Found | None:
+def join(pred: Records, gold: Records, folder: str | Folder | None = None) -> Found | None:
     """The pairs of records by their ids; None where no id is on both sides.
 
     Args:
@@ -162,24 +159,17 @@ def join(pred: Records, gold: Records, folder: str | None = None) -> Found | Non
     Raises:
         InputError: it cannot be written there.
     """
-    kept = Folder(folder)
+    kept = folder_at(folder)
     sides = (_Side.of("pred", pred), _Side.of("gold", gold))
     name = hashlib.blake2b(repr([side.what for side in sides]).encode(), digest_size=8).hexdigest()
     index = Index(kept, f"pairs-{name}.sqlite")
-    made = writing(f"{index.path}.part")
-    try:
+    with making(index.path) as made:
         for side in sides:
             side.lay(made)
         if made.execute("SELECT 1 FROM pred_line JOIN gold_line USING (key) LIMIT 1").fetchone() is None:
             return None
         count = _linked(made, *sides)
         finish(made, index.path, {"pairs": count})
-    except sqlite3.Error as error:
-        raise InputError(f"{index.path}: {error}; the environment's TMPDIR names another folder") from None
-    finally:
-        made.close()
-        with suppress(FileNotFoundError):
-            os.unlink(f"{index.path}.part")
     repeated: list[Records] = [side.repeated for side in sides]
     pairs = Joined(pred, gold, index, range(1, count + 1))
     return Found(pairs, Chain(*repeated) if all(map(len, repeated)) else max(repeated, key=len))
@@ -198,7 +188,7 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, name: str, records: Records) -> _Side:
         if is_stored(records):
-            return cls(name, records, records.base.path, records.repeated(), records.name)
+            return cls(name, records, records.base.path, records.repeated(), records.file)
         found = by_id(records)
         keys = [(at, key) for key, at in found.places.items()]
         return cls(name, records, repr(keys), [records[at] for at in found.repeated], None, keys)
@@ -227,7 +217,7 @@ class _Side(NamedTuple):
                 f"SELECT pos FROM {self.name}_line WHERE key IS NULL "
                 f"UNION SELECT pos FROM {self.name}_odd WHERE first IS NULL"
             )
-            return ((alone(self.records.name, row[0]), row[0]) for row in rows)
+            return ((self.records.lone(row[0]), row[0]) for row in rows)
         return ((key, at) for at, key in self.keys if key.startswith("\0"))
 
 

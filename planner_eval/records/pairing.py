@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean
@@ -12,6 +12,9 @@ from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.ids import by_id
 from planner_eval.records.storing import is_joined, is_stored
 from planner_eval.records.strangers import strangers
+
+if TYPE_CHECKING:
+    from planner_eval.records.index import Folder
 
 WAYS = ("id", "position")
 """How records can be paired."""
@@ -38,7 +41,9 @@ class Pairing(NamedTuple):
     repeated: Sequence[Record] = ()
 
 
-def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str | None = None) -> Pairing:
+def pair(
+    pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str | Folder | None = None
+) -> Pairing:
     """Pair predictions with gold plans: by id where either file has ids, by position where neither has.
 
     Args:
@@ -78,7 +83,7 @@ def pair(pred: PlanFile, gold: PlanFile, *, by: str | None = None, folder: str |
     return Pairing("id", (*pairs, *extra), (*repeated, *(gold.records[at] for at in theirs.repeated)))
 
 
-def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | None) -> Pairing:
+def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder | None) -> Pairing:
     """The same of files of which one at least is read by its index."""
     from planner_eval.records import joined
 

@@ -13,7 +13,8 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
 from planner_eval.records.pairing import repeated_ids
-from planner_eval.records.storing import IN_MEMORY
+from planner_eval.records.parts import Part, below
+from planner_eval.records.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
 
 
 class Listed(NamedTuple):
@@ -86,39 +87,62 @@ def _left_out(path: str, names: Sequence[str]) -> tuple[str, ...]:
     return (f"{path}: left out {' and '.join(said)}: {shown}",) if said else ()
 
 
+_HELD = 64_000
+"""Files of fewer bytes are held in memory, also where all of them are large together."""
+
+
 def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     """The records of all files."""
     names = dict(zip(listed.files, _names(listed.files), strict=True))
-    records: list[Record] = []
+    store = _store_of(listed.files, named.get("store", AS_USUAL))
+    parts: list[Part] = []
     contents: dict[str, None] = {}
     id_field = None
     refused: list[InputError] = []
     for file, name in names.items():
         try:
-            read = read_file(file, **{**named, "store": IN_MEMORY})
+            read = read_file(file, **{**named, "store": store})
         except InputError as error:  # a file that cannot be used is a row, as a record is
             refused.append(error)
             reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
-            records.append(Record(file, 0, name, None, error=ParseError(reason, code="parse.shape")))
+            lost = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
+            parts.append(Part(name, (lost,), False))
             continue
-        records += _called(read, name)
+        if is_lazy(read.records):
+            read.records.base.close()  # there may be more files than a process may have open
+        parts.append(Part(name, read.records, read.many))
         contents |= {read.content: None} if read.content is not None else {}
         id_field = id_field or read.id_field
     if len(refused) == len(listed.files):
         raise refused[0]
     content = " or ".join(contents) or None
-    return PlanFile(path, tuple(records), True, content, id_field, names, listed.notes)
+    return PlanFile(path, _records_of(path, parts, store), True, content, id_field, names, listed.notes)
 
 
-def _called(read: PlanFile, name: str) -> list[Record]:
-    """A file's records with an id each: their own, else the file's name and, of several, their place."""
-    if not read.many:
-        return [read.records[0]._replace(id=name)]
-    if len(read.records) == 1:
-        return [one._replace(id=name if one.id is None else one.id) for one in read.records]
-    return [
-        one if one.id is not None else one._replace(id=f"{name}/{one.position + 1}") for one in read.records
-    ]
+def _store_of(files: Sequence[str], store: Store) -> Store:
+    """Where each of several files is kept: the larger ones on disk where all are large together."""
+    if store.limit is None or sum(_size(file) for file in files) <= store.limit:
+        return IN_MEMORY
+    from planner_eval.records.index import folder_at
+
+    return store._replace(folder=folder_at(store.folder), limit=min(store.limit, _HELD))
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:  # it is said where the file is read
+        return 0
+
+
+def _records_of(path: str, parts: Sequence[Part], store: Store) -> Sequence[Record]:
+    """The records of all files, held in memory where those of each file are."""
+    if any(is_lazy(one.records) for one in parts):
+        from planner_eval.records.index import folder_at
+        from planner_eval.records.shards import shards
+
+        return shards(path, parts, folder_at(store.folder))
+    return tuple(one.called(record) for one in parts for record in one.records)
 
 
 def _names(files: Sequence[str]) -> list[str]:
@@ -139,22 +163,26 @@ def by_name(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     """
     if not (pred.parts and gold.parts):
         return pred, gold
-    files: dict[str, str] = {}
-    for record in gold.records:
-        if record.id is not None and files.setdefault(record.id, record.file) != record.file:
-            return _prefixed(pred), _prefixed(gold)
-    return pred, gold
+    if is_sharded(gold.records):
+        again = gold.records.share_ids()
+    else:
+        files: dict[str, str] = {}
+        named = ((one.id, one.file) for one in gold.records if one.id is not None)
+        again = any(files.setdefault(id, file) != file for id, file in named)
+    return (_prefixed(pred), _prefixed(gold)) if again else (pred, gold)
 
 
 def _prefixed(file: PlanFile) -> PlanFile:
     """The records with their file's name before their id, so that none is given twice for that."""
 
     def own(record: Record) -> Record:
-        name = file.parts[record.file]
-        named = record.id is None or record.id == name or record.id.startswith(f"{name}/")
-        return record if named else record._replace(id=f"{name}/{record.id}")
+        named = record.id is None
+        return record if named else record._replace(id=below(file.parts[record.file], str(record.id)))
 
     stale = repeated_ids(file.records)
-    records = tuple(map(own, file.records))
+    if is_sharded(file.records):
+        records: Sequence[Record] = file.records.prefixed()
+    else:
+        records = tuple(map(own, file.records))
     notes = (*(note for note in file.notes if note not in stale), *repeated_ids(records))
     return file._replace(records=records, notes=notes)

@@ -6,34 +6,23 @@ import hashlib
 import json
 import os
 import sqlite3
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.records.decided import Decided, How, decide
-from planner_eval.records.index import BATCH, Folder, Index, Place, Source
+from planner_eval.records.ids import alone
+from planner_eval.records.index import Folder, Index, Place, Source, folder_at
+from planner_eval.records.indexed import Indexed, Step
 from planner_eval.records.indexing import write_index
 from planner_eval.records.items import LINE_SUFFIXES
-from planner_eval.records.lines import (
-    BROKEN,
-    SEVERAL,
-    WORDS,
-    Lines,
-    Unfit,
-    are_records,
-    id_key,
-    lines_of,
-)
+from planner_eval.records.lines import Lines, Unfit, are_records, lines_of
 from planner_eval.records.origins import Origin, origin_of, refuse_changed, seen
 from planner_eval.records.record import Record
 from planner_eval.records.shapes import Chosen
 from planner_eval.records.spooled import spool
 from planner_eval.records.storing import Store
-
-Step: TypeAlias = Callable[[Record], Record]
-"""What is done to each record when it is read; it leaves ids alone, and can be pickled."""
 
 
 class Kept(NamedTuple):
@@ -43,10 +32,8 @@ class Kept(NamedTuple):
     decided: Decided
 
 
-class Stored(Sequence[Record]):
-    """Records of a large file, each made anew whenever it is asked for; slices are as lazy.
-
-    It can be pickled and forked: other processes read the same file and index.
+class Stored(Indexed):
+    """Records of a large file.
 
     Args:
         base: Where they stand.
@@ -57,8 +44,6 @@ class Stored(Sequence[Record]):
         steps: What is done to each.
     """
 
-    by_index = True
-
     def __init__(
         self,
         base: Index,
@@ -68,8 +53,8 @@ class Stored(Sequence[Record]):
         positions: Sequence[int],
         steps: tuple[Step, ...] = (),
     ) -> None:
-        self.base, self.origin, self.lines, self.decided = base, origin, lines, decided
-        self.positions, self.steps = positions, steps
+        super().__init__(base, positions, steps)
+        self.origin, self.lines, self.decided = origin, lines, decided
         self.source = Source(lines.path)
 
     @property
@@ -77,29 +62,14 @@ class Stored(Sequence[Record]):
         """What messages call the file."""
         return self.origin.path
 
-    def __len__(self) -> int:
-        return len(self.positions)
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The file, as it was when it was looked through."""
+        return (self.origin,)
 
-    @overload
-    def __getitem__(self, at: int) -> Record: ...
-    @overload
-    def __getitem__(self, at: slice) -> Stored: ...
-    def __getitem__(self, at: int | slice) -> Record | Stored:
-        if isinstance(at, slice):
-            return self.of(self.positions[at])
-        return next(self.at((self.positions[at],)))
-
-    def __iter__(self) -> Iterator[Record]:
-        for first in range(0, len(self.positions), BATCH):
-            yield from self.at(self.positions[first : first + BATCH])
-
-    def of(self, positions: Sequence[int]) -> Stored:
-        """The records at other positions of the same file."""
-        return Stored(self.base, self.origin, self.lines, self.decided, positions, self.steps)
-
-    def each(self, step: Step) -> Stored:
-        """The same records, something done to each when it is read."""
-        return Stored(self.base, self.origin, self.lines, self.decided, self.positions, (*self.steps, step))
+    def but(self, positions: Sequence[int], steps: tuple[Step, ...]) -> Stored:
+        """Other records of the same file, or others done to them."""
+        return Stored(self.base, self.origin, self.lines, self.decided, positions, steps)
 
     def at(self, positions: Sequence[int]) -> Iterator[Record]:
         """The records at some positions of the file, few of them, in the order asked for."""
@@ -111,60 +81,11 @@ class Stored(Sequence[Record]):
             item = self.lines.item(place.line, raw)
             if item is None:
                 raise InputError(f"{self.name} changed while it was read: line {place.line} is blank now")
-            record = self.decided.record(self.name, place.position, item)
-            for step in self.steps:
-                record = step(record)
-            yield record
+            yield self._done(self.decided.record(self.name, place.position, item))
 
-    # ------------------------------------------------------------ what the index knows
-    @property
-    def whole(self) -> bool:
-        """Whether these are all records of the file."""
-        return self.positions == range(self.base.about()["records"])
-
-    def _count(self, wanted: str) -> int:
-        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {wanted}").fetchone()[0])
-
-    def _marked(self, mark: int) -> Stored:
-        found = self.base.ask("SELECT pos FROM line WHERE marks & ? ORDER BY pos", (mark,))
-        return self.of(array("q", (row[0] for row in found)))
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether any record of the file has an id."""
-        return self.base.ask("SELECT 1 FROM line WHERE key IS NOT NULL LIMIT 1").fetchone() is not None
-
-    def several(self) -> int:
-        """How many offer several answers."""
-        return self._count(f"marks & {SEVERAL}")
-
-    def words(self) -> Stored:
-        """Those whose plan is a text in which nothing could be a call."""
-        return self._marked(WORDS)
-
-    def broken(self) -> Stored:
-        """Those that are no JSON."""
-        return self._marked(BROKEN)
-
-    def names(self) -> Mapping[str, int]:
-        """How many have a field of each name, in the order in which these are met."""
-        found: dict[str, int] = self.base.about()["names"]
-        return found
-
-    def of_id(self, id: str) -> Stored:
-        """Those of an id."""
-        found = self.base.ask("SELECT pos FROM line WHERE key = ? ORDER BY pos", (id_key(id),))
-        return self.of(array("q", (row[0] for row in found)))
-
-    def repeated(self) -> Stored:
-        """Those that an earlier one has the id of."""
-        found = self.base.ask("SELECT pos FROM odd WHERE first IS NOT NULL ORDER BY pos")
-        return self.of(array("q", (row[0] for row in found)))
-
-    def firsts(self, some: int) -> Stored:
-        """The records that those of :meth:`repeated` repeat, of the first few."""
-        found = self.base.ask("SELECT first FROM odd WHERE first IS NOT NULL ORDER BY pos LIMIT ?", (some,))
-        return self.of([row[0] for row in found])
+    def lone(self, position: int) -> str:
+        """What a record without a partner is found by."""
+        return alone(self.name, position)
 
 
 class Chain(Sequence[Record]):
@@ -204,8 +125,9 @@ def stored(path: str, inner: str, kind: str, store: Store, how: How) -> Kept | N
     Raises:
         InputError: as for :func:`planner_eval.records.files.read_file`; or the file changes meanwhile.
     """
-    folder = Folder(store.folder)
-    origin = seen(path) if store.folder is None else origin_of(path)
+    own = store.folder is None or isinstance(store.folder, Folder)
+    folder = folder_at(store.folder)
+    origin = seen(path) if own else origin_of(path)
     laid = path if kind == "text" else _spooled(folder, origin, kind, store.limit or 0)
     if laid is None:
         return None
