@@ -276,11 +276,11 @@ def test_a_folder_may_hold_more_files_than_a_process_may_have_open(tmp_path: Pat
             rows = [{"id": f"{file}.{at}", field: f"f(a={at})"} for at in range(3)]
             (tmp_path / name / f"{file}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     code = (
-        "import resource, planner_eval as pe\n"
+        "import resource, planner_eval as pe\nfrom pathlib import Path\n"
         "from planner_eval.records.storing import Store, is_sharded\n"
         "from planner_eval.verbs.evaluating import pair\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))\n"
-        "found = pair('pred', 'gold', store=Store(limit=0))\n"
+        "found = pair(Path('pred'), Path('gold'), store=Store(limit=0))\n"
         "assert is_sharded(found.pred.records)\n"
         "print(pe.score(found).figure('exact'), len(found.pairs))\n"
     )
