@@ -210,7 +210,7 @@ def _loose_json(text: str) -> list[Fix]:
 def _controls(text: str, at: int) -> list[Fix]:
     fixes = [
         Fix("control_character", Edit(at + m.start(), at + m.end(), _MARKS[m.group()]))
-        for m in _CONTROL.finditer(text)
+        for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
     if "\\'" not in text:
         return fixes
