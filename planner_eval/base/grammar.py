@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from lark import Lark, Transformer
 
 
+BUILT = ("javascript", "python")
+"""The grammars whose tables are shipped, see :func:`built`: those that readers ask on the way to a plan."""
+
+
 @cache
 def load(
     name: str,
@@ -21,7 +26,7 @@ def load(
     terminals: tuple[tuple[str, str], ...] = (),
     start: str = "start",
 ) -> Lark:
-    """The LALR parser of ``grammars/<name>.lark``, built once a process.
+    """The LALR parser of ``grammars/<name>.lark``, made once a process.
 
     Args:
         name: The grammar's file name without its ending.
@@ -29,6 +34,48 @@ def load(
         terminals: Further terminals, a name and a regular expression each: the tokens of a row.
         start: The rule that a whole text follows.
     """
+    from lark import Lark
+
+    made = transformer() if transformer else None
+    if name in BUILT:
+        kept = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_numbered)
+        if kept["of"] == _source(name):
+            return Lark._load_from_dict(kept["data"], kept["memo"], transformer=made)
+    return _build(name, made, terminals, start)
+
+
+def built(name: str) -> str:
+    """What ``grammars/<name>.json`` holds: a parser's tables, which take twenty times as long to build.
+
+    They are of one grammar, and of one version of Lark; beside others the parser is built.
+    """
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    data, memo = _build(name, None, (), "start").memo_serialize([TerminalDef, Rule])
+    options = {key: data["options"][key] for key in ("parser", "lexer", "start", "maybe_placeholders")}
+    kept = {"of": _source(name), "data": {**data, "options": options}, "memo": memo}
+    return json.dumps(kept, separators=(",", ":")) + "\n"
+
+
+def _numbered(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    """An object whose keys are numbers, which are texts in JSON."""
+    return {int(key) if key.isdecimal() else key: value for key, value in pairs}
+
+
+def _source(name: str) -> list[str]:
+    """What tables are made of: a version of Lark and, in short, the grammar."""
+    from hashlib import blake2b
+
+    import lark
+
+    text = resources.read(f"grammars/{name}.lark")
+    return [lark.__version__, blake2b(text.encode(), digest_size=16).hexdigest()]
+
+
+def _build(
+    name: str, transformer: Transformer[Any, Any] | None, terminals: tuple[tuple[str, str], ...], start: str
+) -> Lark:
     from lark import Lark
 
     folder = resources.folder("grammars")
@@ -48,7 +95,7 @@ def load(
         parser="lalr",
         lexer="contextual",
         maybe_placeholders=False,
-        transformer=transformer() if transformer else None,
+        transformer=transformer,
         import_paths=[imported],
     )
 

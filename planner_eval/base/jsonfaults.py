@@ -22,7 +22,7 @@ _AFTER = _BEGINS | {"COMMA", "RSQB", "RBRACE"}
 """What may follow a value somewhere: the grammar's parser tells only by a token which of them may here."""
 
 
-def refused(text: str, words: Mapping[str, str], dialect: str) -> ParseError | None:
+def refused(text: str, words: Mapping[str, str], dialect: str, start: int | None = None) -> ParseError | None:
     """The error of a text that is no JSON, as the grammar has it; None where it has none.
 
     To load the grammar takes a third of a small command's time.
@@ -31,26 +31,28 @@ def refused(text: str, words: Mapping[str, str], dialect: str) -> ParseError | N
         text: The text; without numbers that are too long, which the grammar refuses in their turn.
         words: Each terminal's name in human words.
         dialect: For the error.
+        start: Where the one value begins that is looked at, of a text that may go on with anything.
 
     >>> refused("[1,]", {"NUMBER": "a number"}, "json").reason, refused("[1]", {}, "json")
     ("found ']', expected a number", None)
     """
     around: list[str] = []
     wanted = _BEGINS
-    at, keyed, ended = 0, False, False
-    while True:
+    at, keyed, ended = start or 0, False, False
+    while start is None or around or not ended:
         at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # nothing matches, too
         token = _TOKEN.match(text, at)
         if token is None:
             if at == len(text) and ended and not around:
                 return None
-            expected = _AFTER if ended and at < len(text) else wanted
+            expected = _AFTER if ended and at < len(text) and start is None else wanted
             return refusal(text, at, expected, words, dialect)
         kind = _WORDS_OF_MARKS.get(token[0]) or str(token.lastgroup)
         if kind not in wanted:
             return refusal(text, at, wanted, words, dialect)
         at = token.end()
         wanted, keyed, ended = _following(kind, around, keyed=keyed)
+    return None
 
 
 def _following(kind: str, around: list[str], *, keyed: bool) -> tuple[frozenset[str], bool, bool]:

@@ -26,7 +26,7 @@ _SECTION = re.compile(
 alone it may as well be a label and a list of Python calls."""
 
 _LINE = re.compile(
-    r"(?:\A|(?<=\n))[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+"
+    r"(?m:^)[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+"
     r"(?P<label>[^\W\d][\w.\- ]{0,60}+[*`]*+:[ \t*`]*+)?+(?P<bracket>\[\s*+)?+"
     rf"(?P<call>(?P<returns>{_RETURNS})?+{_TOOL}(?:#\w++\s*+=|(?P<soft>\))))"
 )

@@ -302,7 +302,7 @@ class PieceReader:
             if values is not None:
                 return self.data(values, view)
             if _OBJECTS.match(text):
-                tree = self.syntax(text)
+                tree = None if _CALLS_NOTHING.fullmatch(text) else self.syntax(text)
                 if not isinstance(tree, ast.Module) or _is_data(tree):
                     raise Untold("the text is no JSON", text=text)
         try:
@@ -427,6 +427,10 @@ class PieceReader:
 # ---------------------------------------------------------------- helpers
 _QUOTED = (TEXT, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))
 _OBJECTS = re.compile(r"[\[\s]*+\{")
+_CALLS_NOTHING = re.compile(
+    r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
+)
+"""A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
 _OBJECT = re.compile(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 

@@ -45,28 +45,33 @@ def tokens(text: str, start: int, stop: int) -> Iterator[re.Match[str]]:
     A quote that nothing closes is yielded, an apostrophe is not: in the rest of its line none closes a text.
     What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.quoted.matches`.
     """
-    double = single = True
+    double = single = again = True
     vain = at = start
     pattern = _pattern()
-    while match := pattern.search(text, at, stop):
-        at, kind = match.end(), match.lastgroup
-        if kind == "line":
-            single = at >= vain
-            pattern = _pattern(double=double, single=single)
-            continue
-        if kind == "quote" and match.group() == "'":
-            if not single and match.start() >= vain:
-                at, single = match.start(), True
-                pattern = _pattern(double=double)
+    while again:
+        again = False
+        for match in pattern.finditer(text, at, stop):
+            kind = match.lastgroup
+            if kind not in ("line", "quote"):
+                yield match
                 continue
-            if single:
-                vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
-            pattern = _pattern(double=double, single=False, line=True)
-            continue
-        if kind == "quote":
-            double, line = False, "line" in pattern.groupindex
-            pattern = _pattern(double=False, single=single and not line, line=line)
-        yield match
+            at, again = match.end(), True
+            if kind == "line":
+                single = at >= vain
+                pattern = _pattern(double=double, single=single)
+            elif match.group() == "'":
+                if not single and match.start() >= vain:
+                    at, single = match.start(), True
+                    pattern = _pattern(double=double)
+                    break
+                if single:
+                    vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
+                pattern = _pattern(double=double, single=False, line=True)
+            else:
+                double, line = False, "line" in pattern.groupindex
+                pattern = _pattern(double=False, single=single and not line, line=line)
+                yield match
+            break
 
 
 def extent(text: str, start: int, stop: int | None = None) -> Extent:

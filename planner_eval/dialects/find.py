@@ -51,24 +51,22 @@ _CLOSED = re.compile(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 TOKEN = re.compile(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
     r"start_header_id|end_header_id|end)\|>"
-    r"|(?<![\w'\"])</?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|(?<![\w'\"])\x1b\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
+    r"|<(?<![\w'\"]<)/?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
 )
-"""Chat tokens and a terminal's colours, which mean nothing for the plan."""
+"""Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
+so that a search runs over prose at the speed of a set."""
 
 TURN = re.compile(
-    r"(?:(?:^|(?<=\n))[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
+    r"(?=[ \t#<uastHU])"  # at most places nothing more is asked
+    r"(?:(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
+    r"|(?:Human|User|USER)\s*+:\s)"
     r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|assistant|tool|ipython|model)\b"
-    r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>"
-    r"|(?:^|(?<=\n))(?:Human|User|USER)\s*+:\s)"
+    r"|(?<![\w|])(?:user|assistant|system|tool)<\|end_header_id\|>)"
 )
 """Where another turn begins; at the very start of a text it is the header of the first."""
 
-_TURNS = re.compile(
-    r"###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b"
-    r"|<\|(?:im_start|start_header_id)\|>|<start_of_turn>|_header_id\|>|(?:Human|User|USER)\s*+:\s"
-)
-_TOKENS = ("s>", "<|", "<｜", "INST]", "_of_turn>", "<pad>", "\x1b")
-"""What stands wherever these find something: a look for it is cheap."""
+_TURNS = ("###", "<|im_start|>", "_header_id|>", "<start_of_turn>", "Human", "User", "USER")
+"""What stands wherever that finds something: a look for it is cheap."""
 
 
 @dataclass(slots=True)
@@ -176,17 +174,17 @@ def _blanked(source: str, search: Search) -> str:
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
         search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
-    for match in THOUGHT.finditer(text):
+    thoughts = list(THOUGHT.finditer(text))
+    for match in thoughts:
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
         if match.end() == len(text) and not _CLOSED.search(match.group()):
             search.unclosed = match.start()
-    text = THOUGHT.sub(lambda m: blank(m.group()), text)
-    if _TURNS.search(text):
+    if thoughts:
+        text = THOUGHT.sub(lambda m: blank(m.group()), text)
+    if any(map(text.__contains__, _TURNS)):
         text = _first_turn(text, search)
-    if any(word in text for word in _TOKENS):
-        text = TOKEN.sub(lambda m: blank(m.group()), text)
-    return text
+    return TOKEN.sub(lambda m: blank(m.group()), text)
 
 
 def _first_turn(text: str, search: Search) -> str:

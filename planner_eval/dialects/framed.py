@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsonfaults import refused
 from planner_eval.base.jsontext import LARK_CHARS, Piece, check_depth, decode
 from planner_eval.base.jsontext import WORDS as JSON_WORDS
 from planner_eval.base.limits import Limits, refuse_integer
@@ -52,7 +53,13 @@ def value_at(text: str, at: int, limits: Limits) -> Piece:
 
 
 def explain(
-    row: Wrapper, text: str, error: ValueError, limits: Limits, terminals: dict[str, str], start: int
+    row: Wrapper,
+    text: str,
+    error: ValueError,
+    limits: Limits,
+    terminals: dict[str, str],
+    start: int,
+    value: int | None = None,
 ) -> ParseError:
     """The located error of a framed text that the fast path refused.
 
@@ -63,6 +70,7 @@ def explain(
         limits: Bounds on nesting.
         terminals: The row's tokens as regular expressions.
         start: Where the broken call's opening token is; what stands before it was read.
+        value: Where the JSON value begins that is broken, where one is: what is wrong in it needs no grammar.
     """
     if not isinstance(error, json.JSONDecodeError):  # an integer of more digits than Python converts
         return refuse_integer(text)
@@ -71,6 +79,8 @@ def explain(
     try:
         check_depth(text, limits)
         if len(text) - start <= LARK_CHARS and not reason.startswith(("unterminated", "invalid")):
+            if value is not None and (found := refused(text, WORDS, row.name, value)) is not None:
+                return found
             grammar_error(row, text[start:], terminals)
     except LimitError as limit:
         return limit

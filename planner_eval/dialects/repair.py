@@ -210,7 +210,7 @@ def _loose_json(text: str) -> list[Fix]:
 def _controls(text: str, at: int) -> list[Fix]:
     fixes = [
         Fix("control_character", Edit(at + m.start(), at + m.end(), _MARKS[m.group()]))
-        for m in _CONTROL.finditer(text)
+        for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
     if "\\'" not in text:
         return fixes
@@ -279,19 +279,17 @@ def _brackets(text: str) -> list[Fix]:
         if kind == "quote" or (kind == "text" and mark[0] == "'" and _ASSIGNS.search(mark)):
             return []  # where a text ends is a guess, and so is which bracket is missing
         if kind == "open":
-            comma = text.rfind(",", last, at)
-            if (
-                mark == "{"
-                and waiting
-                and waiting[-1][1] == "{"
-                and comma >= 0
-                and not text[comma + 1 : at].strip()
-            ):
-                fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
-                waiting.pop()
+            if mark == "{" and waiting and waiting[-1][1] == "{":
+                comma = text.rfind(",", last, at)
+                if comma >= 0 and not text[comma + 1 : at].strip():
+                    fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
+                    waiting.pop()
             waiting.append((at, mark))
         elif kind == "close":
-            fixes += _closed(waiting, at, mark, emptied)
+            if waiting and PAIRS[waiting[-1][1]] == mark:
+                waiting.pop()
+            else:
+                fixes += _closed(waiting, at, mark, emptied)
             if not waiting and emptied is None and mark == "]":
                 emptied = at
         last = match.end()
@@ -303,9 +301,6 @@ def _brackets(text: str) -> list[Fix]:
 
 
 def _closed(waiting: list[tuple[int, str]], at: int, mark: str, emptied: int | None) -> list[Fix]:
-    if waiting and PAIRS[waiting[-1][1]] == mark:
-        waiting.pop()
-        return []
     if len(waiting) > 1 and PAIRS[waiting[-2][1]] == mark:
         _, opened = waiting.pop()
         waiting.pop()

@@ -22,8 +22,8 @@ from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic
 
 _MARK = re.compile(
-    r"(?:(?<!['\"])<{2,3}|(?:^|(?<=\n))[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
-    r"|(?:^|(?<=\n))[ \t]*+(#{1,4})\s"
+    r"(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
+    r"|(?m:^)[ \t]*+(#{1,4})\s"
 )
 """Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
 

@@ -109,7 +109,8 @@ def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> t
             if pattern(row.open).match(text, at):  # the next section's token may begin with a bracket
                 break
     except ValueError as error:
-        raise explain(row, text, error, limits, terminals(row), opened) from None
+        broken = at if ";" not in text[opened:at] else None  # the grammar says where one may stand
+        raise explain(row, text, error, limits, terminals(row), opened, broken) from None
     closing = pattern(row.close).match(text, at) if row.close else None
     if closing is None and text[at : at + 1] in (",", "]", "}"):
         extra = json.JSONDecodeError("Extra data", text, at)

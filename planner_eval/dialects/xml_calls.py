@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-from xml.sax.saxutils import escape, unescape
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
@@ -23,7 +22,8 @@ from planner_eval.dialects.types import convert
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 
-_ENTITIES = {"&quot;": '"', "&apos;": "'"}
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+"""Undone in this order, and written in the other; the standard library's own loads what speaks HTTP."""
 UNNAMED = "parse.name"
 """The code of an error at what stands where a tool's name should, and is none."""
 _NOBODY = frozenset({"none", "null", "n/a", "nothing"})
@@ -99,7 +99,8 @@ def _refuse_words(row: Wrapper, name: str, text: str, at: int) -> None:
 def _value(row: Wrapper, given: dict[str, Any], text: str, at: int, limits: Limits) -> Value:
     value: str = given["value"]
     if "$type" in "".join(row.parameter):
-        value = unescape(value, _ENTITIES)
+        for entity, char in _ENTITIES:
+            value = value.replace(entity, char)
         kind = given.get("type") or "string"
         return value if kind in ("string", "str") else _typed(value.strip(), kind)
     if given.get("string") == "false":
@@ -204,7 +205,8 @@ def _written(row: Wrapper, value: Any) -> tuple[str, str, str]:
         kind = _TYPES[type(value)]
         if value is None:
             raise WriteError(f"the dialect {row.name!r} has no type for null")
-        text = escape(text, {'"': "&quot;", "'": "&apos;"})
+        for entity, char in reversed(_ENTITIES):
+            text = text.replace(char, entity)
         opening, closing = opening.replace("$type", kind), closing.replace("$type", kind)
     opening = opening.replace("$string", "true" if isinstance(value, str) else "false")
     return opening, text, closing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.appbench_lines import read_grammar as appbench_grammar
 from planner_eval.dialects.extent import extent
-from planner_eval.dialects.framed import grammar_error
+from planner_eval.dialects.framed import grammar_error, pattern
 from planner_eval.dialects.named import terminals as named_terminals
 from planner_eval.dialects.python_ast import follow, syntax
 from planner_eval.dialects.python_calls import read_grammar
@@ -208,6 +209,33 @@ def test_what_is_wrong_with_json_is_said_as_the_grammar_says_it(text: str) -> No
     with pytest.raises(ParseError) as told:
         parse_located(text)
     assert (str(found), found.offset, found.code) == (str(told.value), told.value.offset, told.value.code)
+
+
+@examples(200)
+@given(
+    st.sampled_from(["hermes", "mistral", "granite-20b", "cohere", "internlm"]),
+    st.integers(0, 90),
+    st.sampled_from(
+        ["", "{", "[", "]", "}", ",", ":", '"', "'", "1", "null", "<", "@", "\u2003", "</tool_call>"]
+    ),
+    st.integers(0, 6),
+)
+def test_what_is_wrong_between_tokens_is_said_as_the_grammar_says_it(
+    name: str, at: int, piece: str, cut: int
+) -> None:
+    row = table()[name]
+    text = "text " + write(parse([{"name": "f", "arguments": {"a": [1, {"b": None}], "c": "x"}}] * 2), name)
+    text = text[:at] + piece + text[at + cut :]
+    opened = pattern(row.open).search(text)
+    start = re.compile(r"\s*").match(text, opened.end()).end() if opened else 0  # type: ignore[union-attr]
+    if opened is None or text[start : start + 1] not in ("{", "["):
+        return
+    found = refused(text, WORDS, name, start)
+    if found is not None:
+        with pytest.raises(ParseError) as told:
+            grammar_error(row, text[opened.start() :], section_terminals(row))
+        assert found.reason == told.value.reason
+        assert found.offset == opened.start() + told.value.offset
 
 
 @examples(300)
