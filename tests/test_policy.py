@@ -419,7 +419,7 @@ def test_policies_that_extend_one_another_in_a_circle_are_told(tmp_path: Path) -
 def test_a_function_that_fails_is_told_with_its_rule_and_values(tmp_path: Path) -> None:
     code, said = told(tmp_path, '[[rule]]\nargument = "x"\nfunction = "math:sqrt"')
     assert code == 2
-    assert "own.toml, rule 1: 'sqrt' failed on 2 (the prediction's) and 1 (gold's): TypeError" in said
+    assert "own.toml, line 1, rule 1: 'sqrt' failed on 2 (the prediction's) and 1 (gold's): TypeError" in said
 
 
 def test_a_message_names_its_rule_once(tmp_path: Path) -> None:

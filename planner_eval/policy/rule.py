@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from planner_eval.base.errors import PolicyError
@@ -88,7 +89,7 @@ class Rule:
             except re.error as error:
                 raise PolicyError(f"the pattern {self.pattern!r} does not compile: {error}") from None
         for number in (self.tolerance, self.relative):
-            if number is not None and not number >= 0:
+            if number is not None and not 0 <= number < inf:
                 raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
 
     def fits(self, app: str | None, name: str, argument: str) -> bool:

@@ -132,13 +132,13 @@ def booleans(value: Value) -> Value:
 
 LEAVES: dict[str, Callable[[Value], Value]] = {
     "exact": lambda value: value,
-    "typed": typed,
-    "casefold": casefold,
-    "blankless": blankless,
     "numbers": numbers,
     "booleans": booleans,
     "date": dates,
     "time": times,
+    "casefold": casefold,
+    "blankless": blankless,
+    "typed": typed,
 }
 """Rules that look at one leaf at a time, by the name that a policy calls them."""
 
