@@ -62,6 +62,8 @@ SIGNATURES = {
     "complexfuncbench.json": ["Search_Rates(…)", "Get_Rate(Now)(…)"],
     "complexfuncbench_exact.json": ["Search_Rates(base?, quote?, …)", "Get_Rate(Now)(…)"],
     "complexfuncbench_record.jsonl": ["Search_Rates(base: string)"],
+    "taskbench.json": ["Text Search(0)", "Audio Splicer(0, 1)"],
+    "taskbench_parameters.json": ["get_weather(location: string, date: date)"],
     "own.json": ["Rates.getrate(base: string) -> rate"],
 }
 

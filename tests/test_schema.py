@@ -128,8 +128,15 @@ POLICY = {
     "note": "all keys",
     "rule": [
         {"tool": "f", "argument": "x", "compare": ["casefold", "set"], "tolerance": 1, "relative": 0.5},
-        {"compare": "date", "accepted": [1, "a"], "aliases": {"a": "b"}, "default": [1], "pattern": "a+"},
-        {"aliases": "cities", "function": "operator:eq"},
+        {
+            "argument": "y",
+            "compare": "date",
+            "accepted": [1, "a"],
+            "aliases": {"a": "b"},
+            "default": [1],
+            "pattern": "a+",
+        },
+        {"argument": "u", "aliases": "cities", "function": "operator:eq"},
     ],
 }
 WORLD = {

@@ -432,7 +432,7 @@ def test_score_with_a_rule_for_an_unknown_tool(tmp_path: Path, files: tuple[str,
     policy.write_text('[[rule]]\ntool = "ff"\ncompare = ["casefold"]\n')
     done = planeval("score", *files, "--policy", str(policy))
     assert done.returncode == 2
-    assert "mine.toml, rule 1: no plan calls the tool 'ff'" in done.stderr
+    assert "mine.toml, line 1, rule 1: no plan calls the tool 'ff'" in done.stderr
     assert done.stdout == ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.policy.file import line_of
+from planner_eval.policy.file import line_of, lines_of
 from tests.conftest import ROOT
 from tests.test_dialects_own import FORMS
 
@@ -200,7 +200,7 @@ def test_a_policys_file_holds_no_settings(project: Path) -> None:
 )
 def test_the_line_of_a_place(place: tuple[str | int, ...], line: int | None) -> None:
     text = 'a = 1\n# b = 1\n[ t ]\n"b" = 1\n[[rule]]\nx = 1\n[[rule]]\nx = 1\n[q]'
-    assert line_of(text, place) == line
+    assert line_of(lines_of(text), place) == line
 
 
 # ---------------------------------------------------------------- names that nothing has
@@ -240,9 +240,9 @@ COMMANDS = [
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ('tool = "summ"', "own.toml, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
+        ('tool = "summ"', "own.toml, line 1, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
         ('tool = "take"', "tools that these plans do not call are known from a catalog"),
-        ('argument = "aa"', "own.toml, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
+        ('argument = "aa"', "own.toml, line 1, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
         ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
         ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
         (
@@ -254,7 +254,8 @@ COMMANDS = [
 def test_a_rule_for_what_nothing_has_is_an_error(
     sums: Path, argv: tuple[str, ...], rule: str, said: str
 ) -> None:
-    (sums / "own.toml").write_text(rule if rule.startswith("catalog") else f"[[rule]]\n{rule}\n")
+    head = "" if rule.startswith("catalog") else "[[rule]]\n"
+    (sums / "own.toml").write_text(f'{head}{rule}\ncompare = "date"\n')
     done = run(sums, *argv, "--policy", "own.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -265,7 +266,7 @@ def test_in_a_projects_settings_it_is_a_remark(sums: Path, argv: tuple[str, ...]
     (sums / "planeval.toml").write_text('[[rule]]\ntool = "take"\ncompare = "date"\n')
     done = run(sums, *argv)
     assert done.returncode < 2
-    assert done.stderr.count("planeval.toml, rule 1: no plan calls the tool 'take'") == 1
+    assert done.stderr.count("planeval.toml, line 1, rule 1: no plan calls the tool 'take'") == 1
 
 
 @pytest.mark.parametrize("argv", COMMANDS)

@@ -1,9 +1,9 @@
-"""The catalog formats of the five benchmarks.
+"""The catalog formats of the five benchmarks, and of TaskBench.
 
 Each reader takes decoded JSON and the catalog's name. Sources: AppBench's catalogue of apps; CallNavi's
 ``APIs/``, ``APISchema/`` and ``Agent_Routers_Test/``; FunctionChat-Bench's three files; NESTful's
 specifications of both versions and records that carry them; ComplexFuncBench's ``tool_info.json``,
-``exact_match_values.json`` and records.
+``exact_match_values.json`` and records; TaskBench's three ``tool_desc.json``.
 """
 
 from __future__ import annotations
@@ -237,6 +237,24 @@ def _complexfuncbench(data: Mapping[str, Any]) -> Iterator[Tool]:
         else:
             known = tuple(Parameter(str(each), ANY, required=False) for each in value)
             yield Tool(str(key), parameters=known, open=True)
+
+
+# ---------------------------------------------------------------- TaskBench
+def read_taskbench(data: Any, name: str) -> Catalog:
+    """TaskBench's tools: with parameters, or with the types of what they take, in order."""
+    return Catalog(tuple(_taskbench(node) for node in _list(data, "nodes")), name)
+
+
+def _taskbench(node: Mapping[str, Any]) -> Tool:
+    parameters = [
+        Parameter(
+            str(each["name"]), type_of_words(str(each["type"])), description=str(each.get("desc") or "")
+        )
+        for each in node.get("parameters") or ()
+    ]
+    taken = node.get("input-type") or ()
+    parameters += [Parameter(str(at), description=str(kind)) for at, kind in enumerate(taken)]
+    return Tool(str(node["id"]), description=str(node.get("desc") or ""), parameters=tuple(parameters))
 
 
 # ---------------------------------------------------------------- shared

@@ -25,6 +25,7 @@ FORMATS: dict[str, str] = {
     "callnavi": "CallNavi's API lists",
     "functionchat": "FunctionChat-Bench's records with their tools",
     "complexfuncbench": "ComplexFuncBench's tables or records",
+    "taskbench": "TaskBench's tool_desc.json, by types or by parameters",
 }
 """The formats that are told by their shape, with what each reads; a benchmark may bring its own."""
 
@@ -156,6 +157,9 @@ def _detect_object(data: Mapping[str, Any]) -> str | None:
     tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
     if str(data.get("format", "")).startswith("planeval-catalog"):
         return "planeval"
+    nodes = data.get("nodes")
+    if isinstance(nodes, list) and any(isinstance(each, Mapping) and "desc" in each for each in nodes):
+        return "taskbench"
     if isinstance(data.get("apps"), list) or isinstance(data.get("api_ports"), list):
         return "appbench" if "apps" in data else "callnavi"
     if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):

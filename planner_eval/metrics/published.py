@@ -5,27 +5,48 @@ They are here to be compared with: the corrected figure beside each is one of ou
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.metrics.counts import Counts
 from planner_eval.metrics.facts import Facts
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Call, Plan, Ref, references
+from planner_eval.policy import Policy
 
 
 def taskbench_nodes(facts: Facts) -> Counts:
     """TaskBench's node F1: names of tools, each once a sample; micro over samples.
+
+    The published code counts the tools of its ``tool_desc.json`` alone, so an invented one costs nothing: so
+    does this where the policy names a catalog, and takes ``_`` for a blank where that makes a tool of it.
+    Without a catalog every name counts, as written; the report's last line says which.
 
     Defect: a tool called twice is one node, so a repeated or a forgotten repeated call is not seen.
     Put right by ``calls``.
 
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Node Micro F1 [No Matching]".
     """
-    ours, theirs = _names(facts.pred), _names(facts.gold)
+    tools = facts.matching.policy.tools
+    ours, theirs = _names(facts.pred, tools), _names(facts.gold, tools)
     return Counts(len(ours & theirs), len(ours), len(theirs))
+
+
+def tools_counted(metrics: Collection[str], policy: Policy) -> dict[str, str]:
+    """What a report says of the tools that TaskBench's nodes are counted of, where they are measured.
+
+    >>> tools_counted(["exact", "taskbench_nodes"], Policy())
+    {'taskbench_nodes': 'of all tools, for no catalog says which there are'}
+    """
+    of = "the catalog's tools" if policy.tools else "all tools, for no catalog says which there are"
+    return {"taskbench_nodes": f"of {of}"} if "taskbench_nodes" in metrics else {}
 
 
 def taskbench_links(facts: Facts) -> Counts:
     """TaskBench's link F1: pairs of tool names of which one feeds the other, each once a sample.
+
+    An argument makes one link, from the first call that it refers to; links that no argument says are those
+    of ``task_links``. Tools outside of ``tool_desc.json`` count here, in the published code as well.
 
     Defect: links join names, not calls, so two calls of one tool are one node, and a reference to the
     wrong one of them, to the wrong output or from the wrong argument is not seen. Put right by
@@ -33,7 +54,8 @@ def taskbench_links(facts: Facts) -> Counts:
 
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Link Binary F1".
     """
-    ours, theirs = _links(facts.pred), _links(facts.gold)
+    tools = facts.matching.policy.tools
+    ours, theirs = _links(facts.pred, tools), _links(facts.gold, tools)
     return Counts(len(ours & theirs), len(ours), len(theirs))
 
 
@@ -85,13 +107,26 @@ def worfbench_graph(facts: Facts) -> Counts | None:
     return Counts(_largest(pred_nodes, common), len(ours), len(theirs))
 
 
-def _names(plan: Plan) -> set[str]:
-    return {call.tool for call in plan.calls}
+def _named(call: Call, tools: Collection[str]) -> str:
+    """A call's tool as TaskBench writes it: with blanks where the tools that are known have them."""
+    blank = call.tool.replace("_", " ")
+    return blank if call.tool not in tools and blank in tools else call.tool
 
 
-def _links(plan: Plan) -> set[tuple[str, str]]:
-    edges = (e for e in plan.edges if e.producer != e.consumer)
-    return {(plan.calls[e.producer].tool, plan.calls[e.consumer].tool) for e in edges}
+def _names(plan: Plan, tools: Collection[str]) -> set[str]:
+    named = ((call, _named(call, tools)) for call in plan.calls)
+    return {name for call, name in named if not tools or name in tools or call.name in tools}
+
+
+def _links(plan: Plan, tools: Collection[str]) -> set[tuple[str, str]]:
+    """The links of a plan; the published code writes their sources with blanks, and not their targets."""
+    return {
+        (_named(plan.calls[ref.call], tools), call.tool)
+        for at, call in enumerate(plan.calls)
+        for argument, value in call.arguments
+        for _, ref in islice(references(value), None if argument == AFTER else 1)
+        if isinstance(ref, Ref) and ref.call != at
+    }
 
 
 def _graph(plan: Plan) -> tuple[list[str], set[tuple[int, int]]]:

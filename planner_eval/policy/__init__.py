@@ -110,11 +110,14 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(quoted, re.DOTALL)
 
 
+def wild(pattern: str) -> bool:
+    """Whether a pattern may name several things."""
+    return "*" in pattern or "?" in pattern
+
+
 def fits(pattern: str, text: str) -> bool:
     """Whether a text is what a pattern names: itself, or with ``*`` and ``?`` for any text and character."""
-    return pattern in ("*", text) or (
-        ("*" in pattern or "?" in pattern) and _pattern(pattern).fullmatch(text) is not None
-    )
+    return pattern in ("*", text) or (wild(pattern) and _pattern(pattern).fullmatch(text) is not None)
 
 
 def tool_fits(pattern: str, app: str | None, name: str) -> bool:

@@ -19,18 +19,24 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.base.errors import PolicyError
+from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.registry import service
 from planner_eval.base.resources import folder
 from planner_eval.policy import DEFAULT_POLICY, Policy
+from planner_eval.policy.idle import idle
 from planner_eval.policy.rule import NOTHING, Rule
 from planner_eval.policy.values import casefold
+
+Place: TypeAlias = "tuple[str | int, ...]"
+"""The way to a key of a file."""
+Where: TypeAlias = Callable[[Place], str]
+"""From a place in a file to what messages call it."""
 
 
 def presets() -> tuple[str, ...]:
@@ -60,7 +66,7 @@ def load_policy(name: str) -> Policy:
             raise PolicyError(
                 f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
             )
-        preset = _made(_toml(path), str(path), path.parent)
+        preset = _made(_parsed(_text(path), path), path.stem, lambda _: str(path), path.parent)
         # a preset may name tools that some data does not have
         return replace(preset, rules=tuple(replace(rule, where="") for rule in preset.rules))
     return read_policy(path)
@@ -86,7 +92,7 @@ def read_settings(path: Path) -> Settings:
     """
     from planner_eval.policy.schema import PolicyFile
 
-    data = _checked(path, settings=True)
+    data, _ = _checked(path, settings=True)
     keys = PolicyFile.known_keys()
     return Settings(
         any(key in keys for key in data), {key: item for key, item in data.items() if key not in keys}
@@ -116,35 +122,33 @@ _PROJECTS = ("planeval.toml", "pyproject.toml")
 
 def _of_file(path: Path, above: tuple[Path, ...] = (), *, settings: bool = False) -> Policy:
     """The policy of a file, which those `above` it extend."""
-    data = _checked(path, settings=settings or path.name in _PROJECTS)
+    data, where = _checked(path, settings=settings or path.name in _PROJECTS)
     if path.resolve() in (file.resolve() for file in above):
         way = " → ".join(map(str, (*above, path)))
         raise PolicyError(f"{path}: extends leads back to the file: {way}; expected a preset or another")
-    return _made(data, str(path), path.parent, (*above, path))
+    return _made(data, path.stem, where, path.parent, (*above, path))
 
 
-def _checked(path: Path, *, settings: bool) -> dict[str, Any]:
-    """What a file says, checked; of a pyproject.toml our table alone."""
+def _checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], Where]:
+    """What a file says, checked, of a pyproject.toml our table alone; and how its places are called."""
     from planner_eval.policy.schema import PolicyFile, SettingsFile
 
     text = _text(path)
     data = _parsed(text, path)
-    within: tuple[str, ...] = ()
+    within: Place = ()
     if path.name == "pyproject.toml":
         within = ("tool", "planeval")
         tools = data.get("tool", {})
         data = tools.get("planeval", {}) if isinstance(tools, dict) else {}
 
-    def where(place: Sequence[str | int]) -> str:
-        line = line_of(text, (*within, *place))
+    lines = lines_of(text)
+
+    def where(place: Place) -> str:
+        line = line_of(lines, (*within, *place))
         return str(path) if line is None else f"{path}, line {line}"
 
     (SettingsFile if settings else PolicyFile).check(data, where, PolicyError)
-    return data
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    return _parsed(_text(path), path)
+    return data, where
 
 
 def _text(path: Path) -> str:
@@ -168,28 +172,37 @@ _HEAD = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*([\w."'-]+)\s*=""")
 
 
-def line_of(text: str, place: Sequence[str | int]) -> int | None:
-    r"""The line of a TOML text where a key stands, or what holds it; None where that cannot be told.
+def lines_of(text: str) -> dict[Place, int]:
+    r"""The lines of a TOML text where its tables and keys stand; those within a value are not looked for.
 
-    >>> line_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'", ("rule", 1, "tool"))
-    4
+    >>> lines_of("a = 1\n[[rule]]\n[[rule]]\ntool = 'f'")
+    {('a',): 1, ('rule',): 2, ('rule', 0): 2, ('rule', 1): 3, ('rule', 1, 'tool'): 4}
     """
-    found, depth = None, 0
-    table: tuple[str | int, ...] = ()
-    counts: dict[tuple[str | int, ...], int] = {}
+    found: dict[Place, int] = {}
+    table: Place = ()
+    counts: dict[Place, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if head := _HEAD.match(line):
             here = table = _keys(head[2])
             if head[1] == "[[":
+                found.setdefault(table, number)
                 counts[table] = counts.get(table, -1) + 1
                 here = table = (*table, counts[table])
         elif key := _KEY.match(line):
             here = (*table, *_keys(key[1]))
         else:
             continue
-        if len(here) > depth and here == tuple(place)[: len(here)]:
-            found, depth = number, len(here)
+        found.setdefault(here, number)
     return found
+
+
+def line_of(lines: Mapping[Place, int], place: Place) -> int | None:
+    """The line of a key, or of what holds it; None where that cannot be told.
+
+    >>> line_of({("rule", 0): 2}, ("rule", 0, "tool"))
+    2
+    """
+    return next((lines[place[:to]] for to in range(len(place), 0, -1) if place[:to] in lines), None)
 
 
 def _keys(text: str) -> tuple[str | int, ...]:
@@ -213,28 +226,41 @@ def policy_of(data: Mapping[str, Any], where: str = "policy", place: Path | None
     from planner_eval.policy.schema import PolicyFile
 
     PolicyFile.check(data, where, PolicyError)
-    return _made(data, where, place)
+    return _made(data, Path(where).stem, lambda _: where, place)
 
 
-def _made(data: Mapping[str, Any], where: str, place: Path | None, above: tuple[Path, ...] = ()) -> Policy:
+def _made(
+    data: Mapping[str, Any], name: str, where: Where, place: Path | None, above: tuple[Path, ...] = ()
+) -> Policy:
     """The policy of data that are as they should be: checked, or shipped and so checked by tests."""
-    base = _base(data.get("extends", "default"), place, above)
-    rules = [_rule(rule, f"{where}, rule {at}") for at, rule in enumerate(data.get("rule", ()), 1)]
+    base = _base(data.get("extends", "default"), where, place, above)
+    rules = [
+        _rule(rule, f"{where(('rule', at))}, rule {at + 1}") for at, rule in enumerate(data.get("rule", ()))
+    ]
+    if found := idle(rules, first=not base.rules):
+        raise PolicyError(f"{rules[found.at].where}: the rule {found.words}")
     kept: dict[str, Any] = {k: data[k] for k in ("order", "answer", "inline", "repeats") if k in data}
     for key in ("stateful", "wildcards"):
         if key in data:
             kept[key] = tuple(data[key])
     if "catalog" in data:
-        facts = service("catalog facts")(str((place or Path()) / data["catalog"]))
+        try:
+            facts = service("catalog facts")(str((place or Path()) / data["catalog"]))
+        except CatalogError as error:
+            raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
         kept |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
-    name = data.get("name") or Path(where).stem
-    return replace(base, name=name, rules=(*base.rules, *rules), **kept)
+    return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **kept)
 
 
-def _base(name: str, place: Path | None, above: tuple[Path, ...]) -> Policy:
+def _base(name: str, where: Where, place: Path | None, above: tuple[Path, ...]) -> Policy:
     files = () if name == "default" else ((place or Path()) / name, Path(name))
     file = next((path for path in files if path.is_file()), None)
-    return load_policy(name) if file is None else _of_file(file, above)
+    if file is not None:
+        return _of_file(file, above)
+    try:
+        return load_policy(name)
+    except PolicyError as error:
+        raise PolicyError(f"{where(('extends',))}: extends: {error}") from None
 
 
 def _rule(data: Mapping[str, Any], where: str) -> Rule:
@@ -261,7 +287,7 @@ def _aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
         if not path.is_file():
             known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
             raise PolicyError(f"there is no table of aliases {data!r}; known are {known}")
-        data = _toml(path)
+        data = _parsed(_text(path), path)
     return {casefold(alias): name for alias, name in data.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from planner_eval.base.errors import PolicyError
@@ -14,11 +15,11 @@ from planner_eval.policy import fits, tool_fits, unknown
 COMPARE: dict[str, str] = {
     "exact": "the value itself",
     "typed": "7 and 7.0 differ",
-    "casefold": "text without regard to case and blanks",
+    "casefold": "text without regard to case, blanks and Unicode form",
     "blankless": "text without case and without any blank",
-    "numbers": "text that is a number is the number",
+    "numbers": "text that is a number is the number, exactly",
     "booleans": "true is 1 and false is 0, also as text",
-    "date": "dates in ISO, US and long forms; an ambiguous one is not guessed",
+    "date": "dates in ISO, US and long forms; one that is ambiguous or wrong is not guessed",
     "time": "times of day in 12 and 24 hours",
     "set": "lists, and texts of items with commas between, as sets",
     "unordered": "lists without regard to order",
@@ -88,7 +89,7 @@ class Rule:
             except re.error as error:
                 raise PolicyError(f"the pattern {self.pattern!r} does not compile: {error}") from None
         for number in (self.tolerance, self.relative):
-            if number is not None and not number >= 0:
+            if number is not None and not 0 <= number < inf:
                 raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
 
     def fits(self, app: str | None, name: str, argument: str) -> bool:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import date, time
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from planner_eval.base.described import Described, Items, OneOf, Texts, key
+from planner_eval.plan.walk import leaves
 from planner_eval.policy import ORDERS
 from planner_eval.policy.rule import COMPARE
 
+
+def _data(value: Any) -> Any:
+    """A value as plans have them; a date of TOML's is none, and would equal nothing."""
+    if any(isinstance(leaf, (date, time)) for _, leaf in leaves(value)):
+        raise PydanticCustomError("expecting", "wrong", {"words": "text: dates and times in quotes"})
+    return value
+
+
+_Value = Annotated[Any, BeforeValidator(_data)]
 _Compare = Annotated[str, OneOf(COMPARE)]
 
 
@@ -21,13 +33,13 @@ class RuleEntry(Described):
     compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = key(
         "Names of ways to compare, applied from left to right."
     )
-    tolerance: float = key("Numbers may differ by so much.", ge=0)
-    relative: float = key("Numbers may differ by this share of gold's.", ge=0)
-    accepted: Items[Any] = key("Values that are right besides gold's.")
+    tolerance: float = key("Numbers may differ by so much.", ge=0, allow_inf_nan=False)
+    relative: float = key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
+    accepted: Items[_Value] = key("Values that are right besides gold's.")
     aliases: str | dict[str, str] = key(
         "Other names of a value: alias and name, or the name of a table of ours."
     )
-    default: Any = key("What the tool takes where the argument is left out.")
+    default: _Value = key("What the tool takes where the argument is left out.")
     pattern: str = key("A regular expression that the prediction's text must match as a whole.")
     function: str = key("A function of your own, module:name, of the prediction's and gold's value.")
 
@@ -42,7 +54,7 @@ class PolicyFile(Described):
     inline: bool = key("Whether a call written as an argument's value is a call of its own.")
     repeats: bool = key("Whether equal calls count as often as they are made.")
     stateful: Items[str] = key("Tools whose repeated calls always count.")
-    wildcards: Items[Any] = key("Values of gold for which any value will do.")
+    wildcards: Items[_Value] = key("Values of gold for which any value will do.")
     rule: Items[RuleEntry] = key("The rules for values.")
     catalog: str = key("A tool catalog: says defaults, the only output of a tool, and which tools there are.")
     note: str = key("For people.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Plan
-from planner_eval.policy import Policy, fits, tool_fits
+from planner_eval.policy import Policy, fits, tool_fits, wild
 
 if TYPE_CHECKING:
     from planner_eval.policy.rule import Rule
@@ -57,13 +57,13 @@ class Names:
 
 def _complaint(rule: Rule, known: set[tuple[str | None, str, str]], nor: str, elsewhere: str) -> str | None:
     called = any(_of_tool(rule, app, name) for app, name, _ in known)
-    if not called and _wild(rule.tool):
+    if not called and wild(rule.tool):
         return None
     if not called:
         tools = sorted({n for _, n, _ in known} | {f"{a}.{n}" for a, n, _ in known if a})
         hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
         return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
-    if _wild(rule.argument) or any(
+    if wild(rule.argument) or any(
         argument and _of_tool(rule, app, name) and fits(rule.argument, argument)
         for app, name, argument in known
     ):
@@ -81,7 +81,3 @@ def _of_tool(rule: Rule, app: str | None, name: str) -> bool:
     return tool_fits(rule.tool, app, name) or (
         app is None and bare != name and tool_fits(rule.tool, None, bare)
     )
-
-
-def _wild(text: str) -> bool:
-    return "*" in text or "?" in text

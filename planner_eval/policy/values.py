@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
+from unicodedata import normalize
 
+from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.model import Value
+from planner_eval.policy.dates import dates, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,45 +25,98 @@ class Typed:
     value: float
 
 
-def casefold(value: Value) -> Value:
-    """Text without case, without blanks at its ends, and with single blanks within.
+_INVISIBLE = str.maketrans("", "", "\u200b\u2060\ufeff")
+"""Blanks of no width, which models write in the middle of words."""
 
-    >>> casefold("  New   YORK ")
-    'new york'
+
+def _folded(text: str) -> str:
+    """Text without case, one for all of Unicode's canonical forms of it (its standard, D145), in NFC."""
+    return normalize("NFC", normalize("NFD", text.translate(_INVISIBLE)).casefold())
+
+
+def casefold(value: Value) -> Value:
+    r"""Text without case, without blanks at its ends, and with single blanks within; é is e with an accent.
+
+    >>> casefold("  New   YORK "), casefold("Cafe\u0301") == casefold("CAF\u00c9")
+    ('new york', True)
     """
-    return " ".join(value.casefold().split()) if type(value) is str else value
+    if type(value) is not str:
+        return value
+    return " ".join((value.lower() if value.isascii() else _folded(value)).split())
 
 
 def blankless(value: Value) -> Value:
-    """Text without case and without any blank, as FunctionChat-Bench compares texts.
+    r"""Text without case and without any blank, be it a tab, a no-break space or one of no width.
 
-    >>> blankless("New York")
-    'newyork'
+    >>> blankless("New\tYork"), blankless("New\u00a0York")
+    ('newyork', 'newyork')
     """
-    return value.casefold().replace(" ", "") if type(value) is str else value
+    return casefold(value).replace(" ", "") if type(value) is str else value
 
 
 def typed(value: Value) -> Value:
     """A float that no longer equals the integer of the same value.
 
-    >>> typed(7.0) == typed(7)
-    False
+    >>> typed(7.0) == typed(7), typed(-0.0) == typed(0.0)
+    (False, True)
     """
-    return Typed(value) if type(value) is float else value
+    return Typed(value + 0.0) if type(value) is float else value  # -0.0 is 0.0
 
 
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)(?:\.([0-9]*+))?+(?:[eE]([+-]?[0-9]++))?+")
+_ENDS = frozenset("0123456789.")
+_CERTAIN = 2**53
+"""Below this a float stands for one integer."""
+_FEW = 16
+"""So many characters are never more digits than a float tells apart."""
+_POWER = 10**8
+"""Powers of ten that a decimal takes on every machine."""
 
 
 def numbers(value: Value) -> Value:
-    """Text that is a number becomes the number; ``True`` stays what it is.
+    """Text that is a number becomes the number, exactly; ``True`` stays what it is.
+
+    A number is what its decimal digits say, of a float the fewest that read back as it. What neither an
+    integer of a plan nor a float is becomes a decimal, which nothing writes out.
 
     >>> numbers(" 7 "), numbers("2.50"), numbers("1,5"), numbers("7 pm")
     (7, 2.5, '1,5', '7 pm')
+    >>> numbers("9007199254740993.0"), numbers("1e400") == numbers("1e999"), numbers("1e23") == numbers(1e23)
+    (9007199254740993, False, True)
     """
-    if type(value) is not str or len(value) > 400 or not _NUMBER.fullmatch(text := value.strip()):
+    if type(value) is str and len(value) <= MAX_DIGITS + 1:
+        text = value.strip()
+    elif type(value) is float and abs(value) >= _CERTAIN:
+        text = repr(value)
+    else:
         return value
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    if text[-1:] not in _ENDS or (found := _NUMBER.fullmatch(text)) is None:
+        return value
+    whole = found[3] is found[4] is None
+    if len(text) <= _FEW and found[4] is None:
+        return int(text) if whole else float(text)
+    sign, digits, power = _parts(found)
+    if 0 <= power <= MAX_DIGITS - len(digits):
+        integer = int(f"{sign}{digits or 0}") * 10**power
+        return integer if whole or abs(integer) >= _CERTAIN else float(integer)
+    written = f"{sign}{digits}e{power}"
+    near = _NUMBER.fullmatch(repr(float(written)))
+    if near is not None and _parts(near) == (sign, digits, power):
+        return float(written)
+    if abs(power) > _POWER:
+        return written
+    from decimal import Decimal
+
+    return Decimal(written)
+
+
+def _parts(found: re.Match[str]) -> tuple[str, str, int]:
+    """A number's sign, its digits without zeros at either end, and the power of ten that they count."""
+    sign, whole, fraction, power = found.groups("")
+    digits = (whole + fraction).lstrip("0")
+    kept = digits.rstrip("0")
+    scale = int(power or 0) - len(fraction) + len(digits) - len(kept)
+    return ("-" if sign == "-" else "", kept, scale) if kept else ("", "", 0)
 
 
 def booleans(value: Value) -> Value:
@@ -75,89 +130,15 @@ def booleans(value: Value) -> Value:
     return int(value) if type(value) is bool else value
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-            "august aug", "september sep sept", "october oct", "november nov", "december dec",
-        ),
-        1,
-    )
-    for name in names.split()
-}  # fmt: skip
-_ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
-_SHORT = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})")
-_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
-_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
-_LONG_US = re.compile(rf"{_WEEKDAY}([a-z]+)\.?\s+{_DAY},?\s+(\d{{4}})")
-_LONG = re.compile(rf"{_WEEKDAY}(?:the\s+)?{_DAY}\s+(?:of\s+)?([a-z]+)\.?,?\s+(\d{{4}})")
-
-
-def dates(value: Value) -> Value:
-    """A date in ISO, US or long form becomes its ISO form; an ambiguous one is left as it is.
-
-    ``03/04/2024`` may be March or April and is not guessed; ``03/14/2024`` can only be March.
-
-    >>> [dates(text) for text in ("May 1, 2024", "1st of May 2024", "2024/5/1", "05/31/2024", "03/04/2024")]
-    ['2024-05-01', '2024-05-01', '2024-05-01', '2024-05-31', '03/04/2024']
-    """
-    if type(value) is not str or not 8 <= len(text := value.strip().casefold()) <= 40:
-        return value
-    if found := _ISO.fullmatch(text):
-        return _iso(value, *map(int, found.groups()))
-    if found := _SHORT.fullmatch(text):
-        first, second, year = map(int, found.groups())
-        if first == second or second > 12:
-            return _iso(value, year, first, second)
-        return _iso(value, year, second, first) if first > 12 else value
-    if found := _LONG_US.fullmatch(text):
-        month, day, year_text = found.groups()
-    elif found := _LONG.fullmatch(text):
-        day, month, year_text = found.groups()
-    else:
-        return value
-    return _iso(value, int(year_text), _MONTHS.get(month, 0), int(day))
-
-
-def _iso(value: str, year: int, month: int, day: int) -> str:
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return value
-
-
-_TIME = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::00)?\s*([ap])?\.?(?:m\.?)?")
-
-
-def times(value: Value) -> Value:
-    """A time of day becomes its 24-hour form; a bare number is left as it is.
-
-    >>> [times(text) for text in ("6:30 pm", "18:30:00", "12 am", "7")]
-    ['18:30', '18:30', '00:00', '7']
-    """
-    if type(value) is not str or len(value) > 12:
-        return value
-    found = _TIME.fullmatch(value.strip().casefold())
-    if found is None or (found[2] is None and found[3] is None):
-        return value
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if found[3] is not None:
-        if not 1 <= hour <= 12:
-            return value
-        hour = hour % 12 + (12 if found[3] == "p" else 0)
-    return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else value
-
-
 LEAVES: dict[str, Callable[[Value], Value]] = {
     "exact": lambda value: value,
-    "typed": typed,
-    "casefold": casefold,
-    "blankless": blankless,
     "numbers": numbers,
     "booleans": booleans,
     "date": dates,
     "time": times,
+    "casefold": casefold,
+    "blankless": blankless,
+    "typed": typed,
 }
 """Rules that look at one leaf at a time, by the name that a policy calls them."""
 

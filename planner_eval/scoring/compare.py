@@ -136,6 +136,7 @@ def comparison_of(
         "answers": " and ".join(one.about.answers for one in systems),
         "pairing": " and ".join(f"{one.about.pairing} ({one.totals.read})" for one in systems),
         "reading": first.about.reading,
+        **first.about.counted,
     }
     found = make_comparison(
         [one.rows for one in systems],

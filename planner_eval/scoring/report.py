@@ -65,6 +65,7 @@ class About(NamedTuple):
         file: The file of the predictions.
         repeated: The records that were left out.
         notes: What the user should know of the files, where a run tells it again.
+        counted: Metric → what it counted, where that hangs on the policy.
     """
 
     answers: str = "records"
@@ -74,6 +75,7 @@ class About(NamedTuple):
     file: str = ""
     repeated: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    counted: Mapping[str, str] = {}
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
@@ -82,6 +84,7 @@ class About(NamedTuple):
             "read": dict(self.read),
             "repeated": [list(one) for one in self.repeated],
             "notes": [*self.notes],
+            "counted": dict(self.counted),
         }
 
     @classmethod
@@ -208,7 +211,7 @@ def report_of(
         said: Which version scored them, where it is another.
     """
     parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
-    made = signature(policy, seed=seed, **said, **parts, reading=about.reading)
+    made = signature(policy, seed=seed, **said, **parts, reading=about.reading, **about.counted)
     return make_report(totals, rows, made=made, seed=seed, about=about)
 
 

@@ -13,6 +13,7 @@ from planner_eval.engine.score import ScoreJob
 from planner_eval.metrics import DEFAULT_METRICS, choose
 from planner_eval.metrics import score as score_plans
 from planner_eval.metrics.counts import Tally
+from planner_eval.metrics.published import tools_counted
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.scoring.report import About, LeftOut, Report, report_of
@@ -176,6 +177,7 @@ def scoring_job(
         paired.pred.name,
         tuple(LeftOut(one.id, one.file, one.line) for one in paired.repeated),
         paired.reading.notes_of([paired.pred], paired.gold) if kept else (),
+        tools_counted(metrics, policy),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
     return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about)

@@ -1,0 +1,82 @@
+"""Rules of a policy's file that change nothing: they say nothing, never hold, or contradict themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from planner_eval.policy import fits, wild
+from planner_eval.policy.rule import NOTHING, Rule
+
+_PRESENCE = frozenset({"any", "optional", "extra"})
+_SAYING = "compare, tolerance, relative, accepted, aliases, default, pattern or function"
+
+
+class Idle(NamedTuple):
+    """A rule that changes nothing.
+
+    Args:
+        at: Its place among the rules, from 0.
+        words: What is wrong with it.
+    """
+
+    at: int
+    words: str
+
+
+def idle(rules: Sequence[Rule], *, first: bool = True) -> Idle | None:
+    """The first rule of a file that changes nothing, or has words that do not; None where each does.
+
+    Args:
+        rules: The rules of one file.
+        first: Whether no rule of another file comes before them, which one that says nothing takes back.
+
+    >>> idle([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
+    'never holds: rule 2 comes later and fits all that it fits; write it after that'
+    """
+    last = {(rule.tool, rule.argument): at for at, rule in enumerate(rules)}
+    wide = [(at, rule) for at, rule in enumerate(rules) if wild(rule.tool) or wild(rule.argument)]
+    for at, rule in enumerate(rules):
+        if first and at == 0 and rule == Rule(rule.tool, rule.argument):
+            return Idle(at, f"says nothing; expected {_SAYING}")
+        if words := _without_effect(rule):
+            return Idle(at, words)
+        same = last[rule.tool, rule.argument]
+        later = same if same > at else next((n for n, one in wide if n > at and _covers(one, rule)), None)
+        if later is not None:
+            said = f"rule {later + 1} comes later and fits all that it fits"
+            return Idle(at, f"never holds: {said}; write it after that")
+    return None
+
+
+def _without_effect(rule: Rule) -> str | None:
+    """What is wrong with a rule of which one word leaves others nothing to do; None where all of it acts."""
+    words = {*rule.compare}
+    bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
+    if "ignore" in words:
+        others, rest, does = (
+            words - {"ignore"},
+            not bare or rule.default is not NOTHING,
+            "ignores the argument",
+        )
+    elif "any" in words:
+        others, rest, does = words - _PRESENCE, not bare, "takes any value"
+    elif "exact" in words:
+        others, rest, does = words - _PRESENCE - {"exact"}, False, "compares exactly"
+    else:
+        return None
+    if others or rest:
+        what = _named(others) if others else "the rest of it"
+        return f"{does}, which leaves {what} without effect; take the one or the other out"
+    return None
+
+
+def _named(words: set[str]) -> str:
+    return ", ".join(map(repr, sorted(words)))
+
+
+def _covers(one: Rule, other: Rule) -> bool:
+    """Whether a rule fits, for certain, all that another fits."""
+    pairs = ((one.tool, other.tool), (one.argument, other.argument))
+    return all(over in ("*", text) or (not wild(text) and fits(over, text)) for over, text in pairs)

@@ -1,0 +1,125 @@
+"""TaskBench's figures: cases by hand, and against what its evaluate.py counts, told again in a few lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.dialects.read import parse
+from planner_eval.metrics import score
+from planner_eval.metrics.counts import Counts
+from planner_eval.policy import Policy
+from tests.conftest import examples
+from tests.test_cli import planeval
+
+TOOLS = ("Text Search", "Image Search", "Text-to-Video")
+PUBLISHED = ["taskbench_nodes", "taskbench_links"]
+Graph = dict[str, list[dict[str, Any]]]
+
+
+def graph(*nodes: tuple[str, list[Any]]) -> Graph:
+    return {"task_nodes": [{"task": name, "arguments": given} for name, given in nodes], "task_links": []}
+
+
+def ours(pred: Graph, gold: Graph, tools: tuple[str, ...] = TOOLS) -> list[Any]:
+    policy = Policy(tools={name: frozenset() for name in tools})
+    read = [parse(json.dumps(one), dialect="taskbench") for one in (pred, gold)]
+    return [*score(read[0], read[1], policy, metrics=PUBLISHED).values()]
+
+
+# ---------------------------------------------------------------- by hand
+SEARCHED = graph(("Text Search", ["a"]), ("Image Search", ["<node-0>"]))
+
+
+@pytest.mark.parametrize(
+    ("pred", "nodes", "links"),
+    [
+        (SEARCHED, Counts(2, 2, 2), Counts(1, 1, 1)),
+        # an invented tool is no node, but its link counts
+        (graph(("Text Search", ["a"]), ("Draw", ["<node-0>"])), Counts(1, 1, 2), Counts(0, 1, 1)),
+        (graph(("Find", []), ("Draw", [])), Counts(0, 0, 2), Counts(0, 0, 1)),
+        # an underscore is a blank, but in a link's target
+        (graph(("Text_Search", ["a"]), ("Image Search", ["<node-0>"])), Counts(2, 2, 2), Counts(1, 1, 1)),
+        (graph(("Text Search", ["a"]), ("Image_Search", ["<node-0>"])), Counts(2, 2, 2), Counts(0, 1, 1)),
+        # a tool called twice is one node, and an argument makes one link
+        (graph(("Text Search", []), ("Text Search", []), ("Image Search", ["<node-0> <node-1>"])),
+         Counts(2, 2, 2), Counts(1, 1, 1)),
+        (graph(("Text Search", []), ("Text-to-Video", []), ("Image Search", ["<node-0> <node-1>"])),
+         Counts(2, 3, 2), Counts(1, 1, 1)),
+        # to itself, and to none
+        (graph(("Text Search", ["<node-0>"]), ("Image Search", ["<node-7> <node-0>"])),
+         Counts(2, 2, 2), Counts(0, 0, 1)),
+    ],
+)  # fmt: skip
+def test_by_hand(pred: Graph, nodes: Counts, links: Counts) -> None:
+    assert ours(pred, SEARCHED) == [nodes, links]
+
+
+def test_without_a_catalog_every_name_counts_as_written() -> None:
+    pred = graph(("Text_Search", ["a"]), ("Draw", ["<node-0>"]))
+    assert ours(pred, SEARCHED, ()) == [Counts(0, 2, 2), Counts(0, 1, 1)]
+
+
+# ---------------------------------------------------------------- against the published code
+def published(pred: Graph, gold: Graph) -> list[Counts]:
+    """What evaluate.py counts of one sample with --dependency_type resource, for its nodes and its links."""
+    names, links = [], []
+    for side in (pred["task_nodes"], gold["task_nodes"]):
+        named = [node["task"].replace("_", " ") for node in side]
+        fed = []
+        for at, node in enumerate(side):
+            for argument in node["arguments"]:
+                text = " ".join(argument) if isinstance(argument, list) else argument
+                if "<node-" in text:
+                    number = int(text[text.index("<node-") + 6 : text.index(">")])
+                    if number != at and number < len(named):
+                        fed.append((named[number], node["task"]))
+        names.append({name for name in named if name in TOOLS})
+        links.append({*fed})
+    return [Counts(len(a & b), len(a), len(b)) for a, b in (names, links)]
+
+
+texts = st.sampled_from(
+    ["x", "<node-0>", "<node-1>", "<node-2>", "<node-9>", "<node-1>, <node-0>", "a <node-2> b"]
+)
+called = st.sampled_from([*TOOLS, *(name.replace(" ", "_") for name in TOOLS), "Draw", "Draw_It"])
+nodes = st.tuples(called, st.lists(texts | st.lists(texts, max_size=2), max_size=3))
+# the reader counts from 1 where no <node-0> occurs, the published code never does
+graphs = st.lists(nodes, max_size=4).map(lambda found: graph(*found, ("Text Search", ["<node-0>"])))
+
+
+@examples(400)
+@given(graphs, graphs)
+def test_as_the_published_code_counts(pred: Graph, gold: Graph) -> None:
+    assert ours(pred, gold) == published(pred, gold)
+
+
+# ---------------------------------------------------------------- the command
+@pytest.mark.parametrize("catalog", [True, False])
+def test_the_report_says_which_tools_count(tmp_path: Path, catalog: bool) -> None:
+    named = 'catalog = "tool_desc.json"\n' if catalog else ""
+    (tmp_path / "own.toml").write_text(f'name = "own"\n{named}')
+    described = [{"id": name, "desc": "", "input-type": [], "output-type": []} for name in TOOLS]
+    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": described}))
+    pred = graph(("Text_Search", ["a"]), ("Draw", ["<node-0>"]))
+    for name, plan in (("pred", pred), ("gold", SEARCHED)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "1", "plan": plan}) + "\n")
+    files = [str(tmp_path / name) for name in ("pred.jsonl", "gold.jsonl")]
+    policy = ("--policy", str(tmp_path / "own.toml"), "--metric", "taskbench_nodes")
+    done = planeval("score", *files, *policy, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    figure = said["figures"]["taskbench_nodes"]
+    assert (figure["precision"], figure["recall"]) == ((1, 0.5) if catalog else (0, 0)), figure
+    of = "the catalog's tools" if catalog else "all tools, for no catalog says which there are"
+    assert f"| taskbench_nodes of {of} |" in said["signature"]
+    kept = planeval("score", *files, *policy, "-o", f"{tmp_path}/run/")
+    again = planeval("score", f"{tmp_path}/run/")
+    assert f"| taskbench_nodes of {of} |" in again.stdout, kept.stderr + again.stderr
+    both = planeval("compare", files[0], files[0], "--gold", files[1], *policy, "--format", "json")
+    assert f"| taskbench_nodes of {of} |" in both.stdout, both.stderr

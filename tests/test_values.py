@@ -1,0 +1,331 @@
+"""How values are read under a policy: the table of docs/values.md, and laws that hold for every form."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from planner_eval.comparison.diff import diff
+from planner_eval.plan.model import Call, Plan
+from planner_eval.policy import Policy
+from planner_eval.policy.file import load_policy
+from planner_eval.policy.rule import COMPARE, Rule
+from planner_eval.policy.values import LEAVES, blankless, casefold, dates, numbers, times
+from tests.conftest import ROOT, examples
+from tests.test_cli import planeval
+
+CASES = [
+    json.loads(line)
+    for line in (ROOT / "tests" / "cases" / "values.jsonl").read_text(encoding="utf-8").splitlines()
+]
+PAGE = ROOT / "docs" / "values.md"
+
+
+# ---------------------------------------------------------------- the table
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['compare']} {shown(case['written'])}")
+def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
+    read, wanted = LEAVES[case["compare"]](case["written"]), case.get("read", case["written"])
+    if case.get("exact"):
+        assert read == Decimal(wanted)
+    else:
+        assert (type(read), read) == (type(wanted), wanted)
+
+
+def test_the_page_has_the_table(request: pytest.FixtureRequest) -> None:
+    head = "| written | read as | |\n|---|---|---|\n"
+    written = PAGE.read_text(encoding="utf-8")
+    text = re.sub(rf"\n{re.escape(head)}(?:\|.*\n)*", "", written)
+    for word in dict.fromkeys(case["compare"] for case in CASES):
+        rows = [
+            f"| {shown(case['written'])} | {answer(case)} | {case.get('why', '')} |\n"
+            for case in CASES
+            if case["compare"] == word
+        ]
+        text = re.sub(
+            rf"(^## {word}\n(?:(?!## ).*\n)*?)(?=\n## |\Z)",
+            lambda found, rows=rows: f"{found[1]}\n{head}{''.join(rows)}",
+            text,
+            flags=re.MULTILINE,
+        )
+    if request.config.getoption("--update-cases"):
+        PAGE.write_text(text, encoding="utf-8")
+        written = text
+    assert written == text, "run: pytest tests/test_values.py --update-cases"
+
+
+def answer(case: dict[str, Any]) -> str:
+    """What a form is read as, for the page."""
+    if "read" not in case:
+        return "as it is"
+    return f"`{case['read']}`" if case.get("exact") else shown(case["read"])
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, with what cannot be seen as escapes."""
+    text = json.dumps(value, ensure_ascii=False)
+    seen = (c if c.isprintable() and not unicodedata.combining(c) else f"\\u{ord(c):04x}" for c in text)
+    return f"`{''.join(seen)}`"
+
+
+@pytest.mark.parametrize(
+    ("word", "pred", "gold", "same"),
+    [
+        ("numbers", "1e400", "1e999", False),
+        ("numbers", "9007199254740993.0", "9007199254740992", False),
+        ("numbers", "1e99999999999", "1e99999999999", True),
+        ("blankless", "New\tYork", "New\u00a0York", True),
+        ("casefold", "Cafe\u0301", "CAF\u00c9", True),
+        ("time", "07:00:00 p.m.", "19:00", True),
+        ("time", "6:30m", "06:30", False),
+        ("date", "Friday, May 1, 2024", "2024-05-01", False),
+        ("date", "2th May 2024", "2024-05-02", False),
+        ("date", "2024-05-01T00:00:00", "2024-05-01", True),
+        ("date", "01-May-2024", "2024-05-01", True),
+        ("date", "20240501", "2024-05-01", True),
+        ("date", "May 1,2024", "2024-05-01", True),
+    ],
+)
+def test_the_command_reads_them(tmp_path: Path, word: str, pred: str, gold: str, same: bool) -> None:
+    (tmp_path / "own.toml").write_text(f'[[rule]]\ncompare = "{word}"\n')
+    for name, value in (("pred", pred), ("gold", gold)):
+        (tmp_path / f"{name}.json").write_text(json.dumps([{"name": "f", "arguments": {"x": value}}]))
+    files = (str(tmp_path / name) for name in ("pred.json", "gold.json"))
+    done = planeval("diff", *files, "--policy", str(tmp_path / "own.toml"))
+    assert done.returncode == (0 if same else 1), done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------- laws
+def one(value: object) -> Plan:
+    return Plan((Call("c", "f", (("x", value),)),))
+
+
+def equal(ours: object, theirs: object, *words: str) -> bool:
+    """Whether two values are equal under a rule, as users learn it."""
+    return diff(one(ours), one(theirs), Policy(rules=(Rule(compare=words),))).same
+
+
+NEAR: dict[str, list[Any]] = {
+    "seven": [7, 7.0, "7", "7.0", " 7", "+7e0", "70e-1", "7.0000000000000001", "07", True, "seven"],
+    "one": [1, 1.0, True, "1", "true", "True", "TRUE ", "1.0", 0, False, "false", "-0", -0.0, None],
+    "large": [2**53, 2**53 + 1, float(2**53), "9007199254740992.0", "9007199254740993.0", 1e23, "1e23"],
+    "beyond": ["1e400", "1e999", "10e399", float("inf"), float("nan"), 10**400, "1e" + "9" * 30, "0e999"],
+    "york": ["New York", "new  york", "New\u00a0York", "NewYork", "NEW\tYORK", "New\u200bYork", "new-york"],
+    "cafe": ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", "cafe", "\ufb03", "ffi", "stra\u00dfe", "STRASSE"],
+    "day": ["2024-05-01", "May 1, 2024", "20240501", 20240501, 20240501.0, "20240501.0", "1/5/2024"],
+    "hour": ["18:30", "6:30 pm", "18:30:00", "6:30p", "18:30:01", "6:30m", 1830, "1830"],
+    "items": ["a, b", ["a", "b"], ["b", "a"], ["a", "a", "b"], "b,a,", ["A", "b"], {"a": "b"}, "a", ["a"]],
+}  # fmt: skip
+RELATIONS = [*LEAVES, "set", "unordered", "any", "ignore"]
+
+
+@pytest.mark.parametrize("word", RELATIONS)
+@pytest.mark.parametrize("pool", NEAR)
+def test_being_equal_is_an_equivalence(word: str, pool: str) -> None:
+    values = [*NEAR[pool], [*NEAR[pool][:2]], {"k": NEAR[pool][0]}]
+    found = [[equal(ours, theirs, word) for theirs in values] for ours in values]
+    for at, ours in enumerate(found):
+        assert ours[at], values[at]
+        for other, said in enumerate(ours):
+            assert said == found[other][at], (values[at], values[other])
+            if said:  # two that are equal are equal to the same values
+                assert ours == found[other], (values[at], values[other])
+
+
+@pytest.mark.parametrize("pool", NEAR)
+def test_a_word_takes_nothing_for_another_that_was_the_same(pool: str) -> None:
+    """Of floats that are integers in the quadrillions `numbers` takes the digits; they stand for several."""
+    values = [value for value in NEAR[pool] if value != 1e23]
+    for word in RELATIONS:
+        for ours in values:
+            for theirs in values:
+                if word != "typed" and equal(ours, theirs, "exact"):
+                    assert equal(ours, theirs, word), (word, ours, theirs)
+
+
+@pytest.mark.parametrize("pool", NEAR)
+def test_lenient_lets_pass_what_each_of_its_words_does(pool: str) -> None:
+    lenient = load_policy("lenient")
+    for ours in NEAR[pool]:
+        for theirs in NEAR[pool]:
+            loose = [
+                word for word in lenient.rules[0].compare if word in LEAVES and equal(ours, theirs, word)
+            ]
+            assert not loose or diff(one(ours), one(theirs), lenient).same, (loose, ours, theirs)
+
+
+decimals = st.from_regex(r"\A[+-]?(?:[0-9]{1,4}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})(?:[eE][+-]?[0-9]{1,2})?\Z")
+
+
+@examples(400)
+@given(decimals, decimals)
+@example("1e22", "10000000000000000000000")
+def test_numbers_are_equal_when_their_decimals_are(ours: str, theirs: str) -> None:
+    assert equal(ours, theirs, "numbers") is (Fraction(ours) == Fraction(theirs))
+
+
+@examples(200)
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "0", "00"]))
+def test_a_number_equals_itself_as_text(number: float, zeros: str) -> None:
+    point = "" if type(number) is int or "e" in repr(number) else zeros
+    assert equal(f"{number!r}{point}", number, "numbers")
+
+
+@examples(200)
+@given(st.integers(2**53, 2**200), st.integers(1, 100))
+def test_no_two_integers_are_one_number(number: int, step: int) -> None:
+    assert equal(f"{number}.0", number, "numbers")
+    assert not equal(f"{number + step}.0", number, "numbers")
+    assert not equal(f"{number}.0", f"{number + step}.0", "numbers")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e999999999",
+        "-1e999999999999",
+        "1e-999999999",
+        "1e" + "9" * 4000,
+        "1e-" + "9" * 4000,
+        "0e" + "9" * 4000,
+        "0." + "0" * 4000 + "1",
+        "9" * 4301,
+        "9" * 1_000_000,
+        "1" + "0" * 4000 + "e300",
+    ],
+)
+def test_no_power_is_written_out(text: str) -> None:
+    read = numbers(text)
+    assert len(repr(read)) <= len(text) + 20
+    assert equal(text, text, "numbers")
+    assert not equal(text, "7", "numbers")
+
+
+@examples(300)
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.sampled_from(["NFC", "NFD"]))
+def test_canonical_forms_and_case_do_not_count(text: str, form: Any) -> None:
+    other = unicodedata.normalize(form, text)
+    for fold in (casefold, blankless):
+        assert fold(other) == fold(text)
+        assert fold(fold(text)) == fold(text)
+        assert fold(text.casefold()) == fold(text)
+
+
+@pytest.mark.parametrize("blank", [chr(c) for c in range(0x110000) if chr(c).isspace()])
+def test_every_blank_is_a_blank(blank: str) -> None:
+    assert equal(f"New{blank}York", "new york", "casefold")
+    assert equal(f"New{blank}York", "NewYork", "blankless")
+
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+ENDINGS = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}
+FORMS = [
+    "{y}-{m:02}-{d:02}", "{y}-{m}-{d}", "{y}/{m:02}/{d:02}", "{y}.{m}.{d}", "{y}{m:02}{d:02}",
+    "{month} {d}, {y}", "{month} {d},{y}", "{month} {d} {y}", "{month} {d}{th}, {y}", "{short} {d}, {y}",
+    "{short}. {d}, {y}", "{d} {month} {y}", "{d}{th} {month} {y}", "{d}{th} of {month} {y}",
+    "the {d}{th} of {month}, {y}", "{d:02}-{short}-{y}", "{d}/{short}/{y}", "{y}-{short}-{d:02}",
+    "{y} {month} {d}", "{short}-{d:02}-{y}", "{month} the {d}{th}, {y}",
+]  # fmt: skip
+ALONE = ("", "T00:00:00", " 00:00:00", "T00:00", "T00:00:00.000Z", " 00:00:00 GMT", "T00:00:00+00:00")
+day = st.dates(date(1000, 1, 1))
+
+
+def written(day: date, form: str) -> str:
+    month = MONTHS[day.month - 1]
+    return form.format(
+        y=day.year, m=day.month, d=day.day, month=month, short=month[:3], th=ENDINGS.get(day.day, "th")
+    )
+
+
+@examples(300)
+@given(day, st.sampled_from(FORMS), st.sampled_from(["", "{}, ", "{} ", "{:.3} ", "{:.3}., "]),
+       st.sampled_from(ALONE), st.sampled_from([str, str.upper, str.lower]))  # fmt: skip
+def test_a_date_reads_back_in_every_form(day: date, form: str, named: str, midnight: str, case: Any) -> None:
+    text = named.format(DAYS[day.weekday()]) + written(day, form) + midnight
+    assert dates(case(text)) == day.isoformat()
+
+
+@examples(200)
+@given(day, st.sampled_from(FORMS), st.integers(1, 6))
+def test_a_date_of_another_weekday_is_none(day: date, form: str, off: int) -> None:
+    text = f"{DAYS[(day.weekday() + off) % 7]}, {written(day, form)}"
+    assert dates(text) == text
+
+
+@examples(100)
+@given(day, st.sampled_from(["{d}/{m}/{y}", "{m}/{d}/{y}", "{d:02}.{m:02}.{y}", "{m}-{d}-{y}"]))
+def test_a_day_and_a_month_are_never_guessed(day: date, form: str) -> None:
+    text = written(day, form)
+    certain = day.day > 12 or day.day == day.month
+    assert dates(text) == (day.isoformat() if certain else text)
+
+
+def test_only_days_that_there_are_are_dates() -> None:
+    """Every text of eight digits around the ends of months, against the calendar."""
+    for year in (1900, 2000, 2023, 2024):
+        there = {(date(year, 1, 1) + timedelta(at)).isoformat() for at in range(366)}
+        for month in range(14):
+            for number in range(33):
+                iso = f"{year}-{month:02}-{number:02}"
+                wanted = iso if iso in there and iso[:4] == str(year) else iso.replace("-", "")
+                assert dates(iso.replace("-", "")) == wanted
+
+
+@pytest.mark.parametrize("ending", ["st", "nd", "rd", "th"])
+def test_an_ordinal_has_its_own_ending(ending: str) -> None:
+    for number in range(1, 32):
+        text = f"{number}{ending} May 2024"
+        right = ENDINGS.get(number, "th") == ending
+        assert dates(text) == (f"2024-05-{number:02}" if right else text)
+
+
+CLOCKS = [
+    "{h:02}:{m:02}",
+    "{h}:{m:02}:00",
+    "{h12}:{m:02} {half}",
+    "{h12:02}:{m:02}:00 {half}",
+    "{h12}:{m:02}{half}",
+]
+
+
+@examples(200)
+@given(
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.sampled_from(CLOCKS),
+    st.sampled_from(["am", "a.m.", "AM", "a", "A.M"]),
+)
+def test_a_time_reads_back_in_every_form(hour: int, minute: int, form: str, half: str) -> None:
+    late = half.replace("a", "p").replace("A", "P") if hour > 11 else half
+    text = form.format(h=hour, m=minute, h12=(hour + 11) % 12 + 1, half=late)
+    assert times(text) == f"{hour:02}:{minute:02}"
+
+
+@examples(300)
+@given(st.sampled_from([case["written"] for case in CASES if type(case["written"]) is str]), st.data())
+def test_a_form_is_read_alike_when_it_is_read_again(text: str, data: st.DataObject) -> None:
+    """Forms are fixed points, of damaged text as well."""
+    at = data.draw(st.integers(0, len(text)))
+    text = (
+        text[:at] + data.draw(st.sampled_from(["", "0", "T", " ", ".", "\u00a0", "-", "é"])) + text[at + 1 :]
+    )
+    for name in ("casefold", "blankless", "numbers", "booleans", "date", "time"):
+        read = LEAVES[name](text)
+        assert LEAVES[name](read) == read
+
+
+def test_every_word_is_known() -> None:
+    assert {*RELATIONS} <= {*COMPARE}
