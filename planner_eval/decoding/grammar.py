@@ -109,7 +109,7 @@ def grammar_of(
 
     named = one_a_name(catalog, apps=dialect == "appbench", say=say)
     tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
-    narrower = [*_lost(named, tools, dialect), *_order(named, to)]
+    narrower = [*_lost(named, tools, dialect), *_order(named, dialect, to)]
     narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
@@ -176,9 +176,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(shortened(name, 40) for name in names[:3]) + more
 
 
-def _order(named: Sequence[Tool], to: str) -> list[Limit]:
+def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
     found = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
-    if any(tool.open and tool.parameters for tool in named):
+    if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
         found.append(
             Limit("arguments that the catalog does not list are left out, also of tools that take them")
         )

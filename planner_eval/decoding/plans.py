@@ -36,6 +36,9 @@ DIALECTS = ("plan", "json", "nestful", "pythonic", "appbench")
 _LINE = "\n  "
 """What may stand before a call of a plan in our own notation, whose writer gives each a line."""
 
+LABELS = ("var_", "var", "c")
+"""What NESTful's labels begin with, before a number: in its data, half of them each, and as we write them."""
+
 PATH = 2
 """Steps behind the name of an output that a reference may take."""
 
@@ -209,12 +212,12 @@ def _json(wanted: Wanted, values: Values) -> Expr:
     between = alt((Text(", "), Text(f",{_LINE}"))) if own else Text(", ")
     named: tuple[tuple[str, ...], ...] = ((),)
     if wanted.dialect == "nestful":  # a plan's first label says which names its labels have
-        named = (("var_",), ("c",)) if wanted.unrolled else (("var_", "c"),)
+        named = tuple((each,) for each in LABELS) if wanted.unrolled else (LABELS,)
     plans = []
     for names in named:
         refers = cache(partial(_reference, wanted, outputs, rules, names))
         # At the first place nothing is referred to, so its rules are the same, whatever follows.
-        opened = {at: rule for at, rule in values.opened.items() if at == 1}
+        opened = {key: rule for key, rule in values.opened.items() if key[0] == 1}
         values = replace(values, refers=refers, opened=opened)
         plans.append(_calls(wanted, cache(partial(_json_call, wanted, values, names)), rules, between))
     if not own:
@@ -234,10 +237,10 @@ def _json_call(wanted: Wanted, values: Values, names: Sequence[str], at: int) ->
         if given == NEVER:
             values.narrow[unwritable(tool)] = None
         if tool.open and not tool.parameters:
-            given = seq("{", values.free(at), "}")
+            given = seq("{", values.free(at, tool.others), "}")
         given = seq(', "arguments": ', given)
         if names:
-            given = _labelled(given, [f"{name}{place}" for name in names for place in places])
+            given = _labelled(given, [f"{name}{place}" for name in names for place in places], rules)
         made.append(
             rules.rule(f"call_{tool.full_name}_{at}", seq(f'"name": {quoted(tool.full_name)}', given))
         )
@@ -245,11 +248,11 @@ def _json_call(wanted: Wanted, values: Values, names: Sequence[str], at: int) ->
     return rules.rule(f"call_{at}", seq("{", before, alt(made), "}"))
 
 
-def _labelled(given: Expr, labels: Sequence[str]) -> Expr:
+def _labelled(given: Expr, labels: Sequence[str], rules: Rules) -> Expr:
     """Arguments with NESTful's label: before them as its data have it, or behind them as our writer does."""
-    data = alt(Text(f', "label": "${label}"') for label in labels if label.startswith("var_"))
+    data = alt(Text(f', "label": "${label}"') for label in labels if label.startswith("var"))
     written = alt(Text(f', "label": "{label}"') for label in labels)
-    return alt((seq(data, given), seq(given, written)))
+    return alt((seq(rules.rule("label", data), given), seq(given, rules.rule("label", written))))
 
 
 def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, labels: Sequence[str], at: int) -> Expr:
@@ -269,7 +272,7 @@ def _reference(wanted: Wanted, outputs: Outputs, rules: Rules, labels: Sequence[
     return seq("{", inner, "}")
 
 
-def nestful_reference(places: Sequence[str], outputs: Outputs, labels: Sequence[str] = ("var_",)) -> Expr:
+def nestful_reference(places: Sequence[str], outputs: Outputs, labels: Sequence[str]) -> Expr:
     """NESTful's references to some calls, whose labels begin so."""
     names = words(f".{name}" for name in outputs.names if _is_step(name))
     first = alt((names, *([seq(".", WORD)] if outputs.free else [])))
