@@ -18,7 +18,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.decoding.grammar import LARGEST, TARGETS, Grammar
-from planner_eval.decoding.plans import DIALECTS
+from planner_eval.decoding.wanted import DIALECTS
 from planner_eval.dialects import get
 from tests.grammar_walk import WALKS, drawn
 from tests.test_cli import planeval

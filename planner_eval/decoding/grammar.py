@@ -11,9 +11,11 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.unchecked import unchecked
-from planner_eval.decoding.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
-from planner_eval.decoding.schemas import WRITTEN, Schemas, beyond_strict
+from planner_eval.decoding.plans import new_values, plans
+from planner_eval.decoding.schemas import WRITTEN, Schemas
+from planner_eval.decoding.strict import beyond_strict
 from planner_eval.decoding.terms import NEVER, Expr, Rules, TooLargeError
+from planner_eval.decoding.wanted import DIALECTS, Wanted, one_a_name, sayable
 from planner_eval.decoding.written import gbnf, lark
 
 TARGETS = ("json-schema", "lark", "gbnf")
@@ -89,7 +91,7 @@ def grammar_of(
 
     Args:
         catalog: The tools.
-        dialect: The notation of the plans, one of :data:`.plans.DIALECTS`.
+        dialect: The notation of the plans, one of :data:`.wanted.DIALECTS`.
         to: The grammar's form, one of :data:`TARGETS`.
         max_calls: How many calls a plan may have.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -12,18 +11,11 @@ from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
 from planner_eval.decoding.endless import Ends
-from planner_eval.decoding.plans import (
-    LABELS,
-    PATH,
-    Outputs,
-    Wanted,
-    nestful_reference,
-    outputs_of,
-    unwritable,
-)
+from planner_eval.decoding.plans import nestful_reference, unwritable
 from planner_eval.decoding.terms import Expr
 from planner_eval.decoding.texts import FORMATS, WORD, Form, form_of
 from planner_eval.decoding.values import ENDLESS, UNLISTED
+from planner_eval.decoding.wanted import LABELS, PATH, Outputs, Wanted, outputs_of
 from planner_eval.decoding.written import regex
 
 Schema: TypeAlias = dict[str, Any]
@@ -82,7 +74,7 @@ class Schemas:
             calls = [self._call(at) for at in self.wanted.places]
             lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
             lengths += [
-                {"type": "array", "prefixItems": calls[:size], "minItems": size, "maxItems": size}
+                {"type": "array", "minItems": size, "maxItems": size, "prefixItems": calls[:size]}
                 for size in range(1, most + 1)
             ]
         return {"anyOf": lengths}
@@ -270,33 +262,3 @@ def pattern(expr: Expr) -> str:
 
 def _given(limits: Mapping[str, Any]) -> Schema:
     return {name: limit for name, limit in limits.items() if limit is not None}
-
-
-def beyond_strict(schema: Any) -> str:
-    """What keeps a schema out of the part that OpenAI's strict mode takes; "" where nothing does.
-
-    >>> beyond_strict(closed({"a": {"type": "string"}}, []))
-    'arguments that may be left out'
-    """
-    for each in _objects(schema):
-        if each.get("prefixItems") is not None:
-            return "rules for each call by its place"
-        if each.get("type") != "object":
-            continue
-        if each.get("additionalProperties") is not False or "patternProperties" in each:
-            return "objects with any fields"
-        if set(each.get("required", ())) != each.get("properties", {}).keys():
-            return "arguments that may be left out"
-    return ""
-
-
-def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
-    """All objects in data, outer ones first."""
-    left = deque([data])
-    while left:
-        each = left.popleft()
-        if isinstance(each, dict):
-            yield each
-            left += each.values()
-        elif isinstance(each, list):
-            left += each
