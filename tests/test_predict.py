@@ -23,7 +23,7 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.prediction.tasks import read_tasks
-from planner_eval.verbs.predicting import Endpoint
+from planner_eval.verbs.endpoints import Endpoint
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
