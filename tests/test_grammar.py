@@ -191,6 +191,18 @@ CATALOGS: dict[str, Any] = {
             ),
         },
     ],
+    "listed": [
+        {
+            "name": "set",
+            "parameters": _object(
+                {
+                    "to": {"enum": [{"x": [1, "y"]}, {"x": [2]}, {}, [], ["a", "b"], "a", 5, None]},
+                    "at": {"const": {"where": "here"}},
+                    "on": {"anyOf": [{"enum": [["all"]]}, {"type": "integer"}]},
+                }
+            ),
+        }
+    ],
     "mixed": [
         {
             "name": "mix",
@@ -394,6 +406,15 @@ def test_the_example_of_appbench_is_taken(to: str) -> None:
     walk = WALKS[to](pe.grammar(hotels, dialect="appbench", to=to).text)
     assert walk.takes(get("appbench").example)
     assert not walk.takes(get("appbench").example.replace("'2'", "'two'"))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_bracket_of_a_listed_value_is_a_token_of_its_own(dialect: str) -> None:
+    """As that of a reference or an object there: engines do not go back behind a token's begin."""
+    _, walk = made("listed", dialect, "lark")
+    inner = [t for name, t in walk.patterns.items() if "RESULT" not in name and "planeval" not in t]
+    options = [one for text in inner for one in re.split(r"(?<!\\)\|", text)]
+    assert not [one for one in options if re.match(r"[(?:]*\\[\[{].", one)]
 
 
 def test_dates_are_those_that_there_are() -> None:

@@ -61,13 +61,17 @@ class Values:
         simple = self._simple(kind)
         if any(each.kinds == () and each.enum is None for each in simple):
             return [self._anything(at)]
+        constants = [one for each in simple for one in self._constants(each)]
         tokens = _without_covered(
-            [one for each in simple for one in self._constants(each)],
+            [one for one in constants if one[0] not in "[{"],
             [one for each in self._one_number(simple) if each.enum is None for one in self._patterns(each)],
         )
         arrays = [each for each in simple if each.enum is None and "array" in each.kinds]
         objects = [each for each in simple if each.enum is None and "object" in each.kinds]
         made = [self.rules.token(f"is_{_hint(kind)}", tokens)]
+        for bracket in "[{":  # a token of its own, as of any list or object: engines do not go back behind it
+            rest = words(one[1:] for one in constants if one[0] == bracket)
+            made.append(seq(bracket, self.rules.token("listed_rest", rest)))
         if arrays:
             made.append(self._array(arrays, at))
         if objects and self.form.objects:
