@@ -9,6 +9,7 @@ nobody listed is a mistake, whatever JSON Schema's own default is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
@@ -27,10 +28,12 @@ class Way(NamedTuple):
     Args:
         seen: The references and keys that led here.
         left: Counts what is read: references to references double at each level, so few lines say very much.
+        known: The types that came again in this document, each once.
     """
 
     seen: tuple[str, ...]
     left: Iterator[int]
+    known: dict[str, Again]
 
     def to(self, step: str) -> Way:
         """The way one step on.
@@ -44,11 +47,11 @@ class Way(NamedTuple):
             raise CatalogError(
                 f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
             )
-        return Way((*self.seen, step), self.left)
+        return self._replace(seen=(*self.seen, step))
 
 
-def _begin() -> Way:
-    return Way((), iter(range(_MOST)))
+def _begin(known: dict[str, Again] | None = None) -> Way:
+    return Way((), iter(range(_MOST)), {} if known is None else known)
 
 
 def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) -> Type:
@@ -202,12 +205,16 @@ def _referred(schema: Schema, root: Schema, way: Way) -> Type:
     reference = schema["$ref"]
     if reference in way.seen:
         since = way.seen[way.seen.index(reference) :]
-        return ANY if _INTO.isdisjoint(since) else Type(again=Again(reference, root, _once_more))
+        if _INTO.isdisjoint(since):
+            return ANY
+        if reference not in way.known:
+            way.known[reference] = Again(reference, root, partial(_once_more, known=way.known))
+        return Type(again=way.known[reference])
     return type_of(target(reference, root), root, way=way.to(str(reference)))
 
 
-def _once_more(reference: str, root: Schema) -> Type:
-    return _referred({"$ref": reference}, root, _begin())
+def _once_more(reference: str, root: Schema, *, known: dict[str, Again]) -> Type:
+    return _referred({"$ref": reference}, root, _begin(known))
 
 
 def _others(schema: Schema, root: Schema, way: Way) -> Type | None:
