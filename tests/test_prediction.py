@@ -613,6 +613,15 @@ def test_agents_that_ramble_end(text: str) -> None:
     assert len(requests) <= 8
 
 
+def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> None:
+    said = "[line, stop] = findtram(#to='Harbour')"
+    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", said)
+    assert outcome.prediction == "Trams: [line, stop = findtram(#to='Harbour')]"
+    unread = "[1, 2] = findtram(to='Harbour')"  # is no empty answer: reading it says what is wrong
+    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", unread)
+    assert outcome.prediction == "Trams: [1, 2 = findtram(to='Harbour')]"
+
+
 # ---------------------------------------------------------------- prompts, sampling, names
 def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     (tmp_path / "code" / "prompts" / "appbench").mkdir(parents=True)
