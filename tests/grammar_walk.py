@@ -146,12 +146,12 @@ class GbnfWalk:
         self.rules = {name: self._choice(list(self._tokens(body)), [0]) for name, body in pairs}
         used = {one[1] for rule in self.rules.values() for one in _named(rule)}
         assert used <= self.rules.keys(), used - self.rules.keys()
-        self.heights = heights(
-            {
-                name: [[one[1] for one in _named(o)] for o in _options(rule)]
-                for name, rule in self.rules.items()
-            }
-        )
+        self.heights = dict.fromkeys(self.rules, 10**6)
+        for _ in self.rules:  # each round finds those that are flattest of the rest
+            found = {name: 1 + self._height(rule) for name, rule in self.rules.items()}
+            if found == self.heights:
+                break
+            self.heights = found
 
     def _tokens(self, body: str) -> Iterator[Any]:
         at = 0
@@ -230,7 +230,17 @@ class GbnfWalk:
                     yield from self._draw(item, at, depth)
 
     def _height(self, node: Any) -> int:
-        return max((self.heights[one[1]] for one in _named(node)), default=0)
+        """How deep the flattest tree of a node is."""
+        match node:
+            case ("rule", name):
+                return self.heights[name]
+            case ("seq", parts):
+                return max(map(self._height, parts), default=0)
+            case ("alt", options):
+                return min(map(self._height, options))
+            case ("repeat", item, least, _):
+                return self._height(item) if least else 0
+        return 0
 
     # ------------------------------------------------------------ matching
     def takes(self, text: str) -> bool:
@@ -289,7 +299,7 @@ def _classes(text: str) -> tuple[bool, list[tuple[str, str]]]:
 
 
 def _named(node: Any) -> Iterator[Any]:
-    """The rules that a node cannot do without, or may have."""
+    """The rules in a node."""
     match node:
         case ("rule", _):
             yield node
@@ -298,10 +308,6 @@ def _named(node: Any) -> Iterator[Any]:
                 yield from _named(part)
         case ("repeat", item, _, _):
             yield from _named(item)
-
-
-def _options(node: Any) -> list[Any]:
-    return node[1] if node[0] == "alt" else [node] if node[0] != "repeat" or node[2] else [("seq", [])]
 
 
 # ---------------------------------------------------------------- JSON Schema

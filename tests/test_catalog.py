@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -395,3 +396,19 @@ def test_the_tools_of_a_world_are_a_catalog() -> None:
     with pytest.raises(CatalogError, match="no catalog named"):
         read_catalog("")
     assert isinstance(find, Tool)
+
+
+def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> None:
+    names = ("f0", "f1", "f2", "f3", "f4")
+    fields = {name: {"$ref": f"#/$defs/{name}"} for name in names}
+    one = {"type": "object", "properties": fields}
+    root = {"$ref": "#/$defs/f0", "$defs": dict.fromkeys(names, one)}
+    kind = type_of(root)
+    ways = [kind.at(path) for path in (("f0",), ("f1", "f0"), ("f4", "f3", "f0"), ("f0", "f1", "f0"))]
+    found = {id(each.again) for each in ways if each is not None}
+    assert len(found) == 1
+    again = kind.at(("f0",))
+    assert again is not None
+    assert again.unfolded.at(("f0",)) == again
+    assert pickle.loads(pickle.dumps(kind)) == kind
+    assert str(again) == "object"

@@ -355,3 +355,67 @@ def test_complexfuncbench_example(reference: Path) -> None:
     plan = Plan(tuple(Call(str(n), c["name"], tuple(c["arguments"].items())) for n, c in enumerate(calls)))
     assert len(plan) == 5
     assert check(plan, names) == check(plan, exact) == ()
+
+
+# ---------------------------------------------------------------- types of parts
+def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked(tmp_path: Path) -> None:
+    from tests.test_cli import planeval
+
+    node = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+        },
+        "required": ["name"],
+    }
+    counts = {"type": "object", "additionalProperties": {"type": "integer"}}
+    file = tmp_path / "tools.json"
+    file.write_text(
+        json.dumps(
+            [
+                {
+                    "name": "grow",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {"tree": {"$ref": "#/$defs/node"}, "counts": counts},
+                        "$defs": {"node": node},
+                    },
+                },
+                {"name": "count", "parameters": counts},
+            ]
+        )
+    )
+    right = {"name": "a", "kids": [{"name": "b", "kids": [{"name": "c", "kids": []}]}]}
+    wrong = {
+        "name": "a",
+        "kids": [{"name": "b", "kids": [{"name": "c", "kids": [{"name": 5}, {"nam": "d"}]}]}],
+    }
+    calls: list[tuple[dict[str, Any], list[str]]] = [
+        ({"name": "grow", "arguments": {"tree": right, "counts": {"x": 1}}}, []),
+        (
+            {"name": "grow", "arguments": {"tree": wrong}},
+            [
+                "tree.kids[0].kids[0].kids[0].name: expected string, found integer 5",
+                "tree.kids[0].kids[0].kids[1].nam: there is no field 'nam'; the fields are name, kids",
+                "tree.kids[0].kids[0].kids[1]: the field 'name' is needed",
+            ],
+        ),
+        (
+            {"name": "grow", "arguments": {"tree": right, "counts": {"x": "1"}}},
+            ["counts.x: expected integer, found string '1'"],
+        ),
+        ({"name": "count", "arguments": {"a": 1, "b": 2.5}}, ["b: expected integer, found number 2.5"]),
+    ]
+    for call, expected in calls:
+        done = planeval("check", "-", "--catalog", str(file), text=json.dumps([call]))
+        assert done.returncode == bool(expected), done.stdout
+        for text in expected:
+            assert text in done.stdout
+        assert "nor looked at" not in done.stderr
+
+
+def test_an_empty_schema_of_other_fields_takes_any(tmp_path: Path) -> None:
+    anything = {"type": "object", "properties": {"a": {}}, "additionalProperties": {}}
+    catalog = as_catalog([{"name": "f", "parameters": anything}])
+    assert not list(check(parse('[{"name": "f", "arguments": {"b": 1}}]'), catalog))

@@ -161,6 +161,22 @@ def own(folder: Path) -> str:
     return str(path)
 
 
+def test_gold_that_names_its_answer_is_text_and_no_calls(tmp_path: Path) -> None:
+    gold = [
+        {"name": "now", "label": "var1", "arguments": {}},
+        {"name": "var_result", "arguments": {"time": "$var1.now$"}},
+    ]
+    tasks = json.loads(Path(own(tmp_path)).read_text(encoding="utf-8").splitlines()[0])
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(tasks | {"gold": gold}) + "\n", encoding="utf-8")
+    done = planeval("data", "export", str(path), "--to", "tools-jsonl")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "which calls of tools cannot say; the text that --to chat-jsonl writes can" in done.stderr
+    done = planeval("data", "export", str(path), "--to", "chat-jsonl", "--dialect", "nestful")
+    assert done.returncode == 0, done.stderr
+    assert "var_result" in json.loads(done.stdout)["messages"][-1]["content"]
+
+
 def test_what_cannot_be_written_is_named_and_counted(tmp_path: Path) -> None:
     done = planeval("data", "export", own(tmp_path), "--to", "tools-jsonl")
     assert done.returncode == 1

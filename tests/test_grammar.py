@@ -18,7 +18,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.decoding.grammar import LARGEST, TARGETS, Grammar
-from planner_eval.decoding.plans import DIALECTS
+from planner_eval.decoding.wanted import DIALECTS
 from planner_eval.dialects import get
 from tests.grammar_walk import WALKS, drawn
 from tests.test_cli import planeval
@@ -143,6 +143,64 @@ CATALOGS: dict[str, Any] = {
                 **_object({"tree": {"$ref": "#/$defs/tree"}}),
                 "$defs": {"tree": _object({"next": {"$ref": "#/$defs/tree"}, "size": {"type": "integer"}})},
             },
+        },
+        {
+            "name": "filter",
+            "parameters": {
+                **_object({"by": {"$ref": "#/$defs/all"}}, "by"),
+                "$defs": {
+                    "all": {"anyOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/list"}, {"type": "null"}]},
+                    "one": _object({"field": {"enum": ["a", "b"]}, "not": {"$ref": "#/$defs/all"}}, "field"),
+                    "list": {"type": "array", "items": {"$ref": "#/$defs/all"}, "maxItems": 3},
+                },
+            },
+        },
+        {
+            "name": "lay",
+            "parameters": {
+                **_object({"out": {"$ref": "#/definitions/lay"}, "rest": {"$ref": "#/definitions/endless"}}),
+                "definitions": {
+                    "lay": {"type": "object", "additionalProperties": {"$ref": "#/definitions/lay"}},
+                    "endless": _object({"more": {"$ref": "#/definitions/endless"}}, "more"),
+                },
+            },
+        },
+    ],
+    "typed": [
+        {
+            "name": "count",
+            "parameters": {"type": "object", "additionalProperties": {"type": "integer"}},
+        },
+        {
+            "name": "group",
+            "parameters": _object(
+                {
+                    "sizes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+                    "kinds": {"type": "object", "additionalProperties": {"enum": ["x", "y"]}},
+                    "lists": {
+                        "type": "object",
+                        "additionalProperties": {"type": "array", "items": {"type": "boolean"}},
+                    },
+                    "deep": {
+                        "type": "object",
+                        "additionalProperties": {"type": "object", "additionalProperties": {"type": "null"}},
+                    },
+                    "some": {**_object({"a": {"type": "string"}}, "a"), "additionalProperties": {}},
+                },
+                "sizes",
+            ),
+        },
+    ],
+    "listed": [
+        {
+            "name": "set",
+            "parameters": _object(
+                {
+                    "to": {"enum": [{"x": [1, "y"]}, {"x": [2]}, {}, [], ["a", "b"], "a", 5, None]},
+                    "at": {"const": {"where": "here"}},
+                    "on": {"anyOf": [{"enum": [["all"]]}, {"type": "integer"}]},
+                }
+            ),
         }
     ],
     "mixed": [
@@ -350,6 +408,15 @@ def test_the_example_of_appbench_is_taken(to: str) -> None:
     assert not walk.takes(get("appbench").example.replace("'2'", "'two'"))
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_bracket_of_a_listed_value_is_a_token_of_its_own(dialect: str) -> None:
+    """As that of a reference or an object there: engines do not go back behind a token's begin."""
+    _, walk = made("listed", dialect, "lark")
+    inner = [t for name, t in walk.patterns.items() if "RESULT" not in name and "planeval" not in t]
+    options = [one for text in inner for one in re.split(r"(?<!\\)\|", text)]
+    assert not [one for one in options if re.match(r"[(?:]*\\[\[{].", one)]
+
+
 def test_dates_are_those_that_there_are() -> None:
     from datetime import date, timedelta
 
@@ -378,7 +445,7 @@ def many(count: int) -> list[dict[str, Any]]:
 def test_a_large_catalog_gets_references_to_any_call_and_a_larger_one_is_refused(
     to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 100_000)
+    monkeypatch.setattr("planner_eval.decoding.grammar.LARGEST", 120_000)
     assert not pe.grammar(many(30), dialect="nestful", to=to, max_calls=4).may_break("reference.forward")
     large = pe.grammar(many(120), dialect="nestful", to=to)
     assert any("later call" in one.text for one in large.looser)
@@ -477,23 +544,28 @@ def test_what_neither_grammars_nor_check_hold_is_said(tmp_path: Path) -> None:
         "properties": {
             "counts": {"type": "object", "patternProperties": {"^a": {"type": "integer"}}},
             "tree": {"$ref": "#/$defs/node"},
+            "same": {"$ref": "#/$defs/same"},
             "flat": {"$ref": "#/$defs/leaf"},
             "also": {"$ref": "#/$defs/leaf"},
             "shown": {"enum": ["a"], "examples": [{"$ref": "#/nowhere"}]},
         },
-        "$defs": {"node": node, "leaf": {"type": "integer"}},
+        "$defs": {
+            "node": node,
+            "leaf": {"type": "integer"},
+            "same": {"anyOf": [{"$ref": "#/$defs/same"}]},
+        },
     }
     file = tmp_path / "tools.json"
     file.write_text(json.dumps([{"name": "grow", "parameters": odd}, {"name": "now", "parameters": {}}]))
     for dialect, to in PAIRS:
         done = planeval("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
         assert done.returncode == 0, done.stderr
-        for what in ("patternProperties", "a $ref to itself below its first level"):
+        for what in ("patternProperties", "a $ref to nothing but itself"):
             said = f"{what} is not held, nor looked at by planeval check (grow)"
             assert f"looser than the catalog: {said}\n" in done.stderr, (dialect, to)
             assert said in done.stdout
     looked = planeval("check", "-", "--catalog", str(file), text='[{"name": "now", "arguments": {}}]')
-    assert "a $ref to itself below its first level (grow)" in looked.stderr
+    assert "a $ref to nothing but itself (grow)" in looked.stderr
 
 
 @pytest.mark.parametrize("dialect", ["plan", "json", "nestful", "pythonic"])
@@ -584,6 +656,93 @@ def test_labels_of_nestful_are_of_one_kind_in_a_plan() -> None:
         assert not walk.takes(counted.replace('"c1"', '"var_1"'))
         assert not walk.takes(data.replace("$var_1.", "$c1."))
         assert not walk.takes(counted.replace("$c1.", "$var_1."))
+
+
+def test_labels_of_nestful_are_of_one_kind_in_a_schema_too() -> None:
+    schema = pe.grammar(EXAMPLES, dialect="nestful", max_calls=2)
+    walk = WALKS["json-schema"](schema.text)
+    data = json.dumps({"calls": json.loads(get("nestful").example)})
+    counted = data.replace("var_", "c").replace('"$c1"', '"c1"').replace('"$c2"', '"c2"')
+    for text in (data, data.replace("var_", "var"), counted):
+        assert walk.takes(text), text
+    assert not walk.takes(counted.replace('"c1"', '"var_1"'))
+    assert not walk.takes(data.replace("$var_1.", "$c1."))
+    assert not walk.takes(data.replace("$var_1.", "$var1."))
+
+
+# ---------------------------------------------------------------- types of parts
+NESTED = {
+    "filter": [
+        ({"by": {"field": "a", "not": {"field": "b", "not": None}}}, True),
+        ({"by": {"field": "a", "not": {"field": "b", "not": {"field": "c"}}}}, False),
+        ({"by": [[{"field": "a"}, None], {"field": "b", "not": [[]]}]}, True),
+        ({"by": [[{"field": "a"}, 5], {"field": "b"}]}, False),
+        ({"by": {"field": "a", "not": [{"fields": "a"}]}}, False),
+    ],
+    "walk": [
+        ({"tree": {"next": {"next": {"next": {"size": 3}}}}}, True),
+        ({"tree": {"next": {"next": {"next": {"size": "3"}}}}}, False),
+    ],
+    "lay": [
+        ({"out": {"a": {"b": {"c": {}}}}}, True),
+        ({"out": {"a": {"b": {"c": 1}}}}, False),
+        ({"rest": {"more": {}}}, False),
+    ],
+    "count": [({"a": 1, "b": 2}, True), ({"a": 1, "b": "x"}, False)],
+    "group": [
+        ({"sizes": {"s": 3}, "kinds": {"k": "x"}, "lists": {"l": [True]}, "deep": {"d": {"e": None}}}, True),
+        ({"sizes": {"s": "3"}}, False),
+        ({"sizes": {}, "kinds": {"k": "z"}}, False),
+        ({"sizes": {}, "lists": {"l": [1]}}, False),
+        ({"sizes": {}, "deep": {"d": {"e": {}}}}, False),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize(("dialect", "to"), PAIRS)
+def test_types_inside_themselves_and_of_other_fields_are_held(name: str, dialect: str, to: str) -> None:
+    catalog = "recursive" if name in ("filter", "walk", "lay") else "typed"
+    grammar, walk = made(catalog, dialect, to)
+    said = [one.text for one in (*grammar.looser, *grammar.narrower)]
+    assert not any("additionalProperties" in text or "$ref" in text for text in said)
+    if name == "count" and dialect in ("pythonic", "appbench"):
+        assert "arguments that the catalog does not list are left out, also of tools that take them" in said
+        return
+    for given, right in NESTED[name] if dialect != "appbench" else ():
+        assert walk.takes(_in(name, given, dialect, to)) is right, given
+
+
+def _in(name: str, given: dict[str, Any], dialect: str, to: str) -> str:
+    call = {"name": name, "arguments": given}
+    if dialect == "json":
+        text = json.dumps([call])
+    elif dialect == "nestful":
+        text = json.dumps([{"name": name, "label": "$var_1", "arguments": given}])
+    else:
+        text = pe.write(pe.parse([call], dialect="json"), dialect=dialect)
+    wrapped = to == "json-schema" and dialect in ("json", "nestful")
+    return json.dumps({"calls": json.loads(text)}) if wrapped else text
+
+
+def test_a_type_that_needs_itself_is_left_out_and_told(tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    endless = _object({"more": {"$ref": "#/$defs/endless"}}, "more")
+    grow = {**_object({"rest": {"$ref": "#/$defs/endless"}}, "rest"), "$defs": {"endless": endless}}
+    file.write_text(json.dumps([{"name": "grow", "parameters": grow}]))
+    for dialect, to in PAIRS:
+        argv = ("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+        refused = planeval(*argv)
+        assert refused.returncode == 2, (dialect, to)
+        assert "no tool can be called" in refused.stderr
+    file.write_text(json.dumps([{"name": "grow", "parameters": grow}, {"name": "now", "parameters": {}}]))
+    for dialect, to in [pair for pair in PAIRS if pair[0] != "appbench"]:
+        argv = ("catalog", "grammar", str(file), "--dialect", dialect, "--to", to, "--max-calls", "1")
+        done = planeval(*argv)
+        assert done.returncode == 0, done.stderr
+        assert "narrower than the catalog: values that never end, for their type needs itself" in done.stderr
+        assert "'grow' is not called where a required value cannot be written" in done.stderr
+        assert WALKS[to](done.stdout).takes(_in("now", {}, dialect, to))
 
 
 LONG_NAME = "mcp__google_workspace__calendar_create_event"

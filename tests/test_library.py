@@ -128,6 +128,7 @@ ALLOWED = {
     "what a verb's options are made of": {
         "datasets.fetch", "datasets.published", "datasets.store", "dialects.table", "execution", "llm",
         "llm.counted", "policy", "policy.file", "benchmarks.registry", "prediction.setup", "verbs.predicting",
+        "verbs.endpoints",
         "verbs.table_runs",
         "prediction.constraint",
     },

@@ -23,7 +23,7 @@ from planner_eval.benchmarks.registry import BENCHMARKS
 from planner_eval.datasets.sample import Sample
 from planner_eval.llm import Reply, ToolCall
 from planner_eval.prediction.tasks import read_tasks
-from planner_eval.verbs.predicting import Endpoint
+from planner_eval.verbs.endpoints import Endpoint
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
@@ -847,3 +847,20 @@ def test_a_run_that_cannot_be_scored_says_why(tmp_path: Path) -> None:
     done = planeval("score", str(run), "data/samples/callnavi")
     assert (done.returncode, done.stdout) == (2, "")
     assert "the run is not done" in done.stderr
+
+
+def test_parameters_are_said_to_be_an_object_where_the_catalog_leaves_that_out(tmp_path: Path) -> None:
+    part = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tools = [
+        {"name": "both", "description": "x", "parameters": {"allOf": [part]}},
+        {"name": "led", "description": "x", "parameters": {"$ref": "#/$defs/p", "$defs": {"p": part}}},
+        {"name": "none", "description": "x"},
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps(tools))
+    (tmp_path / "tasks.jsonl").write_text(json.dumps({"id": "a", "query": "?"}))
+    argv = (str(tmp_path / "tasks.jsonl"), "--catalog", str(tmp_path / "tools.json"))
+    done = planeval("predict", *argv, "--pipeline", "function-calling", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    offered = [tool["function"]["parameters"] for tool in json.loads(done.stdout)["tools"]]
+    assert [each["type"] for each in offered] == ["object"] * 3
+    assert offered[0]["allOf"] == [part]

@@ -347,6 +347,16 @@ def test_backward_is_one_chat_that_ends_at_the_stop_word() -> None:
     assert [m["content"] for m in requests[2].messages if m["role"] == "assistant"] == ["A", "B"]
 
 
+@pytest.mark.parametrize("bare", ["<!stop>", " <!stop>\n", "<!stop><!stop>"])
+def test_backward_keeps_the_answer_before_a_bare_stop_word(bare: str) -> None:
+    requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", bare, "D")
+    assert (len(requests), outcome.prediction, outcome.stop) == (3, "B", "stop_word")
+    early = run("backward", first("callnavi"), "callnavi", "A <!stop>", bare)[2]
+    assert (early.prediction, early.stop) == ("A", "stop_word")
+    official = run("backward", first("callnavi"), "callnavi", "A", bare, setup=Setup(official=True))[2]
+    assert official.prediction == ""
+
+
 def test_backward_without_a_stop_word_keeps_the_last_answer() -> None:
     requests, _, outcome = run("backward", first("callnavi"), "callnavi", "A", "B", "")
     assert (len(requests), outcome.prediction, outcome.stop) == (6, "B", "max_rounds")
@@ -601,6 +611,15 @@ def test_agents_see_their_own_apis_and_are_asked_again_for_what_they_lack() -> N
 def test_agents_that_ramble_end(text: str) -> None:
     requests, _, _ = run("isolated", first("appbench"), "appbench", "[Trams]", text)
     assert len(requests) <= 8
+
+
+def test_an_agent_may_put_the_names_of_results_into_brackets_of_their_own() -> None:
+    said = "[line, stop] = findtram(#to='Harbour')"
+    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", said)
+    assert outcome.prediction == "Trams: [line, stop = findtram(#to='Harbour')]"
+    unread = "[1, 2] = findtram(to='Harbour')"  # is no empty answer: reading it says what is wrong
+    _, _, outcome = run("isolated", first("appbench"), "appbench", "[Trams]", unread)
+    assert outcome.prediction == "Trams: [1, 2 = findtram(to='Harbour')]"
 
 
 # ---------------------------------------------------------------- prompts, sampling, names

@@ -515,7 +515,7 @@ def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_pa
 def test_a_table_without_a_figure_is_code_3(names: list[str]) -> None:
     done = planeval("table", names[0], "--layout", "callnavi-7")
     assert done.returncode == 3
-    assert "no figure could be made" in done.stderr
+    assert "no figure could be made: --metric NAME shows figures of any run" in done.stderr
     assert "no run of it is known to be asked with" in done.stdout
 
 

@@ -6,14 +6,35 @@ of :mod:`planner_eval.catalogs.formats`, and used by :func:`planner_eval.catalog
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from planner_eval.plan.model import WHOLE_RESULT, Path, Value
 
 KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The kinds of JSON Schema."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """A type inside itself: what a ``$ref`` leads back to, read when it is needed.
+
+    Args:
+        reference: The ``$ref``.
+        root: The document in which it stands.
+        read: Reads it.
+    """
+
+    reference: str
+    root: Mapping[str, Any] = field(hash=False)
+    read: Callable[[str, Mapping[str, Any]], Type] = field(repr=False, compare=False)
+
+    @cached_property
+    def type(self) -> Type:
+        """The type that it leads back to; what comes again is below its top."""
+        return self.read(self.reference, self.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +55,8 @@ class Type:
         fields: The fields of an object.
         open: Whether an object may have fields that are not listed.
         any_of: Alternatives, one of which must hold as well.
+        others: The type of fields that are not listed, where they may be; None for any.
+        again: What stands here instead, where a type comes again inside itself.
     """
 
     kinds: tuple[str, ...] = ()
@@ -48,8 +71,17 @@ class Type:
     fields: tuple[Parameter, ...] = ()
     open: bool = True
     any_of: tuple[Type, ...] = ()
+    others: Type | None = None
+    again: Again | None = None
+
+    @property
+    def unfolded(self) -> Type:
+        """The type itself, also where it comes again."""
+        return self if self.again is None else self.again.type
 
     def __str__(self) -> str:
+        if self.again is not None:
+            return " or ".join(self.again.type.kinds) or "anything"
         if self.any_of:
             return " or ".join(dict.fromkeys(str(each) for each in self.any_of))
         if self.enum is not None:
@@ -68,6 +100,8 @@ class Type:
         """
         if not path:
             return self
+        if self.again is not None:
+            return self.again.type.at(path)
         if self.any_of:
             found = tuple(part for each in self.any_of if (part := each.at(path)) is not None)
             return (found[0] if len(found) == 1 else Type(any_of=found)) if found else None
@@ -75,15 +109,13 @@ class Type:
         if not self.kinds:
             return ANY
         if type(step) is int or ("array" in self.kinds and str(step).lstrip("-").isdecimal()):
-            if "array" not in self.kinds:
-                return None
-            return (self.items or ANY).at(rest)
+            return (self.items or ANY).at(rest) if "array" in self.kinds else None
         if "object" not in self.kinds:
             return None
         for each in self.fields:
             if each.name == step:
                 return each.type.at(rest)
-        return ANY if self.open else None
+        return (self.others or ANY).at(rest) if self.open else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +156,7 @@ class Tool:
         schema: The JSON Schema of the parameters that the tool was read from; side data, written
             back as it is when a catalog is converted.
         returns_schema: The same for the result.
+        others: The type of arguments that are not listed, where it takes them; None for any.
     """
 
     name: str
@@ -135,6 +168,7 @@ class Tool:
     action: bool | None = None
     schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    others: Type | None = None
 
     @property
     def only_output(self) -> str | None:

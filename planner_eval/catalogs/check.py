@@ -98,13 +98,13 @@ def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Itera
     known = {each.name: each for each in tool.parameters}
     for name, value, span in _placed(call):
         parameter = known.get(name)
-        if parameter is None:
-            if not tool.open:
-                takes = _names(tool.parameters)
-                text = f"{tool.full_name} takes no argument {name[:_SHOWN]!r}; it takes {takes}"
-                yield Diagnostic("check.unknown_argument", text, "error", position, name, span)
+        if parameter is None and not tool.open:
+            takes = _names(tool.parameters)
+            text = f"{tool.full_name} takes no argument {name[:_SHOWN]!r}; it takes {takes}"
+            yield Diagnostic("check.unknown_argument", text, "error", position, name, span)
             continue
-        for at, code, text in _literals(value, parameter.type, catalog):
+        kind = parameter.type if parameter is not None else tool.others or ANY
+        for at, code, text in _literals(value, kind, catalog):
             severity = "warning" if code == "check.format" else "error"
             yield Diagnostic(code, f"{where(name, at)}: {text}", severity, position, name, span)
     given = {name for name, _ in call.arguments}
@@ -129,7 +129,7 @@ def _literals(value: Value, kind: Type, catalog: Catalog, at: Path = ()) -> Iter
         for position, item in enumerate(value):
             yield from _literals(item, kind.at((position,)) or ANY, catalog, (*at, position))
     elif isinstance(value, dict):
-        yield from _object(value, kind, catalog, at)
+        yield from _object(value, kind.unfolded, catalog, at)
 
 
 def _object(

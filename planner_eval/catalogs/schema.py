@@ -1,22 +1,25 @@
 """JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
 
 Read: type (name or list), enum, const, nullable, anyOf, oneOf, allOf (merged), local ``$ref``, format,
-number and size limits, items, properties, required, additionalProperties. An object that lists
-properties is closed unless additionalProperties says otherwise: a tool call with an argument that
+number and size limits, items, properties, required, additionalProperties and their type. An object that
+lists properties is closed unless additionalProperties says otherwise: a tool call with an argument that
 nobody listed is a mistake, whatever JSON Schema's own default is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
 
 Schema: TypeAlias = Mapping[str, Any]
 _DEPTH = 64
 _MOST = 20_000
+_INTO = frozenset(("items", "properties", "additionalProperties"))
+"""Keys below which a value is another one: a type inside itself comes to an end there."""
 
 
 class Way(NamedTuple):
@@ -25,10 +28,12 @@ class Way(NamedTuple):
     Args:
         seen: The references and keys that led here.
         left: Counts what is read: references to references double at each level, so few lines say very much.
+        known: The types that came again in this document, each once.
     """
 
     seen: tuple[str, ...]
     left: Iterator[int]
+    known: dict[str, Again]
 
     def to(self, step: str) -> Way:
         """The way one step on.
@@ -42,11 +47,11 @@ class Way(NamedTuple):
             raise CatalogError(
                 f"a JSON Schema is one of more than {_MOST:,} schemas, its references followed"
             )
-        return Way((*self.seen, step), self.left)
+        return self._replace(seen=(*self.seen, step))
 
 
-def _begin() -> Way:
-    return Way((), iter(range(_MOST)))
+def _begin(known: dict[str, Again] | None = None) -> Way:
+    return Way((), iter(range(_MOST)), {} if known is None else known)
 
 
 def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) -> Type:
@@ -55,7 +60,8 @@ def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) 
     Args:
         schema: A schema: an object, True (anything) or False (read as anything).
         root: The document in which ``$ref`` is looked up; `schema` itself when None.
-        way: How it was come to; a circular reference stands for anything.
+        way: How it was come to; a circular reference is :class:`.catalog.Again`, or anything, where it is
+            to nothing but itself.
 
     Raises:
         CatalogError: something in it is no schema, or it is too deep or too large.
@@ -90,6 +96,7 @@ def type_of(schema: Any, root: Schema | None = None, *, way: Way | None = None) 
         fields=fields,
         open=is_open(schema),
         any_of=tuple(type_of(each, root, way=way.to("anyOf")) for each in _variants(schema)),
+        others=_others(schema, root, way),
     )
 
 
@@ -122,7 +129,8 @@ def fields_of(schema: Schema, root: Schema | None = None, *, way: Way | None = N
 
 def is_open(schema: Schema) -> bool:
     """Whether an object of this schema may hold fields that are not listed."""
-    return bool(schema.get("additionalProperties", not schema.get("properties")))
+    others = schema.get("additionalProperties")
+    return not schema.get("properties") if others is None else others is not False
 
 
 def schema_of(kind: Type) -> dict[str, Any]:
@@ -155,6 +163,8 @@ def schema_of(kind: Type) -> dict[str, Any]:
         schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
     elif not kind.open:
         schema["additionalProperties"] = False
+    if kind.others is not None:
+        schema["additionalProperties"] = schema_of(kind.others)
     return schema
 
 
@@ -194,8 +204,26 @@ def target(reference: Any, root: Schema) -> Any:
 def _referred(schema: Schema, root: Schema, way: Way) -> Type:
     reference = schema["$ref"]
     if reference in way.seen:
-        return ANY
+        since = way.seen[way.seen.index(reference) :]
+        if _INTO.isdisjoint(since):
+            return ANY
+        if reference not in way.known:
+            way.known[reference] = Again(reference, root, partial(_once_more, known=way.known))
+        return Type(again=way.known[reference])
     return type_of(target(reference, root), root, way=way.to(str(reference)))
+
+
+def _once_more(reference: str, root: Schema, *, known: dict[str, Again]) -> Type:
+    return _referred({"$ref": reference}, root, _begin(known))
+
+
+def _others(schema: Schema, root: Schema, way: Way) -> Type | None:
+    """The type of fields that are not listed; None where it may be any."""
+    others = schema.get("additionalProperties")
+    if not isinstance(others, Mapping):
+        return None
+    kind = type_of(others, root, way=way.to("additionalProperties"))
+    return None if kind == ANY else kind
 
 
 def _merged(schema: Schema, root: Schema, way: Way, through: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -174,6 +174,7 @@ def _tool(entry: Any, number: int) -> Tool:
         action=action,
         schema=tool.schema,
         returns_schema=read.returns,
+        others=tool.others,
     )
 
 
@@ -212,7 +213,8 @@ def _built(
     extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
     if elsewhere and "additionalProperties" not in schema:
         extra = kind.open
-    return Tool(name, app, description, inner, open=extra, schema=schema)
+    others = kind.others if extra else None
+    return Tool(name, app, description, inner, open=extra, schema=schema, others=others)
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def unchecked(catalog: Catalog) -> dict[str, list[str]]:
 
 
 def _again(schema: Any) -> Iterator[str]:
-    """Whether a type is read as any: one that holds itself is, where it comes again."""
+    """Whether a type is read as any: one that is said to be itself is, and nothing more."""
     if not isinstance(schema, Mapping):
         return
     followed: dict[str, set[str]] = {}
@@ -45,14 +45,14 @@ def _again(schema: Any) -> Iterator[str]:
         reference = left.pop()
         if reference not in followed:
             try:
-                followed[reference] = set(_references(target(reference, schema)))
+                followed[reference] = set(_same(target(reference, schema)))
             except CatalogError:  # an example of a value may look like a reference
                 followed[reference] = set()
             left += followed[reference]
     try:
         TopologicalSorter(followed).prepare()
     except CycleError:
-        yield "a $ref to itself below its first level"
+        yield "a $ref to nothing but itself"
 
 
 def _references(schema: Any) -> Iterator[str]:
@@ -68,6 +68,17 @@ def _references(schema: Any) -> Iterator[str]:
             left += each
 
 
+def _same(schema: Any) -> Iterator[str]:
+    """The references that say of the same value what it is."""
+    left = [schema]
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            if isinstance(each.get("$ref"), str):
+                yield each["$ref"]
+            left += [one for key in _LISTS for one in each.get(key) or () if isinstance(each[key], list)]
+
+
 def _left(schema: Any, depth: int = 0) -> Iterator[str]:
     if schema is False:
         yield "false"
@@ -76,8 +87,6 @@ def _left(schema: Any, depth: int = 0) -> Iterator[str]:
     yield from (keyword for keyword in _LEFT if schema.get(keyword) not in (None, False))
     if depth == 0:  # alternatives for all arguments together are read as none
         yield from (keyword for keyword in ("anyOf", "oneOf") if schema.get(keyword))
-    if schema.get("additionalProperties") not in (None, True, False, {}):
-        yield "additionalProperties"
     for keyword in _NAMED:
         if isinstance(schema.get(keyword), Mapping):
             for inner in schema[keyword].values():
@@ -86,4 +95,5 @@ def _left(schema: Any, depth: int = 0) -> Iterator[str]:
         if isinstance(schema.get(keyword), list):
             for inner in schema[keyword]:
                 yield from _left(inner, depth + 1)
-    yield from _left(schema.get("items") or None, depth + 1)
+    for keyword in ("items", "additionalProperties"):
+        yield from _left(schema.get(keyword) or None, depth + 1)

@@ -40,6 +40,7 @@ def problem(value: Value, kind: Type, *, texts: bool = False) -> tuple[str, str]
     >>> problem("four", Type(("integer",)), texts=True)
     ('check.wrong_type', "expected integer, found string 'four'")
     """
+    kind = kind.unfolded
     if kind.any_of and all(problem(value, each, texts=texts) for each in kind.any_of):
         if len(kind.any_of) == 1:
             return problem(value, kind.any_of[0], texts=texts)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted
 from planner_eval.cli.asked import counting, told_run
+from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
 from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from planner_eval.prediction.setup import Setup
 
 
 @click.command("predict")
@@ -184,6 +181,7 @@ def command(
     never depends on gold. Exit code: 0 all were answered, 1 some were not, 2 usage, 3 none was.
     """
     from planner_eval.verbs import predicting
+    from planner_eval.verbs.endpoints import Endpoint
 
     refuse_idle(
         [
@@ -211,9 +209,9 @@ def command(
         ]
     )
     refuse_targets(click.get_current_context())
-    sampling = dict(map(_setting, settings))
-    chosen = _choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
-    setup = _setup(told | _constrained(constrain, server, max_calls), model, makes_calls=tools is not None)
+    sampling = dict(map(setting, settings))
+    chosen = choices(shots, demos, demo_by, distractors, closeness, budget, seed or 0)
+    setup = setup_of(told | constrained(constrain, server, max_calls), model, makes_calls=tools is not None)
     ready = predicting.prepare_run(
         samples,
         pipeline=pipeline,
@@ -230,7 +228,7 @@ def command(
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = predicting.Endpoint(url, timeout, deadline, retries, cache, replay, prices)
+    endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
     rates = endpoint.rates(model, router)
     progress = counter("samples")
     try:
@@ -262,57 +260,6 @@ def _runs_answers(name: str) -> bool:
     from planner_eval.benchmarks.registry import BENCHMARKS
 
     return any(each in name for each, one in BENCHMARKS.items() if one.executed)
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """One ``NAME=VALUE`` of sampling; none leaves something out."""
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise InputError(f"--set {text!r}: expected NAME=VALUE, e.g. temperature=0.5")
-    try:
-        return name.strip(), json.loads("null" if value == "none" else value)
-    except ValueError:
-        return name.strip(), value
-
-
-def _choices(
-    shots: int | None,
-    demos: str | None,
-    by: str | None,
-    distractors: int | None,
-    closeness: str | None,
-    budget: int | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Which demonstrations are shown, and which tools are on offer."""
-    found: dict[str, Any] = {}
-    if shots is not None:
-        from planner_eval.prediction.shots import Shots
-
-        found["shots"] = Shots(shots, by or "query", demos, seed)
-    if distractors is not None or budget is not None:
-        from planner_eval.prediction.candidates import Choice
-
-        found["choice"] = Choice(distractors, closeness or "random", budget, seed)
-    return found
-
-
-def _constrained(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
-    """What holds the answers."""
-    if by is None:
-        return {}
-    from planner_eval.prediction.constraint import Constraint
-
-    return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
-
-
-def _setup(told: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
-    from planner_eval.prediction.setup import Setup, our_prompts, read_prompts
-
-    given = {name: value for name, value in told.items() if "prompts" not in name and value is not None}
-    place, whose = told["prompts"], told["prompts_for"] or model
-    prompts = read_prompts(Path(place), whose) if place else our_prompts()
-    return Setup(prompts, **given, makes_calls=makes_calls)
 
 
 def _dry(requests: Iterable[Mapping[str, Any]]) -> int:

@@ -125,7 +125,7 @@ def _tell(found: Table, form: str, output: str | None, *, bare: bool) -> int:
 
     emit(write_table(found, form, intervals=not bare), output)
     if not found.filled:
-        note("no figure could be made")
+        note("no figure could be made: --metric NAME shows figures of any run, as score RUN calls them")
         return 3
     if found.apart:
         note("the runs are not of the same samples; --common takes those that all have")

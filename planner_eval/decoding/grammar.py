@@ -11,9 +11,11 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import counted, shortened
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.catalogs.unchecked import unchecked
-from planner_eval.decoding.plans import DIALECTS, Wanted, new_values, one_a_name, plans, sayable
-from planner_eval.decoding.schemas import WRITTEN, Schemas, beyond_strict
+from planner_eval.decoding.plans import new_values, plans
+from planner_eval.decoding.schemas import WRITTEN, Schemas
+from planner_eval.decoding.strict import beyond_strict
 from planner_eval.decoding.terms import NEVER, Expr, Rules, TooLargeError
+from planner_eval.decoding.wanted import DIALECTS, Wanted, one_a_name, sayable
 from planner_eval.decoding.written import gbnf, lark
 
 TARGETS = ("json-schema", "lark", "gbnf")
@@ -89,7 +91,7 @@ def grammar_of(
 
     Args:
         catalog: The tools.
-        dialect: The notation of the plans, one of :data:`.plans.DIALECTS`.
+        dialect: The notation of the plans, one of :data:`.wanted.DIALECTS`.
         to: The grammar's form, one of :data:`TARGETS`.
         max_calls: How many calls a plan may have.
 
@@ -109,7 +111,7 @@ def grammar_of(
 
     named = one_a_name(catalog, apps=dialect == "appbench", say=say)
     tools = tuple(tool for each in named if (tool := sayable(each, dialect)) is not None)
-    narrower = [*_lost(named, tools, dialect), *_order(named, to)]
+    narrower = [*_lost(named, tools, dialect), *_order(named, dialect, to)]
     narrower += [Limit(_DOLLARS)] if dialect == "nestful" else []
     if not tools:
         raise InputError(f"{catalog.name} has no tool that {dialect} can call")
@@ -176,9 +178,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(shortened(name, 40) for name in names[:3]) + more
 
 
-def _order(named: Sequence[Tool], to: str) -> list[Limit]:
+def _order(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
     found = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
-    if any(tool.open and tool.parameters for tool in named):
+    if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
         found.append(
             Limit("arguments that the catalog does not list are left out, also of tools that take them")
         )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Tool, Type
 from planner_eval.catalogs.values import problem
-from planner_eval.decoding.plans import PATH, Outputs, Wanted, nestful_reference, outputs_of, unwritable
+from planner_eval.decoding.endless import Ends
+from planner_eval.decoding.plans import nestful_reference, unwritable
 from planner_eval.decoding.terms import Expr
 from planner_eval.decoding.texts import FORMATS, WORD, Form, form_of
+from planner_eval.decoding.values import ENDLESS, UNLISTED
+from planner_eval.decoding.wanted import LABELS, PATH, Outputs, Wanted, outputs_of
 from planner_eval.decoding.written import regex
 
 Schema: TypeAlias = dict[str, Any]
@@ -22,8 +25,8 @@ WRITTEN = ("plan", "json", "nestful")
 
 _NO_REFERENCE = r"^([^$]|\$[^A-Za-z_$])*$"
 """NESTful's texts: a dollar sign stands before what begins no name."""
-_NO_MARK = "^[^$]"
-"""Names of fields that mean nothing in a plan."""
+_NO_MARK = "^[^$].*"
+"""Names of fields that mean nothing in a plan; xgrammar wants a pattern for the whole of them."""
 
 
 @dataclass(slots=True)
@@ -43,10 +46,15 @@ class Schemas:
     narrow: dict[str, None] = field(default_factory=dict)
     _outputs: Outputs = field(init=False)
     _form: Form = field(init=False)
+    _ends: Ends = field(init=False)
+    _again: dict[tuple[int, str], str] = field(default_factory=dict)
+    _labels: tuple[str, ...] = LABELS
+    _known: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._outputs = outputs_of(self.wanted.tools)
         self._form = form_of(self.wanted.dialect)
+        self._ends = Ends(self._form)
 
     def plans(self) -> Schema:
         """The schema of all plans: an object, as servers that take schemas want one."""
@@ -60,12 +68,15 @@ class Schemas:
         most = self.wanted.most
         if self.wanted.dialect == "json" or not self.wanted.unrolled:
             return {"type": "array", "items": self._call(0), "maxItems": most}
-        calls = [self._call(at) for at in self.wanted.places]
-        lengths: list[Schema] = [{"type": "array", "items": calls[0], "maxItems": 0}]
-        lengths += [
-            {"type": "array", "prefixItems": calls[:size], "minItems": size, "maxItems": size}
-            for size in range(1, most + 1)
-        ]
+        lengths: list[Schema] = []
+        for label in LABELS if self.wanted.dialect == "nestful" else LABELS[:1]:
+            self._labels = (label,)  # one plan's labels are alike
+            calls = [self._call(at) for at in self.wanted.places]
+            lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
+            lengths += [
+                {"type": "array", "minItems": size, "maxItems": size, "prefixItems": calls[:size]}
+                for size in range(1, most + 1)
+            ]
         return {"anyOf": lengths}
 
     def _call(self, at: int) -> Schema:
@@ -84,15 +95,17 @@ class Schemas:
         places = (at,) if at else self.wanted.producers(0)
         parts: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
         if self.wanted.dialect == "nestful":
-            parts["label"] = {"type": "string", "enum": [f"$var_{place}" for place in places]}
+            labels = [f"{label}{place}" for label in self._labels for place in places]
+            labels = [f"${label}" for label in labels if label.startswith("var")] + labels
+            parts["label"] = self._shared(f"label_{at}", {"type": "string", "enum": labels})
         elif self.wanted.dialect == "plan":
             parts = {"id": {"type": "string", "enum": [f"c{place}" for place in places]}, **parts}
         free = tool.open and not tool.parameters
-        given = self._free(at) if free else self._fields(tool.parameters, at)
+        given = self._free(at, tool.others) if free else self._fields(tool.parameters, at)
         if given is None:
             self.narrow[unwritable(tool)] = None
             return None
-        parts["arguments"] = given
+        parts["arguments"] = self._shared(f"given_{len(self._known)}", given)
         return closed(parts, parts)
 
     def _fields(self, fields: Sequence[Parameter], at: int) -> Schema | None:
@@ -106,10 +119,28 @@ class Schemas:
     # ------------------------------------------------------------ values
     def value(self, kind: Type, at: int) -> Schema | None:
         """A value of a type, or a reference, for a call at a place; None where there is none."""
+        if kind.again is not None:
+            return self._once_more(kind.again, at)
         made = [*self._literals(kind, at), *self._references(at)]
-        return None if not made else made[0] if len(made) == 1 else {"anyOf": made}
+        if len(made) < 2:
+            return made[0] if made else None
+        return self._shared(f"value_{len(self._known)}", {"anyOf": made})
+
+    def _once_more(self, again: Again, at: int) -> Schema | None:
+        """What leads back to itself, by the name of a definition."""
+        number = self._again.setdefault((id(again.root), again.reference), f"{len(self._again) + 1}")
+        name = self._name(f"again_{number}_{at}")
+        if name not in self.defs:
+            references = self._references(at)
+            if not references and not self._ends(Type(again=again)):
+                self.narrow[ENDLESS] = None
+                return None
+            self.defs[name] = {}  # its own values refer to it
+            self.defs[name] = {"anyOf": [*self._literals(again.type, at), *references]}
+        return {"$ref": f"#/$defs/{name}"}
 
     def _literals(self, kind: Type, at: int) -> list[Schema]:
+        kind = kind.unfolded
         if kind.any_of and not kind.kinds and kind.enum is None:
             return [made for each in kind.any_of for made in self._literals(each, at)]
         if kind.any_of:
@@ -143,9 +174,11 @@ class Schemas:
             marks = self._form.marks
             if any(each.required and each.name in marks for each in kind.fields):
                 return None
+            if kind.open:
+                self.narrow[UNLISTED] = None
             return self._fields([each for each in kind.fields if each.name not in marks], at)
         elif name == "object":
-            return self._free(at)
+            return self._free(at, kind.others)
         return made
 
     def _text(self, kind: Type) -> Schema:
@@ -159,7 +192,10 @@ class Schemas:
         if not places or self.wanted.dialect == "json":
             return []
         if self.wanted.dialect == "nestful":
-            made: Schema = {"type": "string", "pattern": pattern(nestful_reference(places, self._outputs))}
+            made: Schema = {
+                "type": "string",
+                "pattern": pattern(nestful_reference(places, self._outputs, self._labels)),
+            }
             return [self._shared(f"result_{at}", made)]
         names, any_name = list(self._outputs.names), {"type": "string", "pattern": pattern(WORD)}
         deep = self._outputs.deep or self._outputs.free
@@ -177,25 +213,36 @@ class Schemas:
         return [self._shared(f"result_{at}", closed(made, ["$ref"]))]
 
     def _anything(self, at: int) -> Schema:
-        name = f"anything_{at}"
+        name = self._name(f"anything_{at}")
         if name not in self.defs:
             self.defs[name] = {}
             self.defs[name] = {"anyOf": self._literals(Type(tuple(k for k in KINDS if k != "integer")), at)}
         return {"$ref": f"#/$defs/{name}"}
 
-    def _free(self, at: int) -> Schema:
-        """An object that lists no fields."""
+    def _free(self, at: int, others: Type | None) -> Schema:
+        """An object that lists no fields: of this type, of any where it is None."""
+        value = self.value(others or ANY, at)
+        if value is None:
+            return closed({}, [])
         if self.wanted.dialect == "plan":
             return {
                 "type": "object",
-                "patternProperties": {_NO_MARK: self.value(ANY, at)},
+                "patternProperties": {_NO_MARK: value},
                 "additionalProperties": False,
             }
-        return {"type": "object", "additionalProperties": self.value(ANY, at)}
+        return {"type": "object", "additionalProperties": value}
+
+    def _name(self, name: str) -> str:
+        """A definition's name, apart for each way of naming labels but the first."""
+        return name if self._labels in (LABELS, LABELS[:1]) else f"{name}_{self._labels[0]}"
 
     def _shared(self, name: str, made: Schema) -> Schema:
-        self.defs[name] = made
-        return {"$ref": f"#/$defs/{name}"}
+        """A definition; what is the same is one."""
+        key = json.dumps(made)
+        if key not in self._known:
+            self._known[key] = self._name(name)
+            self.defs[self._known[key]] = made
+        return {"$ref": f"#/$defs/{self._known[key]}"}
 
 
 def closed(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
@@ -215,33 +262,3 @@ def pattern(expr: Expr) -> str:
 
 def _given(limits: Mapping[str, Any]) -> Schema:
     return {name: limit for name, limit in limits.items() if limit is not None}
-
-
-def beyond_strict(schema: Any) -> str:
-    """What keeps a schema out of the part that OpenAI's strict mode takes; "" where nothing does.
-
-    >>> beyond_strict(closed({"a": {"type": "string"}}, []))
-    'arguments that may be left out'
-    """
-    for each in _objects(schema):
-        if each.get("prefixItems") is not None:
-            return "rules for each call by its place"
-        if each.get("type") != "object":
-            continue
-        if each.get("additionalProperties") is not False or "patternProperties" in each:
-            return "objects with any fields"
-        if set(each.get("required", ())) != each.get("properties", {}).keys():
-            return "arguments that may be left out"
-    return ""
-
-
-def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
-    """All objects in data, outer ones first."""
-    left = deque([data])
-    while left:
-        each = left.popleft()
-        if isinstance(each, dict):
-            yield each
-            left += each.values()
-        elif isinstance(each, list):
-            left += each

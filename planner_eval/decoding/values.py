@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, Type
+from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
 from planner_eval.catalogs.values import problem
+from planner_eval.decoding.endless import Ends
 from planner_eval.decoding.terms import EMPTY, NEVER, Expr, Named, Repeat, Rules, alt, opt, seq, words
 from planner_eval.decoding.texts import FORMATS, KEY, LONGEST, Form, integer, number, quoted
 from planner_eval.decoding.written import regex
@@ -15,6 +16,9 @@ from planner_eval.decoding.written import regex
 _NUMBERS = frozenset(("integer", "number"))
 _MOST_ITEMS = 32
 _MOST_NUMBERS = 256
+_MIX = "of several types of objects one may mix the fields"
+UNLISTED = "fields that an object does not list are left out, also where it takes them"
+ENDLESS = "values that never end, for their type needs itself, are left out"
 
 
 @dataclass(slots=True)
@@ -28,7 +32,9 @@ class Values:
         refers: What a reference may be at a call's place; NEVER where there is none.
         loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
         narrow: Sentences on what is not allowed, although the catalog does.
-        opened: A call's place → the rule of any value there.
+        opened: A call's place and what leads back to itself → its rule there; any value does, which has
+            no document and no name.
+        ends: Whether values of a type come to an end.
     """
 
     rules: Rules
@@ -37,10 +43,16 @@ class Values:
     refers: Callable[[int], Expr] = lambda at: NEVER
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
-    opened: dict[int, Named] = field(default_factory=dict)
+    opened: dict[tuple[int, int, str], Named] = field(default_factory=dict)
+    ends: Ends = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ends = Ends(self.form)
 
     def value(self, kind: Type, at: int) -> Expr:
         """A value of a type, or a reference, for a call at a place."""
+        if kind.again is not None:
+            return self._again(kind.again, at)
         made = [*self._literals(kind, at), self.refers(at)]
         return self.rules.rule(f"value_{_hint(kind)}_{at}", alt(made))
 
@@ -49,13 +61,17 @@ class Values:
         simple = self._simple(kind)
         if any(each.kinds == () and each.enum is None for each in simple):
             return [self._anything(at)]
+        constants = [one for each in simple for one in self._constants(each)]
         tokens = _without_covered(
-            [one for each in simple for one in self._constants(each)],
+            [one for one in constants if one[0] not in "[{"],
             [one for each in self._one_number(simple) if each.enum is None for one in self._patterns(each)],
         )
         arrays = [each for each in simple if each.enum is None and "array" in each.kinds]
         objects = [each for each in simple if each.enum is None and "object" in each.kinds]
         made = [self.rules.token(f"is_{_hint(kind)}", tokens)]
+        for bracket in "[{":  # a token of its own, as of any list or object: engines do not go back behind it
+            rest = words(one[1:] for one in constants if one[0] == bracket)
+            made.append(seq(bracket, self.rules.token("listed_rest", rest)))
         if arrays:
             made.append(self._array(arrays, at))
         if objects and self.form.objects:
@@ -64,6 +80,7 @@ class Values:
 
     def _simple(self, kind: Type) -> list[Type]:
         """The type without alternatives: those of which one has to hold."""
+        kind = kind.unfolded
         if not kind.any_of:
             return [kind]
         if kind.kinds or kind.enum is not None:
@@ -159,9 +176,14 @@ class Values:
         if any(not each.fields for each in objects):
             if any(not each.fields and not each.open for each in objects) and len(objects) == 1:
                 return seq("{", "}")
-            return seq("{", self.free(at), "}")
+            others = objects[0].others if len(objects) == 1 else None
+            if others is None and any(each.others for each in objects):
+                self._say(_MIX, *MIXED)
+            return seq("{", self.free(at, others), "}")
         if len(objects) > 1:
-            self._say("of several types of objects one may mix the fields", *MIXED)
+            self._say(_MIX, *MIXED)
+        if any(each.open for each in objects):
+            self.narrow[UNLISTED] = None
         fields = merged([each.fields for each in objects]) if len(objects) > 1 else objects[0].fields
         if any(each.required and each.name in self.form.marks for each in fields):
             return NEVER
@@ -195,25 +217,36 @@ class Values:
             rest = seq(", ", next_) if needed else opt(seq(", ", next_))
         return next_ if needed else opt(next_)
 
-    # ------------------------------------------------------------ anything
+    # ------------------------------------------------------------ what leads back to itself
+    def _again(self, again: Again, at: int) -> Expr:
+        key = (at, id(again.root), again.reference)
+        if key not in self.opened:
+            if self.refers(at) == NEVER and not self.ends(Type(again=again)):
+                self.narrow[ENDLESS] = None
+                return NEVER
+            named = again.reference.rpartition("/")[2]
+            name = self.opened[key] = self.rules.open(f"again_{named}_{at}")
+            self.rules.close(name, alt([*self._literals(again.type, at), self.refers(at)]))
+        return self.opened[key]
+
     def _anything(self, at: int) -> Expr:
-        known = self.opened.get(at)
+        known = self.opened.get((at, 0, ""))
         if known is not None:
             return known
-        name = self.opened[at] = self.rules.open(f"anything_{at}")
+        name = self.opened[at, 0, ""] = self.rules.open(f"anything_{at}")
         kinds = tuple(kind for kind in KINDS if kind not in ("integer", "array", "object"))
         simple = self.rules.token("is_anything", _without_covered([], self._patterns(Type(kinds))))
         inner = alt((name, self.refers(at)))
         made = [simple, seq("[", opt(seq(inner, Repeat(seq(", ", inner)))), "]")]
         if self.form.objects:
-            made.append(seq("{", self.free(at), "}"))
+            made.append(seq("{", self.free(at, None), "}"))
         self.rules.close(name, alt(made))
         return name
 
-    def free(self, at: int) -> Expr:
-        """The fields of an object that lists none."""
+    def free(self, at: int, others: Type | None) -> Expr:
+        """The fields of an object that lists none, of this type; of any, where it is None."""
         self._say("an object of any fields may have a name twice", "value.duplicate", "argument.duplicate")
-        field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(ANY, at))
+        field = seq(self.rules.token("key", KEY), self.form.keyed, self.value(others or ANY, at))
         return opt(seq(field, Repeat(seq(", ", field))))
 
     def _say(self, text: str, *codes: str) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import ModelError
+from planner_eval.llm.opening import Body, Elsewhere, opened
 from planner_eval.llm.replies import NO_TEXT, Prices, Reply, read_completion
 from planner_eval.llm.sending import LONGEST_PAUSE, retry_after, shown, without_halves
 
@@ -21,9 +22,6 @@ _MEANT_FOR_ALL = frozenset({401, 403, 404})
 """Refusals that say nothing of the one request: a wrong key, no such model, no such address."""
 _TOO_LONG = ("context_length", "context length", "context window", "context size", "too many tokens")
 """How servers say that a request does not fit the model's window."""
-
-
-_REDIRECTS = 3
 
 
 class _Retry(Exception):
@@ -43,14 +41,6 @@ class _Retry(Exception):
         self.pause = pause
         self.silent = silent
         self.lost = lost
-
-
-class _Body(Exception):
-    """A body that is not read: it is too long, or packed."""
-
-
-class _Elsewhere(Exception):
-    """A server that sends its callers, with what they ask and their key, to another one."""
 
 
 @dataclass(slots=True)
@@ -204,18 +194,18 @@ class Client:
         try:
             text = await client.post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
-        except _Body as problem:
+        except Body as problem:
             raise _Retry(str(problem)) from None
-        except _Elsewhere as problem:
+        except Elsewhere as problem:
             raise self._elsewhere(problem, name, client) from None
         except openai.APIStatusError as problem:
             raise self._refusal(problem, name, client) from None
         except openai.APITimeoutError:
             raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
         except openai.APIConnectionError as problem:
-            if isinstance(problem.__cause__, _Body):
+            if isinstance(problem.__cause__, Body):
                 raise _Retry(str(problem.__cause__)) from None
-            if isinstance(problem.__cause__, _Elsewhere):
+            if isinstance(problem.__cause__, Elsewhere):
                 raise self._elsewhere(problem.__cause__, name, client) from None
             said = (
                 f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
@@ -243,7 +233,7 @@ class Client:
         code = "context" if any(sign in said.lower() for sign in _TOO_LONG) else "refused"
         return ModelError(f"{name} refused with status {status}: {said}", code=code)
 
-    def _elsewhere(self, problem: _Elsewhere, name: str, client: Any) -> ModelError:
+    def _elsewhere(self, problem: Elsewhere, name: str, client: Any) -> ModelError:
         self._heard.failed += 1
         self._heard.reason = self._hidden(problem, client)
         return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
@@ -258,73 +248,11 @@ class Client:
 
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
-            self._opened[loop] = self._open()
+            self._opened[loop] = opened(self.base_url, self.api_key, self.timeout, self.max_bytes, self.who)
         return self._opened[loop]
-
-    def _open(self) -> Any:
-        try:
-            import openai
-        except ImportError:
-            raise ModelError(
-                "asking a model needs the openai package: pip install 'planner_eval[llm]'", code="missing"
-            ) from None
-        try:
-            return openai.AsyncOpenAI(
-                base_url=self.base_url,
-                api_key=self.api_key,
-                timeout=self.timeout,
-                max_retries=0,
-                default_headers={"Accept-Encoding": "identity"},
-                http_client=openai.DefaultAsyncHttpxClient(
-                    max_redirects=_REDIRECTS, event_hooks={"response": [_stay, self._bounded]}
-                ),
-            )
-        except openai.OpenAIError as problem:
-            said = shown(str(problem), secrets=(self.api_key,))
-            raise ModelError(f"{self.who}'s endpoint cannot be used: {said}", code="missing") from None
-
-    async def _bounded(self, response: Any) -> None:
-        """Have the body end where it becomes too long; a packed one could be of any length."""
-        packed = response.headers.get("content-encoding", "identity").lower()
-        if packed != "identity":
-            raise _Body(f"the answer is packed with {packed[:20]}, which was not asked for")
-        streams = (each for each in type(response.stream).__mro__ if each.__name__ == "AsyncByteStream")
-        response.stream = _bounded_stream(next(streams))(response.stream, self.max_bytes)
 
 
 def _words(error: Any) -> str:
     """What a body says of an error, in the server's words where it has some."""
     said = error.get("message") if isinstance(error, Mapping) else error
     return said if isinstance(said, str) and said else json.dumps(error, ensure_ascii=False)
-
-
-async def _stay(response: Any) -> None:
-    """Follow a redirect only to the origin that was asked: it takes the key and the question along."""
-    if not response.has_redirect_location:
-        return
-    here = response.request.url
-    there = here.join(response.headers["location"])
-    if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
-        named = there.copy_with(username=None, password=None, query=None, fragment=None)
-        raise _Elsewhere(f"its server redirects to {named}, which is another one; name that if you trust it")
-
-
-def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
-    """A stream that stops; its base is a class of whichever package the client is built on."""
-
-    class Bounded(base):  # type: ignore[misc]
-        def __init__(self, stream: Any, most: int) -> None:
-            self.stream, self.most = stream, most
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = self.most
-            async for part in self.stream:
-                left -= len(part)
-                if left < 0:
-                    raise _Body(f"the answer is longer than {self.most:,} bytes")
-                yield part
-
-        async def aclose(self) -> None:
-            await self.stream.aclose()
-
-    return Bounded

@@ -131,7 +131,10 @@ def _turn(sample: Sample, offer: Offer, golds: Golds) -> Message:
             raise InputError("its right answer is neither a plan nor a text")
         return assistant(said)
     if plan.answer is not None:
-        raise InputError("gold says which results make the answer, which calls of tools cannot say")
+        raise InputError(
+            "gold says which results make the answer, which calls of tools cannot say; "
+            "the text that --to chat-jsonl writes can"
+        )
     message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
     _held(_as_called(parse(_back(message, offer), dialect="nestful"), plan), plan)
     return message

@@ -26,6 +26,7 @@ _LINE = re.compile(r"\[?\s*+(?P<returned>[\w\s,]*+)=\s*+(?P<api>\w++)\s*+\((?P<g
 _GIVEN = re.compile(r"(?<!\w)\w++\s*+=\s*+(?P<name>[^\W\d]\w*+)\s*+(?=,|$)")
 _UNKNOWN = re.compile(r"(?<!\w)(\w++)\s*+=\s*+['\"]?\?['\"]?\s*+(?=,|$)")
 _QUOTED = re.compile(r"'(?!\?')[^']*+'")
+_BRACKETED = re.compile(r"^\[([\w\s,]*+)\](?=\s*+=)")
 _BEFORE = re.compile(r"^\s*+(?:[-*•]\s++|\d{1,3}[.)]\s++)?+(?:\w++\s*+:\s*+(?=\[))?+")
 
 
@@ -100,10 +101,11 @@ def _as_known(lines: list[str]) -> list[str]:
 def lines_of(text: str) -> list[str]:
     r"""The lines of an agent that are calls, each in brackets; the first :data:`MOST_LINES` of them.
 
-    >>> lines_of("Sure:\n- App: [a = f(#b=?)]\nc = g()")
-    ['[a = f(#b=?)]', '[c = g()]']
+    >>> lines_of("Sure:\n- App: [a = f(#b=?)]\nc = g()\n[d, e] = h()")
+    ['[a = f(#b=?)]', '[c = g()]', '[d, e = h()]']
     """
     bare = (_BEFORE.sub("", line).strip().strip("`") for line in text.splitlines())
+    bare = (_BRACKETED.sub(r"\1", line) for line in bare)
     return list(islice((f"[{line.strip('[] ')}]" for line in bare if _LINE.match(line)), MOST_LINES))
 
 

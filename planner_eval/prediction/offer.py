@@ -66,6 +66,8 @@ def catalog_of(task: Task) -> Catalog:
 def _bare(function: Mapping[str, Any]) -> dict[str, Any]:
     """A function as endpoints know it: what it returns is said in its description."""
     kept = {key: value for key, value in function.items() if key != "returns"}
+    if "type" not in (kept.get("parameters") or {"type": "object"}):  # but allOf or a $ref: refused
+        kept["parameters"] = {"type": "object", **kept["parameters"]}
     outputs = (function.get("returns") or {}).get("properties") or {}
     if outputs:
         kept["description"] = f"{kept.get('description') or ''} Returns: {', '.join(outputs)}.".lstrip()

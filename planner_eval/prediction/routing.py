@@ -44,7 +44,8 @@ def route_then_fill(task: Task, setup: Setup) -> Steps:
 def backward(task: Task, setup: Setup) -> Steps:
     """Ask for the last call, then for what it needs, until nothing is missing.
 
-    Without a stop word the last answer that says anything counts; the published code takes none then.
+    The last answer that says anything counts, also where the stop word stands alone after it, or never comes;
+    the published code takes what stands beside the stop word, and nothing without one.
     """
     shown = [replace(one, answer=_last(one.answer)) for one in setup.examples]
     messages = [user(flat.callnavi("callnavi/backward", task.tools, task, setup, shown))]
@@ -54,9 +55,13 @@ def backward(task: Task, setup: Setup) -> Steps:
         messages += [assistant(texts[-1]), user(again)]
         texts.append(said((yield from ask("backward", messages))))
         if STOP in texts[-1]:
-            return Outcome(texts[-1].replace(STOP, "").strip(), {"replies": texts}, "stop_word")
-    last = next((text for text in reversed(texts) if text.strip()), "")
-    return Outcome("" if setup.official else last, {"replies": texts}, "max_rounds")
+            break
+    stopped = STOP in texts[-1]
+    said_last = [text.replace(STOP, "").strip() for text in reversed(texts)]
+    last = next(filter(None, said_last), "")
+    if setup.official:
+        last = said_last[0] if stopped else ""
+    return Outcome(last, {"replies": texts}, "stop_word" if stopped else "max_rounds")
 
 
 def _asking_for_names(task: Task, setup: Setup) -> str:

@@ -6,22 +6,17 @@ import os
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache as remembered
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.datasets.files import load_json
 from planner_eval.engine.stopping import Ending
 from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
-from planner_eval.llm.client import Client
-from planner_eval.llm.kept import Kept
-from planner_eval.llm.prices import price_of, read_prices
 from planner_eval.llm.replies import Model
-from planner_eval.llm.sending import refuse_address
 from planner_eval.prediction.candidates import Choice
-from planner_eval.prediction.folder import Asked, Rates, finish, journal_of
+from planner_eval.prediction.folder import Asked, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
 from planner_eval.prediction.run import Asking, Job, keys, run
@@ -30,44 +25,11 @@ from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
+from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unready
 from planner_eval.verbs.running import tool_source
 
 _USUAL = Setup()
 _NOTHING: Mapping[str, Any] = {}
-
-
-class Endpoint(NamedTuple):
-    """How models are reached.
-
-    Args:
-        url: The server; None for the ``openai`` package's default.
-        timeout: The longest silence, in seconds.
-        deadline: The longest time for one request in all, in seconds.
-        retries: How many more times to ask after a failure that may pass.
-        cache: The file that keeps every answer.
-        replay: Answer from that file alone, without a network.
-        prices: The file of what a million tokens of each model cost, see :mod:`planner_eval.llm.prices`.
-    """
-
-    url: str | None = None
-    timeout: float = 60.0
-    deadline: float = 600.0
-    retries: int = 5
-    cache: str | os.PathLike[str] | None = None
-    replay: bool = False
-    prices: str | os.PathLike[str] | None = None
-
-    def rates(self, model: str | Model, router: str | None) -> Rates | None:
-        """What tokens cost; None where no prices were given.
-
-        Raises:
-            InputError: the file cannot be read, or lacks one of the models.
-        """
-        if self.prices is None:
-            return None
-        prices, where = read_prices(Path(self.prices)), os.fspath(self.prices)
-        routing = None if router is None else price_of(router, prices, where)
-        return Rates(price_of(_name(model), prices, where), routing)
 
 
 _HERE = Endpoint()
@@ -205,11 +167,15 @@ def predict(
             f"--router-model applies only with route-then-fill: {ready.pipeline.name} asks no router"
         )
     asking = Asking(
-        _model(model, endpoint), _model(router, endpoint) if router else None, chosen, concurrency, messages
+        model_of(model, endpoint),
+        model_of(router, endpoint) if router else None,
+        chosen,
+        concurrency,
+        messages,
     )
     rates = endpoint.rates(model, router)
     spec = tools if isinstance(tools, str) else None
-    about = ready.about(model=_name(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
+    about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
@@ -240,61 +206,17 @@ async def _run(
     try:
         for each in opened:
             if done < len(jobs):
-                _ready(each)
+                refuse_unready(each)
         await run(jobs, asking, journal, tell=one_more)
     finally:
         for each in opened:
-            await _close(each)
-
-
-def _ready(model: Model) -> None:
-    """Refuse a model that cannot be asked at all."""
-    if isinstance(model, Kept):
-        model.check()
-        model = model.model or model
-    if isinstance(model, Client):
-        model.ready()
-
-
-async def _close(model: Model) -> None:
-    if isinstance(model, Kept):
-        model.close()
-        model = model.model or model
-    if isinstance(model, Client):
-        await model.close()
-
-
-def _model(model: str | Model, endpoint: Endpoint) -> Callable[[int], Model]:
-    """The model by the number of the repetition, which a cache keeps apart."""
-    if endpoint.replay and endpoint.cache is None:
-        raise InputError("a replay needs the cache whose answers it replays")
-    asked: Model | None = None
-    if not endpoint.replay:
-        asked = _client(model, endpoint) if isinstance(model, str) else model
-    path = endpoint.cache
-    if path is None:
-        assert asked is not None, "only a replay asks nobody"
-        only: Model = asked
-        return lambda repetition: only
-    name = _name(model)
-    return remembered(lambda number: Kept(Path(path), asked, name=name, repetition=number))
+            await close(each)
 
 
 def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
     """What every request asks with."""
     refuse_sampling(changes, ready.pipeline.name, constrained=ready.setup.constrain is not None)
     return sampling_of(ready.form, changes)
-
-
-def _name(model: str | Model) -> str:
-    return model if isinstance(model, str) else type(model).__name__
-
-
-def _client(name: str, at: Endpoint) -> Client:
-    """The client; a server that is named may need no key, which the package wants all the same."""
-    refuse_address(at.url or os.environ.get("OPENAI_BASE_URL"))
-    key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
-    return Client(name, at.url, key, at.timeout, at.deadline, at.retries)
 
 
 def _catalog(catalog: Any, form: str) -> Any:
