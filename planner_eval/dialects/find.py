@@ -138,11 +138,12 @@ def _whole(view: View, reader: Reader) -> Read | None:
         return reader.json(view, whole=True)
     except LimitError:
         raise
-    except ParseError:
+    except ParseError as error:
         if not reader.repair:
             reader.parts = True
             raise
-    found = reader.mended(view, strictly=True)
+        refused = error
+    found = reader.mended(view, strictly=True, refused=refused)
     return found if isinstance(found, Read) else None
 
 

@@ -95,7 +95,12 @@ def repairs(view: View) -> Iterator[Repaired]:
             yield Repaired(start, given)
         current, notes = start, given
         words: list[str] | None = None
+        sound: bool | None = None
         for step in _STEPS:
+            if step in _OF_BROKEN:
+                sound = _is_json(current.text) if sound is None else sound
+                if sound:
+                    continue
             changed = _apply(current, step(current.text), notes)
             if changed is None:
                 continue
@@ -103,7 +108,7 @@ def repairs(view: View) -> Iterator[Repaired]:
             if words != (after := _words(changed.view.text)):
                 continue
             current, notes = changed
-            words = after
+            words, sound = after, None
             yield Repaired(current, notes)
 
 
@@ -265,6 +270,15 @@ def _json(text: str) -> Any:
         return None
 
 
+def _is_json(text: str) -> bool:
+    """Whether a text is one JSON value, in which no sign is missing or too many; only texts in it may be."""
+    try:
+        whole(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 _ASSIGNS = re.compile(r"\w\s*+=\s*+'(?=.)", re.S)
 
 
@@ -332,3 +346,5 @@ def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
 _STEPS: tuple[Callable[[str], list[Fix]], ...] = (
     _markdown, _quoted_names, _quoted_calls, _loose_json, _encoded, _brackets,
 )  # fmt: skip
+_OF_BROKEN = (_loose_json, _brackets)
+"""Those that find nothing in a text that is JSON, and look at each sign of it."""
