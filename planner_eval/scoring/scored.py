@@ -8,7 +8,7 @@ from dataclasses import field
 from planner_eval.base.quick import quick
 from planner_eval.comparison.align import match
 from planner_eval.comparison.diff import Diff
-from planner_eval.metrics import DEFAULT_METRICS, measure
+from planner_eval.metrics import DEFAULT_METRICS, measure, measure_none
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
@@ -85,7 +85,10 @@ def scored_row(
         return Scored(name, state, reason=error or STATES[state], file=place[0], line=place[1])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
     if found is None or found.matching is None:
-        tallies = measure(match(Plan() if gold.calls else _UNREAD, gold, policy), metrics)
+        if gold.calls:
+            tallies = measure_none(gold, metrics, policy)
+        else:
+            tallies = measure(match(_UNREAD, gold, policy), metrics)
         lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         return Scored(name, state, tallies, (), why, keys, True, False, False, lost, *place)
