@@ -331,7 +331,10 @@ def plain(value: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as JSON, shortened for a message."""
-    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
+    return shortened(_encoded(value), 40)
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def is_call(item: Any) -> bool:
