@@ -16,7 +16,17 @@ from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.structure_figures import structure_figures
-from planner_eval.metrics import DEFAULT_METRICS, METRICS, Counts, Facts, Share, choose, measure, score
+from planner_eval.metrics import (
+    DEFAULT_METRICS,
+    METRICS,
+    Counts,
+    Facts,
+    Share,
+    choose,
+    measure,
+    measure_none,
+    score,
+)
 from planner_eval.metrics.order import ordered_calls
 from planner_eval.metrics.right import COUNTED, right_size
 from planner_eval.plan.model import Call, Plan, Ref
@@ -199,6 +209,20 @@ def test_graphs_that_are_right_are_what_metrics_count(drawn: Plan, data: st.Data
             matching = match(one, other, policy)
             alone = Facts(matching)
             assert measure(matching) == {name: METRICS[name].count(alone) for name in DEFAULT_METRICS}
+
+
+@settings(deadline=None)
+@given(plans(6))
+def test_plans_of_one_size_share_what_metrics_count_of_no_calls(drawn: Plan) -> None:
+    if not drawn.calls:
+        return
+    for policy in (DEFAULT_POLICY, Policy(order="written", answer=False)):
+        alone = Facts(match(Plan(), drawn, policy))
+        counted = {name: METRICS[name].count(alone) for name in METRICS}
+        assert repr(measure_none(drawn, METRICS, policy)) == repr(counted)
+        assert repr(measure_none(drawn, DEFAULT_METRICS, policy)) == repr(
+            {name: counted[name] for name in DEFAULT_METRICS}
+        )
 
 
 def test_default_metrics_have_a_size_to_be_right_by() -> None:

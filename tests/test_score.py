@@ -33,7 +33,7 @@ from planner_eval.scoring.draws import MOST, ends
 from planner_eval.scoring.intervals import intervals, sign_test, wilson
 from planner_eval.scoring.report import Report, figures, make_report
 from planner_eval.scoring.report_formats import report_data, write_report
-from planner_eval.scoring.scored import Scored, score_rows
+from planner_eval.scoring.scored import Scored, scored_row
 from planner_eval.scoring.selftest import ask_command, ask_ourselves
 from planner_eval.scoring.totals import columns_of, totals_of
 from tests.test_cli import planeval
@@ -70,7 +70,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 def rows(files: tuple[str, str], **options: object) -> list[Scored]:
     pairing = pair(read_file(files[0]), read_file(files[1], role="gold"))
-    return list(score_rows(evaluate(pairing.pairs), **options))  # type: ignore[arg-type]
+    return [scored_row(row, **options) for row in evaluate(pairing.pairs)]  # type: ignore[arg-type]
 
 
 def report_of(

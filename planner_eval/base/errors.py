@@ -97,7 +97,9 @@ class ParseError(PlanevalError):
         line = self.text[start : end if end >= 0 else len(self.text)]
         at = self.offset - start
         left = max(0, min(at - width // 2, len(line) - width))
-        shown = "".join(c if c.isprintable() else "\ufffd" for c in line[left : left + width])
+        shown = line[left : left + width]
+        if not shown.isprintable():
+            shown = "".join(c if c.isprintable() else "\ufffd" for c in shown)
         return f"{shown}\n{' ' * (at - left)}^"
 
     @property

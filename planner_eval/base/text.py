@@ -127,4 +127,7 @@ def shown(value: Any, width: int = 80) -> str:
     >>> shown({"a": [1, "x"]})
     '{"a": [1, "x"]}'
     """
-    return one_line(json.dumps(value, ensure_ascii=False, default=repr), width)
+    return one_line(_encoded(value), width)
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False, default=repr).encode

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.appbench_lines import fast_call, fast_section, read
 from planner_eval.dialects.extent import extent
@@ -25,7 +26,7 @@ _SECTION = re.compile(
 """From the colon of `App: [ret = api(#a=`. `App: [api()]` counts only beside lines that are surely AppBench:
 alone it may as well be a label and a list of Python calls."""
 
-_LINE = re.compile(
+_LINE = later(
     r"(?m:^)[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+"
     r"(?P<label>[^\W\d][\w.\- ]{0,60}+[*`]*+:[ \t*`]*+)?+(?P<bracket>\[\s*+)?+"
     rf"(?P<call>(?P<returns>{_RETURNS})?+{_TOOL}(?:#\w++\s*+=|(?P<soft>\))))"
@@ -33,17 +34,17 @@ _LINE = re.compile(
 """A line that begins with a bare call. Behind a label, or in brackets that no app stands before, it is a
 fault of the notation: such a line is left to the reader, which says so."""
 
-_REST = re.compile(r"[ \t]*+[;,.`*]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
-_ARGUMENTS = re.compile(r"\(\s*+#\w++\s*+=")
-_APP_BACKWARDS = re.compile(r"[\w.\- ]*+")
-_BEFORE_APP = re.compile(r"(?:.*(?:\.\s|(?:\A|\s)-++\s))?[\W\d_]*+(?=[^\W\d_])", re.S)
-_PARAGRAPH = re.compile(r"\n[ \t\r]*+(?=\n|```|~~~)")
-_WORD = re.compile(r"[^\W\d_]|```|~~~")
-_LETTER = re.compile(r"[^\W\d_]")
-_SMALL_WORDS = re.compile(
+_REST = later(r"[ \t]*+[;,.`*]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
+_ARGUMENTS = later(r"\(\s*+#\w++\s*+=")
+_APP_BACKWARDS = later(r"[\w.\- ]*+")
+_BEFORE_APP = later(r"(?:.*(?:\.\s|(?:\A|\s)-++\s))?[\W\d_]*+(?=[^\W\d_])", re.S)
+_PARAGRAPH = later(r"\n[ \t\r]*+(?=\n|```|~~~)")
+_WORD = later(r"[^\W\d_]|```|~~~")
+_LETTER = later(r"[^\W\d_]")
+_SMALL_WORDS = later(
     r"(?:(?:[a-z]++|First|Second|Third|Then|Next|Also|And|Now|After|Afterwards|Finally|Lastly) ++)*+"
 )
-_SPACE = re.compile(r"\s*+")
+_SPACE = later(r"\s*+")
 _APP_CHARS = 100
 _LINE_CHARS = 2_000
 _TRIES = 100

@@ -7,6 +7,7 @@ import re
 from functools import cache
 
 from planner_eval.base.jsontext import whole
+from planner_eval.base.later import later
 from planner_eval.dialects.cut import left_open
 from planner_eval.dialects.detect import last_token, signs
 from planner_eval.dialects.table import Wrapper, own, table
@@ -15,7 +16,7 @@ _END = 600
 """How much of a text's end is looked at."""
 
 _NAME = r"[^\W\d][\w.\-\\]*+"
-_LINE = re.compile(
+_LINE = later(
     rf"(?:^|\n)[ \t]*+(?:"
     rf"(?:const|let|var)\s[^\n=]*+=\s*+await(?:\s++(?:{_NAME})?+)?+"
     rf"|Action\s*+:[ \t]*+`?(?!(?:none|n/a|no|finish|final)\b)(?:{_NAME})?+`?[ \t]*+"
@@ -30,14 +31,14 @@ _LINE = re.compile(
     r")\Z"
 )
 """The end of a text, from a line's start on, in which a call is begun."""
-_ASSIGNED = re.compile(rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z")
-_CLOSERS = re.compile(r"[\s\])};,.`]*+")
-_ALONE = re.compile(rf"[ \t]*+\n[ \t]*+{_NAME}")
-_SIMPLE = re.compile(r"<\w++>\Z")
-_BEFORE = re.compile(rf"{_NAME}\Z")
-_AFTER = re.compile(rf"(?:[\s\[(]|```\w*+\n)*+(?:{_NAME})?+[\">\s]*+")
-_TAG = re.compile(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
-_INSIDE = re.compile(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
+_ASSIGNED = later(rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z")
+_CLOSERS = later(r"[\s\])};,.`]*+")
+_ALONE = later(rf"[ \t]*+\n[ \t]*+{_NAME}")
+_SIMPLE = later(r"<\w++>\Z")
+_BEFORE = later(rf"{_NAME}\Z")
+_AFTER = later(rf"(?:[\s\[(]|```\w*+\n)*+(?:{_NAME})?+[\">\s]*+")
+_TAG = later(r"<(?:[\w｜:][^<>]*+(?:(?<!/)>\s*+)?+)?+\Z")
+_INSIDE = later(r"to=functions[.\w\-]*+\Z|<<function>>\s*+[\w.]*+\Z")
 
 
 def begun(text: str, start: int, *, called: bool) -> int | None:

@@ -321,16 +321,25 @@ class PieceReader:
             return None
         return found if isinstance(found, Read) else None
 
-    def mended(self, view: View, *, strictly: bool = False) -> Read | Nothing:
+    def mended(
+        self, view: View, *, strictly: bool = False, refused: ParseError | None = None
+    ) -> Read | Nothing:
         """One piece, with repairs where those are wanted and strict reading fails.
 
         A broken piece that, mended, calls nothing is no plan in either mode.
+
+        Args:
+            view: The piece.
+            strictly: It is a plan, so that what cannot be read is an error.
+            refused: Why :meth:`strict` refuses it, where that is known; it is whole JSON then.
 
         Raises:
             ParseError: it begins like a plan and cannot be read.
         """
         try:
-            return self.strict(view)
+            if refused is None:
+                return self.strict(view)
+            first = refused
         except LimitError as error:
             raise placed(error, view, self.source) from None
         except ParseError as error:
@@ -354,7 +363,8 @@ class PieceReader:
             return replace(found, raw=raw)
         if not (strictly or isinstance(first, Loose) or plan_like(view.text, self.defined)):
             return Nothing("a text that calls no tool")
-        raise self.cut(view, self._late(failed)) from None
+        late = self._late(failed)
+        raise (late if refused is not None else self.cut(view, late)) from None
 
     def _late(self, failed: list[tuple[ParseError, View]]) -> ParseError:
         """The error of a piece, now where it may be that of a limit, which ends the search."""

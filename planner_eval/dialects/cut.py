@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.later import later
 from planner_eval.dialects.detect import last_token
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.messages import CALLS
@@ -56,10 +57,10 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
     return waiting
 
 
-_STATEMENT = re.compile(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
+_STATEMENT = later(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
 
 
-_SECTION = re.compile(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
+_SECTION = later(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
 
 
 def cut_at(text: str) -> int | None:
@@ -147,8 +148,8 @@ def _lists_calls(text: str, waiting: list[tuple[int, str]], depth: int) -> bool:
     return depth == 1 and key is not None and key[1] in (*CALLS, *NODES)
 
 
-_BEGUN_FENCE = re.compile(r"\w*+\s*+(?:[\[{(]\s*+(?:[\[{\"'].*)?)?", re.S)
-_BEGUN = re.compile(r"\s*+[\[{(]\s*+(?:[\[{\"'].*)?", re.S)
+_BEGUN_FENCE = later(r"\w*+\s*+(?:[\[{(]\s*+(?:[\[{\"'].*)?)?", re.S)
+_BEGUN = later(r"\s*+[\[{(]\s*+(?:[\[{\"'].*)?", re.S)
 
 
 def opening(text: str) -> tuple[int, str] | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
-_DENIED = re.compile(
+from planner_eval.base.later import later
+
+_DENIED = later(
     r"\b(?:cannot|can't|can’t|(?:can|could|would|do|does|did|will) not|couldn't|wouldn't|don't|won't"
     r"|(?:un|not )able to|hypothetical(?:ly)?|(?:had|were|if) (?:I|you|we|it|they|there|the|a|such)\b"
     r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
-_SENTENCE = re.compile(r"[.!?](?=\s)|\n[ \t]*\n")
+_SENTENCE = later(r"[.!?](?=\s)|\n[ \t]*\n")
 
-_FRAMED = re.compile(r"(?:\s*+\w*+```)?+[\s`]*+")
+_FRAMED = later(r"(?:\s*+\w*+```)?+[\s`]*+")
 """What stands between words and a call, read from its end on: white space, a fence and its label."""
 
 

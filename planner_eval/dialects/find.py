@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
 from planner_eval.dialects.beside import blank
@@ -34,7 +35,7 @@ from planner_eval.dialects.turns import Words
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
 
-THOUGHT = re.compile(
+THOUGHT = later(
     r"<(think|thinking|thought|reasoning|scratchpad)>(?:[^<]++|<(?!/\1>))*+(?:</\1>|\Z)"
     r"|<\|thought_start\|>(?:[^<]++|<(?!\|thought_end\|>))*+(?:<\|thought_end\|>|\Z)"
     r"|\[THINK\](?:[^\[]++|\[(?!/THINK\]))*+(?:\[/THINK\]|\Z)"
@@ -43,12 +44,12 @@ THOUGHT = re.compile(
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
-_OR = re.compile(r"[\s`,;]*+\bor\b[\s:]*+(?:```\w*\s*+|`)?+(?=[\[{]|[^\W\d][\w.]*+\()", re.I)
+_OR = later(r"[\s`,;]*+\bor\b[\s:]*+(?:```\w*\s*+|`)?+(?=[\[{]|[^\W\d][\w.]*+\()", re.I)
 """What stands between two plans of which one is meant."""
 
-_CLOSED = re.compile(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
+_CLOSED = later(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 
-TOKEN = re.compile(
+TOKEN = later(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
     r"start_header_id|end_header_id|end)\|>"
     r"|<(?<![\w'\"]<)/?s>(?![\w'\"])|<pad>|<bos>|<eos>|<end_of_turn>|<start_of_turn>(?:model\n)?|\[/?INST\]|\x1b(?<![\w'\"]\x1b)\[[\d;]*+m|<｜(?:begin|end)▁of▁sentence｜>"
@@ -56,7 +57,7 @@ TOKEN = re.compile(
 """Chat tokens and a terminal's colours, which mean nothing for the plan. Each branch begins with a letter,
 so that a search runs over prose at the speed of a set."""
 
-TURN = re.compile(
+TURN = later(
     r"(?=[ \t#<uastHU])"  # at most places nothing more is asked
     r"(?:(?m:^)(?:[ \t]*+###\s*+(?:Instruction|Response|Input|Human|Assistant|User|System)\b\s*+:?"
     r"|(?:Human|User|USER)\s*+:\s)"
@@ -136,11 +137,12 @@ def _whole(view: View, reader: Reader) -> Read | None:
         return reader.json(view, whole=True)
     except LimitError:
         raise
-    except ParseError:
+    except ParseError as error:
         if not reader.repair:
             reader.parts = True
             raise
-    found = reader.mended(view, strictly=True)
+        refused = error
+    found = reader.mended(view, strictly=True, refused=refused)
     return found if isinstance(found, Read) else None
 
 
@@ -219,7 +221,7 @@ def _said(text: str) -> int:
     return len(text) - len(text[at:].lstrip())
 
 
-_BOXED = re.compile(
+_BOXED = later(
     r"(?m)^(?:[^\n\"\[({\\]|\\[(\[])*+(?P<mark>\\{1,2}boxed\s*+\{(?:\s*+\\{1,2}(?:text\w*+|mathtt|mathrm)\s*+\{)?+)"
 )
 """An answer in LaTeX's box; what stands before it on its line is words, so that it is no argument's text."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import decode, loads
+from planner_eval.base.later import later
 from planner_eval.dialects import callnavi
 from planner_eval.dialects.blocks import SCRIPT_START, PieceReader
 from planner_eval.dialects.cut import cut_at
@@ -32,41 +33,41 @@ from planner_eval.dialects.pieces import (
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-_LEAD = re.compile(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
-_QUOTED = re.compile(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
-_LABELLED = re.compile(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
-_START = re.compile(
+_LEAD = later(r"[ \t>]*+(?:(?:[-*•+]|\d{1,3}[.)])[ \t]++)?+(?:\*\*|`(?!`))?+")
+_QUOTED = later(r"['\"](?=[^\W\d][\w.]*+\(\s*+\w++\s*+=)")
+_LABELLED = later(r"[#\w][\w \t#*/_\-]{0,60}:[ \t*]*+`?+")
+_START = later(
     rf"\[\s*+(?:[\[{{(\"'\]“]|{NAME}\s*+[(,=])|\{{\s*+[\"'}}“]"
     rf"|(?:[^\W\d]\w*+(?:\s*+,\s*+[^\W\d]\w*+)*+\s*+=\s*+)?(?:await\s++)?{NAME}\((?!\w*+\s*+:(?!\s*+(?:[\"'\[{{]|-?\d)))"
     rf"|(['\"]){NAME}\1\(|\{{\s*+{NAME}\("
 )
-_NAMED = re.compile(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
-_TAG = re.compile(
+_NAMED = later(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
+_TAG = later(
     r"(?:^|(?<=\n))[ \t]*+<[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:[\[{`]|[^\W\d][\w.]*+\())"
     r"|</[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:\r?\n|\Z))"
 )
 """A tag around calls, on their line: `<answer>[f(a=1)]</answer>`."""
-_INLINE = re.compile(
+_INLINE = later(
     rf"(?<![\w\[{{:,])[ \t\"'`*(]*+(\[\s*+)?+\{{\s*+[\"'](?:{'|'.join(NAME_KEYS)})[\"']\s*+:\s*+[\"'{{]"
 )
 """Where JSON that may be a call begins after words of its line."""
-_GLUED = re.compile(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
-_BULLET = re.compile(r"[-*•+]\s")
-_BLOCKED = re.compile(r"(?:if|for|while|switch|try|(?:async\s++)?function)\b[^\n{]*+\{")
-_AWAITED = re.compile(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+:")
+_GLUED = later(r"(?:^|[\s])(\S*[\w]\.[A-Za-z]\w*_\w+|\S*[a-z][.!?:][A-Za-z]\w*[_.]\w+)[ \t]*\n[ \t]*\Z")
+_BULLET = later(r"[-*•+]\s")
+_BLOCKED = later(r"(?:if|for|while|switch|try|(?:async\s++)?function)\b[^\n{]*+\{")
+_AWAITED = later(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+:")
 """What calls in JavaScript; only calls at the top level are read, and one inside a block is an error."""
-_COMMENTS = re.compile(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
-_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
-_REST = re.compile(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
-_JOIN = re.compile(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
-_JOINED = re.compile(
+_COMMENTS = later(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
+_BLANK_LINES = later(r"(?:[ \t\r]*+\n)*+")
+_REST = later(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\n|\Z)")
+_JOIN = later(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
+_JOINED = later(
     r"[ \t`*]*+(&&|\|\||[|&;]?>{1,2}|-+>|=>|[→⇒▶|&])[ \t`*]*+"
     rf"(?=\[?+\s*+{NAME}\((?:\)|\s*+(?:\w++\s*+=(?!=)|[\"'\[{{]|-?\d)))"
 )
 """What a shell, an arrow or a pipe puts between two calls: what it means for them would be a guess."""
-_AND = re.compile(r"[ \t`*,]*+\b(?:and(?: then)?|then)\b[ \t`*]*+(?=\[)")
+_AND = later(r"[ \t`*,]*+\b(?:and(?: then)?|then)\b[ \t`*]*+(?=\[)")
 """What stands between two lists of calls of which both are meant."""
-_SET = re.compile(rf"\{{\s*+{NAME}\(")
+_SET = later(rf"\{{\s*+{NAME}\(")
 _SCRIPT = {
     "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript",
     "typescript": "TypeScript", "tsx": "TypeScript", "java": "Java", "kotlin": "Kotlin", "csharp": "C#",
@@ -76,18 +77,14 @@ _SCRIPT = {
 _PYTHON = frozenset({"python", "py", "python3", "tool_code"})
 
 
-_ASSIGNED = re.compile(
-    r"(?m)^[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])"
-)
-_ARGUED = re.compile(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
-_YAML = re.compile(
+_ASSIGNED = later(r"(?m)^[ \t]*+(?:(?:const|let|var)\s++)?[^\W\d]\w*+\s*+(?::[\w.\[\], \t]++)?=\s*+(?=[\[{])")
+_ARGUED = later(rf"\b(?:{'|'.join(ARGUMENT_KEYS)})[\"']?\s*+:")
+_YAML = later(
     r"(?m)^(?:- )?(?:name|tool|function|tool_name):[ \t]++[\w.\-\"']++[ \t\r]*+\n"
     r"[ \t]*+(?:arguments|parameters|args):(?=[ \t\r]*+(?:\n|\{|\Z))"
 )
 """A call in YAML; its first line may be an item of a list."""
-_NO_YAML = re.compile(
-    r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)"
-)
+_NO_YAML = later(r"(?m)^(?![ \t\r\n]|- |(?:name|tool|function|tool_name|arguments|parameters|args|id):)(?=.)")
 _HEADINGS = frozenset({
     "json", "output", "answer", "response", "result", "plan", "call", "calls", "function", "tool", "action",
     "text",

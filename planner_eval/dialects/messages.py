@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, nests_past, whole
+from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
@@ -164,7 +165,7 @@ def calls_no_tool(data: dict[str, Any]) -> bool:
 
 
 _CALLING = frozenset({*ARGUMENT_KEYS, *WRAPPERS, *CALLS, *INSIDE})
-_FLAG = re.compile(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
+_FLAG = later(r"\s*+(?:\d{1,9}+|true|false|yes|no)\s*+", re.I)
 
 
 def _is_flag(tool: Any) -> bool:
@@ -205,7 +206,7 @@ def calls_among(data: Any) -> Among:
     return Among([item for item in data if id(item) not in passed], notes)
 
 
-_OPENS = re.compile(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")
+_OPENS = later(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")
 """A line of a text that is a call: it is not passed over."""
 
 
@@ -330,7 +331,10 @@ def plain(value: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as JSON, shortened for a message."""
-    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
+    return shortened(_encoded(value), 40)
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def is_call(item: Any) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner_eval.base.jsontext import rebuilt
+from planner_eval.base.later import later
 from planner_eval.plan.model import Path, RawCall, RawRef, RawTemplate, Value
 from planner_eval.plan.walk import map_leaves
 
@@ -70,7 +71,7 @@ class Notation:
         )
 
 
-_STEP = re.compile(r"/([^/]*+)")
+_STEP = later(r"/([^/]*+)")
 
 
 def _pointer(text: str) -> Path:

@@ -10,14 +10,15 @@ from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.later import later
 from planner_eval.base.limits import Span
 from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-FENCE = re.compile(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
-_LABEL = re.compile(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
+FENCE = later(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
+_LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +53,19 @@ class Loose(ParseError):
 
 
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
-CALLISH = re.compile(
+CALLISH = later(
     rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
 )
-_COLONS = re.compile(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
+_COLONS = later(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
 """A call whose arguments have colons; a signature has the name of a type there."""
-_SPREAD = re.compile(rf"\[\s*+{NAME}\(\s*+\*")
-_LISTED = re.compile(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
-_CALLS_LISTED = re.compile(r"\[\s*+([^\W\d][\w.]*+)\(")
-_ENCODED = re.compile(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
-_KEYED = re.compile(
+_SPREAD = later(rf"\[\s*+{NAME}\(\s*+\*")
+_LISTED = later(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
+_CALLS_LISTED = later(r"\[\s*+([^\W\d][\w.]*+)\(")
+_ENCODED = later(r"[\[\s]*+\{\s*+\"[\w.\-]++\"\s*+:\s*+\"\s*+\{\s*+\\\"")
+_KEYED = later(
     r"[\"'“](?:name|function|tool|api|api_name|tool_name|toolName|function_name|task|action_input)[\"'”]\s*+:"
 )
-_SCHEMA = re.compile(r"[\"']properties[\"']\s*+:")
+_SCHEMA = later(r"[\"']properties[\"']\s*+:")
 
 
 def plan_like(text: str, defined: set[str]) -> bool:
@@ -86,11 +87,11 @@ def plan_like(text: str, defined: set[str]) -> bool:
     )
 
 
-_DEFINITION = re.compile(
+_DEFINITION = later(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
-_IMPORT = re.compile(
+_IMPORT = later(
     r"(?m)^[ \t]*+(?:import\s++([\w.]++)(?:\s++as\s++(\w++))?|from\s++[\w.]++\s++import\s++([\w, ]++))"
 )
 
@@ -152,7 +153,7 @@ def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
     return found
 
 
-_TOOL_CALL = re.compile(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
+_TOOL_CALL = later(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
 _KEYWORDS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "function", "super", "this", "await", "main"}
 )

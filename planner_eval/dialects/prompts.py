@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.base.later import later
 from planner_eval.dialects.beside import blank
 from planner_eval.plan.model import Diagnostic
 
-_TOKENS = re.compile(
+_TOKENS = later(
     r"\s*+(?:<\|begin_of_text\|>|<bos>|<s>|<｜begin▁of▁sentence｜>)?+\s*+(?:\[INST\]"
     r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(?:system|user|tool|ipython)\b)"
 )
 """How a text begins that repeats its prompt in chat tokens."""
 
-_TOKEN = re.compile(
+_TOKEN = later(
     r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*+(\w++)(?:<\|end_header_id\|>)?"
     r"|(\[INST\])|\[/INST\]|<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<end_of_turn>|</s>"
 )
 """Where a turn of such a prompt begins, with who speaks, or ends."""
 
-_NAMES = re.compile(
+_NAMES = later(
     r"\s*+(?:System|User|USER|Human)\s*+:\s(?=(?:[^\n]*+\n)*?[ \t]*+(?:Assistant|ASSISTANT|AI)\s*+:\s)"
 )
 """How a transcript begins that names its speakers, of whom one is the assistant."""
 
-_NAME = re.compile(r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)\s*+:(?=\s)()")
+_NAME = later(r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)\s*+:(?=\s)()")
 
 _ASSISTANT = frozenset({"assistant", "model", "ai"})
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from planner_eval.base.jsontext import whole
+from planner_eval.base.later import later
 from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View
@@ -54,16 +55,16 @@ _LOOSE = (
     Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
     Branch("gap", r"\}(?=\s*+\{)"),
 )
-_ESCAPES = re.compile(r"\\(.)|\"|\n|\t", re.S)
-_CONTROL = re.compile(r"[\n\t\r]")
+_ESCAPES = later(r"\\(.)|\"|\n|\t", re.S)
+_CONTROL = later(r"[\n\t\r]")
 _MARKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_MARKDOWN = re.compile(r"\\(?=[_*\[\]#~<>])")
-_NAME_QUOTES = re.compile(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
-QUOTED_CALL = re.compile(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+_MARKDOWN = later(r"\\(?=[_*\[\]#~<>])")
+_NAME_QUOTES = later(r"(['\"])([^\W\d][\w.\-]*+)\1(?=\()")
+QUOTED_CALL = later(r"\s*+\[\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
 """A list whose first item is a call in quotes."""
-_CALL_QUOTES = re.compile(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
-_LAST_QUOTE = re.compile(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
-_NEWLINES = re.compile(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
+_CALL_QUOTES = later(r"\)\s*+(['\"])\s*+,\s*+(['\"])(?=[^\W\d][\w.\-]*+\()")
+_LAST_QUOTE = later(r"\)\s*+(['\"])(?=\s*+\]\s*+\Z)")
+_NEWLINES = later(r"(?<!\\\\)\\(?:\\\\)*+(?:(n)|(\")|(t))")
 
 
 class Repaired(NamedTuple):
@@ -95,7 +96,12 @@ def repairs(view: View) -> Iterator[Repaired]:
             yield Repaired(start, given)
         current, notes = start, given
         words: list[str] | None = None
+        sound: bool | None = None
         for step in _STEPS:
+            if step in _OF_BROKEN:
+                sound = _is_json(current.text) if sound is None else sound
+                if sound:
+                    continue
             changed = _apply(current, step(current.text), notes)
             if changed is None:
                 continue
@@ -103,7 +109,7 @@ def repairs(view: View) -> Iterator[Repaired]:
             if words != (after := _words(changed.view.text)):
                 continue
             current, notes = changed
-            words = after
+            words, sound = after, None
             yield Repaired(current, notes)
 
 
@@ -130,9 +136,9 @@ def _apply(view: View, fixes: list[Fix], notes: tuple[Diagnostic, ...]) -> Repai
 _SAME = {"True": "true", "False": "false", "None": "null"}
 
 
-_COMMENT = re.compile(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
-_LINE_END = re.compile(r"\\[nt]")
-_WORD = re.compile(r"\w+|\$")
+_COMMENT = later(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
+_LINE_END = later(r"\\[nt]")
+_WORD = later(r"\w+|\$")
 
 
 def _words(text: str) -> list[str]:
@@ -238,7 +244,7 @@ def _requoted(text: str, at: int) -> list[Fix]:
     return fixes
 
 
-_HELD = re.compile(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
+_HELD = later(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
 def _encoded(text: str) -> list[Fix]:
@@ -265,7 +271,16 @@ def _json(text: str) -> Any:
         return None
 
 
-_ASSIGNS = re.compile(r"\w\s*+=\s*+'(?=.)", re.S)
+def _is_json(text: str) -> bool:
+    """Whether a text is one JSON value, in which no sign is missing or too many; only texts in it may be."""
+    try:
+        whole(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_ASSIGNS = later(r"\w\s*+=\s*+'(?=.)", re.S)
 
 
 def _brackets(text: str) -> list[Fix]:
@@ -327,3 +342,5 @@ def _tail(text: str, waiting: list[tuple[int, str]], last: int) -> list[Fix]:
 _STEPS: tuple[Callable[[str], list[Fix]], ...] = (
     _markdown, _quoted_names, _quoted_calls, _loose_json, _encoded, _brackets,
 )  # fmt: skip
+_OF_BROKEN = (_loose_json, _brackets)
+"""Those that find nothing in a text that is JSON, and look at each sign of it."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from planner_eval.engine.described import described
 from planner_eval.engine.job import JSON, Pair
-from planner_eval.policy import Policy
-from planner_eval.records import rows
+from planner_eval.engine.staged import staged
+from planner_eval.policy import Policy, recognised
 from planner_eval.records.files import Record
-from planner_eval.records.rows import Row
+from planner_eval.records.rows import Evaluation, Row, Sides
 from planner_eval.scoring.diff_sums import DiffSums
 from planner_eval.scoring.told_rows import Told, told_row
 
@@ -78,28 +78,16 @@ class DiffJob:
             fold: The sums.
             seen: Is given each row.
         """
-        about: list[Record | None] = []
+        how, policy = self.reading, recognised(self.policy)
+        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        evaluation = Evaluation(*one, policy, self.located, bool(how["repair"]), how["compute"], True)
 
-        def taken() -> Iterator[Pair]:
-            for pair in pairs:
-                about.append(pair[0] or pair[1])
-                yield pair
+        def compared(sides: Sides) -> tuple[Record | None, Row]:
+            return sides.pred or sides.gold, evaluation.row(sides)
 
-        how = self.reading
-        found = rows.evaluate(
-            taken(),
-            pred_dialect=how["dialect"],
-            gold_dialect=how["gold_dialect"] or how["dialect"],
-            policy=self.policy,
-            located=self.located,
-            repair=bool(how["repair"]),
-            compute=how["compute"],
-            first=getattr(pairs, "first", 0),
-        )
-        for row in found:
+        for record, row in staged(pairs, evaluation.read, compared):
             shown = not (self.failures and row.state == "same")
             fold.add(row, shown=shown)
             if seen is not None:
                 seen(row)
-            record = about.pop()
             yield told_row(row, record, self.told) if shown else ""

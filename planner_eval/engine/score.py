@@ -8,12 +8,12 @@ from typing import Any
 
 from planner_eval.engine.described import described
 from planner_eval.engine.job import Pair
-from planner_eval.policy import Policy
-from planner_eval.records.files import Record
-from planner_eval.records.rows import Row, evaluate
+from planner_eval.engine.staged import staged
+from planner_eval.policy import Policy, recognised
+from planner_eval.records.rows import Evaluation, Row, Sides
 from planner_eval.scoring.report import About
 from planner_eval.scoring.row_lines import Lines, row_columns
-from planner_eval.scoring.scored import Scored, placed, score_rows
+from planner_eval.scoring.scored import Scored, scored_row
 from planner_eval.scoring.totals import Totals
 
 _PLACES = ("cache", "folder")
@@ -74,33 +74,22 @@ class ScoreJob:
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[Scored]:
         """The same rows, each as it is."""
-        records: list[Record | None] = []
-        names = any(rule.where for rule in self.policy.rules)
+        how, policy = self.reading, recognised(self.policy)
+        names = any(rule.where for rule in policy.rules)
+        one = how["dialect"], how["gold_dialect"] or how["dialect"]
+        evaluation = Evaluation(*one, policy, False, bool(how["repair"]), how["compute"], False)
 
-        def taken() -> Iterator[Pair]:
-            for pair in pairs:
-                records.append(pair[0] or pair[1])
-                yield pair
+        def compared(sides: Sides) -> tuple[Sides, Row]:
+            row = evaluation.row(sides)
+            fold.note(row, names=names)
+            return sides, row
 
-        def noted(rows: Iterable[Row]) -> Iterator[Row]:
-            for row in rows:
-                fold.note(row, names=names)
-                yield row
+        def counted(both: tuple[Sides, Row]) -> Scored:
+            sides, row = both
+            record = sides.pred or sides.gold
+            place = (None, None) if record is None else (record.file, record.line)
+            return scored_row(row, self.metrics, policy, self.by, place)
 
-        how = self.reading
-        rows = evaluate(
-            taken(),
-            pred_dialect=how["dialect"],
-            gold_dialect=how["gold_dialect"] or how["dialect"],
-            policy=self.policy,
-            repair=bool(how["repair"]),
-            compute=how["compute"],
-            mends=False,
-            first=getattr(pairs, "first", 0),
-        )
-        for row in score_rows(noted(rows), self.metrics, policy=self.policy, by=self.by):
-            record = records.pop()
-            if record is not None:
-                row = placed(row, record.file, record.line)
+        for row in staged(pairs, evaluation.read, compared, counted):
             fold.add(row)
             yield row

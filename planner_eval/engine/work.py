@@ -205,7 +205,7 @@ def _segments(job: Job, pairs: Pairs, part: Part, broken: dict[int, Broken], wat
 
 
 class _Feed:
-    """The pairs of a part, one after another; knows which was asked for last."""
+    """The pairs of a part, one after another; knows which was asked for last, or is worked on."""
 
     def __init__(
         self, pairs: Pairs, first: int, end: int, broken: Mapping[int, Broken], watch: Watch
@@ -221,6 +221,11 @@ class _Feed:
             watch(number)  # before it is read: that may take its time as well
             pair = next(found)
             yield broken[number].instead(pair) if number in broken else pair
+
+    def again(self, number: int) -> None:
+        """Be told that the job works once more on a pair that it was given."""
+        self.number = number
+        self.watch(number)
 
 
 def _unwatched(_number: int) -> None:

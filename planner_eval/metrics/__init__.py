@@ -12,7 +12,7 @@ from planner_eval.comparison.align import Matching, match
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
-from planner_eval.metrics.right import COUNTED, OF_GRAPH, Size, right_size
+from planner_eval.metrics.right import COUNTED, OF_GRAPH, OF_PARTNERS, Size, right_size, size_of
 from planner_eval.plan.model import Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -26,6 +26,7 @@ __all__ = [
     "Tally",
     "choose",
     "measure",
+    "measure_none",
     "score",
 ]
 
@@ -168,6 +169,42 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
         return found
     facts = Facts(matching, None if size is None else size.largest)
     return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
+
+
+def measure_none(
+    gold: Plan, names: Iterable[str] = DEFAULT_METRICS, policy: Policy = DEFAULT_POLICY
+) -> Mapping[str, Tally | None]:
+    """The counts of a plan without calls; gold plans of one size share theirs.
+
+    Args:
+        gold: What was wanted, with calls.
+        names: Names of :data:`METRICS`.
+        policy: How plans are compared.
+
+    >>> from planner_eval.plan.model import Call, Plan
+    >>> measure_none(Plan((Call("b", "f"), Call("c", "g"))), ["calls"])
+    {'calls': Counts(hit=0, pred=0, gold=2)}
+    """
+    names = tuple(names)
+    size = size_of(gold.written) if policy is DEFAULT_POLICY else None
+    if size is None or not COUNTED.keys() >= {*names}:
+        return measure(match(Plan(), gold, policy), names)
+    return _none(names, size)
+
+
+@lru_cache(maxsize=1024)
+def _none(names: tuple[str, ...], size: Size) -> Mapping[str, Tally]:
+    """What metrics give where nothing was called."""
+    found: dict[str, Tally] = {}
+    for name in names:
+        count = getattr(size, COUNTED[name])
+        if METRICS[name].kind == "counts":
+            found[name] = Counts(0, 0, count)
+        elif name == "similarity":  # a part of costs, which are no whole numbers
+            found[name] = Share(0.0, count // 2)
+        else:
+            found[name] = Share(0, 0 if name in OF_PARTNERS else count)
+    return found
 
 
 @lru_cache(maxsize=1024)

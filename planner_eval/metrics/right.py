@@ -14,6 +14,7 @@ from typing import NamedTuple
 from planner_eval.comparison.align import Matching
 from planner_eval.metrics.facts import linked
 from planner_eval.plan.adjacency import closure, leaders
+from planner_eval.plan.model import Plan
 
 
 class Size(NamedTuple):
@@ -93,6 +94,9 @@ OF_GRAPH = frozenset(
 )  # fmt: skip
 """Those of them that look at nothing but which call refers to which."""
 
+OF_PARTNERS = frozenset({"independent_errors", "dependent_errors", "order_tau", "precedences"})
+"""Those of them whose whole is of calls with partners alone."""
+
 
 def right_size(matching: Matching) -> Size | None:
     r"""Gold's size where the prediction has gold's graph, call by call, each written after what it needs.
@@ -117,6 +121,12 @@ def right_size(matching: Matching) -> Size | None:
         for pred, image in pairs:
             if pred != image:
                 return None
+    return size_of(gold)
+
+
+def size_of(gold: Plan) -> Size | None:
+    """A plan's size; None where a call is written before what it needs, or a reference was inferred."""
+    count = len(gold.calls)
     between: set[tuple[int, int]] = set()
     for edge in gold.edges:
         if edge.producer >= edge.consumer or edge.inferred:

@@ -106,24 +106,58 @@ def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
     Returns:
         One row a pair, in order.
     """
-    policy = recognised(policy)
-    how = {"dialect": pred_dialect, "compute": compute}
-    for position, (pred, gold) in enumerate(pairs, first):
+    how = Evaluation(pred_dialect, gold_dialect, recognised(policy), located, repair, compute, mends)
+    for position, pair in enumerate(pairs, first):
+        yield how.row(how.read(position, pair))
+
+
+class Sides(NamedTuple):
+    """What was read of the two records of a pair, by the pair's name."""
+
+    name: str
+    pred: Record | None
+    gold: Record | None
+    plan: _Tried[Plan]
+    wanted: _Tried[Gold]
+    kept: Plan | None
+
+
+class Evaluation(NamedTuple):
+    """How pairs become rows, in two steps; its fields are what :func:`evaluate` is told."""
+
+    pred_dialect: str | None
+    gold_dialect: str | None
+    policy: Policy
+    located: bool
+    repair: bool
+    compute: str | None
+    mends: bool
+
+    def read(self, position: int, pair: tuple[Record | None, Record | None]) -> Sides:
+        """Read a pair's records."""
+        pred, gold = pair
         known = gold or pred
         name = known.id if known is not None and known.id is not None else str(position + 1)
-        plan = _tried(read_plan, pred, ParseError, repair=repair, **how)
+        how = {"dialect": self.pred_dialect, "compute": self.compute}
+        plan = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
         kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
         if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
             plan = _tried(read_plan, pred, ParseError, **how)
-        one = plan.found if gold_dialect == pred_dialect and _are_one(pred, gold, plan.found) else None
-        wanted = _tried(
-            read_gold, gold, (ParseError, InputError), dialect=gold_dialect, compute=compute, known=one
-        )
-        row = _row(name, plan, pred, wanted, gold, policy)
-        if mends and row.state in ("unreadable", "cut") and pred is not None:
-            again = None if repair or plan.error is None else mended(pred, plan.error, **how)
-            row = row._replace(mended=kept if repair else again)
-        yield _located(row) if located and row.diff is not None and row.diff.edits else row
+        alike = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, plan.found)
+        how = {"dialect": self.gold_dialect, "compute": self.compute}
+        one = plan.found if alike else None
+        wanted = _tried(read_gold, gold, (ParseError, InputError), known=one, **how)
+        return Sides(name, pred, gold, plan, wanted, kept)
+
+    def row(self, sides: Sides) -> Row:
+        """Compare what was read."""
+        name, pred, gold, plan, wanted, kept = sides
+        row = _row(name, plan, pred, wanted, gold, self.policy)
+        if self.mends and row.state in ("unreadable", "cut") and pred is not None:
+            how = {"dialect": self.pred_dialect, "compute": self.compute}
+            again = None if self.repair or plan.error is None else mended(pred, plan.error, **how)
+            row = row._replace(mended=kept if self.repair else again)
+        return _located(row) if self.located and row.diff is not None and row.diff.edits else row
 
 
 def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from planner_eval.base.quick import quick
 from planner_eval.comparison.align import match
-from planner_eval.metrics import DEFAULT_METRICS, measure
+from planner_eval.comparison.diff import Diff
+from planner_eval.metrics import DEFAULT_METRICS, measure, measure_none
 from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
-from planner_eval.policy import DEFAULT_POLICY, Policy, recognised
+from planner_eval.policy import DEFAULT_POLICY, Policy
 from planner_eval.records.rows import JUDGED, STATES, Row
 
 FIELDS = ("difficulty", "domain", "category")
@@ -55,73 +56,64 @@ class Scored:
     line: int | None = None
 
 
-def placed(row: Scored, file: str, line: int | None) -> Scored:
-    """The same, with the place of a record."""
-    return Scored(
-        row.id, row.state, row.tallies, row.codes, row.reason, row.keys, row.proved, row.repaired,
-        row.choices, row.mistaken, file, line,
-    )  # fmt: skip
-
-
 _UNREAD = Plan((Call("?", "?"),))
 """Stands for a prediction that is absent or unreadable where gold calls nothing."""
 
 
-def score_rows(
-    rows: Iterable[Row],
+def scored_row(
+    row: Row,
     metrics: Sequence[str] = DEFAULT_METRICS,
-    *,
     policy: Policy = DEFAULT_POLICY,
     by: Sequence[str] = (),
-) -> Iterator[Scored]:
-    """Count what metrics count in each pair.
+    place: tuple[str | None, int | None] = (None, None),
+) -> Scored:
+    """Count what metrics count in one pair.
 
     A prediction that is absent or unreadable counts as a plan without calls; where gold calls nothing
     either, so that this would be the right answer, as one call too many. Pairs without a readable gold
     plan have no counts.
 
     Args:
-        rows: Compared pairs.
+        row: The compared pair.
         metrics: Names of :data:`planner_eval.metrics.METRICS`.
-        policy: The policy that the pairs were compared under.
+        policy: The policy that the pair was compared under.
         by: What to break figures down by: names of :data:`STRUCTURE` or of fields of gold records.
+        place: The file and the line of the record that the pair is known by.
     """
-    policy = recognised(policy)
-    for row in rows:
-        yield _scored(row, metrics, policy, by)
-
-
-def _scored(row: Row, metrics: Sequence[str], policy: Policy, by: Sequence[str]) -> Scored:
-    if row.state not in JUDGED or row.gold is None:
-        return Scored(row.id, row.state, reason=row.error or STATES[row.state])
-    keys = {name: key for name in by if (key := key_of(name, row)) is not None}
-    if row.diff is None or row.diff.matching is None:
-        tallies = measure(match(Plan() if row.gold.calls else _UNREAD, row.gold, policy), metrics)
-        lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in row.gold.calls)
-        return Scored(row.id, row.state, tallies, (), row.error or STATES[row.state], keys, mistaken=lost)
-    found = row.diff
+    name, state, found, gold, error = row.id, row.state, row.diff, row.gold, row.error
+    if state not in JUDGED or gold is None:
+        return Scored(name, state, reason=error or STATES[state], file=place[0], line=place[1])
+    keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
+    if found is None or found.matching is None:
+        if gold.calls:
+            tallies = measure_none(gold, metrics, policy)
+        else:
+            tallies = measure(match(_UNREAD, gold, policy), metrics)
+        lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
+        why = error or STATES[state]
+        return Scored(name, state, tallies, (), why, keys, True, False, False, lost, *place)
     roots = found.roots
-    codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else set()
+    codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
     return Scored(
-        row.id,
-        row.state,
-        measure(row.diff.matching, metrics),
-        tuple(edit.code for edit in roots),
+        name,
+        state,
+        measure(found.matching, metrics),
+        tuple([edit.code for edit in roots]),
         roots[0].message if roots else "",
         keys,
         found.proved,
         any(code.startswith("repair.") for code in codes),
         "find.choices" in codes,
-        _mistaken(row),
+        _mistaken(found) if roots else (),
+        *place,
     )
 
 
-def _mistaken(row: Row) -> tuple[tuple[str | None, str | None], ...]:
+def _mistaken(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
     """Which tool was taken for which, from the edits that say so."""
-    assert row.diff is not None
-    pred, gold = row.diff.pred, row.diff.gold
+    pred, gold = diff.pred, diff.gold
     found: list[tuple[str | None, str | None]] = []
-    for edit in row.diff.edits:
+    for edit in diff.edits:
         if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated"):
             ours = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
             theirs = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
