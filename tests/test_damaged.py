@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from planner_eval.base import jsontext
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.extent import tokens
@@ -108,3 +109,29 @@ def test_brackets_and_texts_are_those_of_a_plain_search() -> None:
     for _ in range(5_000):
         text = "".join(random.choices("\"'\\[)},x\n", k=random.randrange(24)))
         assert [(m.lastgroup, m.span()) for m in tokens(text, 0, len(text))] == naive(text), text
+
+
+def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, passed = Random(7), 0
+    for _ in range(5_000):
+        text, most = "".join(random.choices('[]{}"\\xé\0', k=random.randrange(22))), random.randrange(6)
+        if jsontext._nests_little(text, most):
+            passed += 1
+            with monkeypatch.context() as slowly:
+                slowly.setattr(jsontext, "_nests_little", lambda *_: False)
+                jsontext.check_depth(text, Limits(depth=most))
+    assert passed > 500
+
+
+@measures
+@pytest.mark.parametrize("mended", [(), ("--repair",)])
+def test_a_large_text_that_is_cut_is_refused_in_the_time_of_reading_it(
+    tmp_path: Path, mended: tuple[str, ...]
+) -> None:
+    """Sixteen megabytes of one call; its brackets were walked through a dozen times."""
+    rows = ", ".join(f'{{"id": {at}, "name": "guest no. {at}", "seats": [1, 2]}}' for at in range(250_000))
+    file = tmp_path / "cut.json"
+    file.write_text('[{"name": "f", "arguments": {"rows": [' + rows)
+    done, _ = measured("parse", str(file), *mended, seconds=20)
+    assert done.returncode == 3, done.stderr[-300:]
+    assert "cut off at the end" in done.stdout
