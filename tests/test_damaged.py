@@ -121,17 +121,3 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
                 slowly.setattr(jsontext, "_nests_little", lambda *_: False)
                 jsontext.check_depth(text, Limits(depth=most))
     assert passed > 500
-
-
-@measures
-@pytest.mark.parametrize("mended", [(), ("--repair",)])
-def test_a_large_text_that_is_cut_is_refused_in_the_time_of_reading_it(
-    tmp_path: Path, mended: tuple[str, ...]
-) -> None:
-    """Sixteen megabytes of one call; its brackets were walked through a dozen times."""
-    rows = ", ".join(f'{{"id": {at}, "name": "guest no. {at}", "seats": [1, 2]}}' for at in range(250_000))
-    file = tmp_path / "cut.json"
-    file.write_text('[{"name": "f", "arguments": {"rows": [' + rows)
-    done, _ = measured("parse", str(file), *mended, seconds=20)
-    assert done.returncode == 3, done.stderr[-300:]
-    assert "cut off at the end" in done.stdout
