@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from planner_eval.base import jsontext
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.extent import tokens
@@ -108,3 +109,15 @@ def test_brackets_and_texts_are_those_of_a_plain_search() -> None:
     for _ in range(5_000):
         text = "".join(random.choices("\"'\\[)},x\n", k=random.randrange(24)))
         assert [(m.lastgroup, m.span()) for m in tokens(text, 0, len(text))] == naive(text), text
+
+
+def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, passed = Random(7), 0
+    for _ in range(5_000):
+        text, most = "".join(random.choices('[]{}"\\xé\0', k=random.randrange(22))), random.randrange(6)
+        if jsontext._nests_little(text, most):
+            passed += 1
+            with monkeypatch.context() as slowly:
+                slowly.setattr(jsontext, "_nests_little", lambda *_: False)
+                jsontext.check_depth(text, Limits(depth=most))
+    assert passed > 500

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -13,10 +14,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.fuzz_files import Done, run
+from tests.modelserver import Answer, ModelServer, message
 
 HOSTILE = [
     "\x1b[31mred", "\x1b]52;c;QUJD\x07", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31mc1", "\x9d0;t\x9c", "a\x07b", "a\x08\x08b",
@@ -28,6 +31,7 @@ HOSTILE = [
 assert len(HOSTILE) == 30
 
 TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+ACTING = re.compile(r"<script>alert|<img src=x")
 MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
 
 ROWS = ("text", "json", "jsonl", "csv", "md")
@@ -39,7 +43,29 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "diff a patch": (("diff", "pred.json", "gold.json", "--patch"), ("",)),
     "score": (("score", "pred.jsonl", "gold.jsonl", "--by", "kind"), (*WHOLE, "html", "junit")),
     "score rows": (("score", "pred.jsonl", "gold.jsonl", "--only", "failures"), ("text",)),
-    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), ROWS),
+    "compare": (("compare", "pred.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit")),
+    "compare files so named": (("compare", "NAMED.jsonl", "gold2.jsonl", "--gold", "gold.jsonl"), (*ROWS, "junit")),
+    "diff files so named": (("diff", "NAMED.jsonl", "gold.jsonl"), (*ROWS, "junit", "html")),
+    "score files so named": (("score", "NAMED.jsonl", "gold.jsonl"), (*WHOLE, "html", "junit")),
+    "stats of files so named": (("stats", "NAMED.jsonl", "gold.jsonl", "--each"), ROWS),
+    "score as a benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "nestful"), (*ROWS, "junit")),
+    "compare as a benchmark": (
+        ("compare", "answers.jsonl", "others.jsonl", "--gold", "bench", "--benchmark", "nestful"),
+        (*ROWS, "junit"),
+    ),
+    "benchmark failures": (
+        ("score", "answers.jsonl", "bench", "--benchmark", "nestful", "--only", "failures"),
+        ("text", "csv", "md"),
+    ),
+    "benchmark's settings": (
+        ("score", "answers.jsonl", "bench", "--benchmark", "nestful", "--set", "HOSTILE=HOSTILE"),
+        ("",),
+    ),
+    "no such benchmark": (("score", "answers.jsonl", "bench", "--benchmark", "HOSTILE"), ("",)),
+    "apply": (("apply", "patch.json", "pred.json"), ("",)),
+    "apply rows": (("apply", "patch.jsonl", "pred.jsonl"), ("",)),
+    "apply nowhere": (("apply", "patch.jsonl", "gold2.jsonl", "--to", "pythonic"), ("",)),
+    "predict nothing": (("predict", "tasks.jsonl", "--model", "HOSTILE", "--dry-run"), ("",)),
     "parse": (("parse", "pred.jsonl"), ("text", "jsonl")),
     "stats": (("stats", "pred.jsonl"), WHOLE),
     "stats each": (("stats", "pred.jsonl", "--each"), ROWS),
@@ -82,6 +108,37 @@ def files(evil: str) -> Iterator[tuple[str, str]]:
     yield "judge.jsonl", _lines({"id": evil, "verdict": evil}, {"id": "b", "verdict": "pass"})
     yield "human.jsonl", _lines({"id": evil, "verdict": "pass"}, {"id": "b", "verdict": evil})
     yield "broken.txt", f"f(x={evil}"
+    label = {
+        "name": f"f{evil}",
+        "label": f"$v{evil}$",
+        "arguments": {"x": evil, evil or "k": f"${evil}.result$"},
+    }
+    sample = {
+        "sample_id": evil,
+        "input": evil,
+        "output": [label, {**label, "name": "g"}],
+        "gold_answer": evil,
+    }
+    (Path("bench")).mkdir(exist_ok=True)
+    yield (
+        "bench/nestful_data.jsonl",
+        _lines({**sample, "tools": [{"name": evil, "description": evil, "parameters": {}}]}),
+    )
+    yield "answers.jsonl", _lines({"sample_id": evil, "generated_text": json.dumps([label])})
+    yield "others.jsonl", _lines({"sample_id": evil, "generated_text": f"f({evil}"})
+    moves = [
+        {"op": "set", "id": "c1", "argument": evil, "value": evil},
+        {"op": "remove", "id": evil, "why": evil},
+    ]
+    patch = {"schema": "planeval.patch/1", "operations": moves}
+    yield "patch.json", json.dumps({**patch, "operations": moves[:1]})
+    yield "patch.jsonl", _lines({"id": evil, **patch}, {"id": f"no {evil}", **patch}, {"id": "b", evil: evil})
+    parameters = {"type": "object", "properties": {"x": {"type": "string", "description": evil}}}
+    tool = {"name": f"f{evil}", "description": evil, "parameters": parameters}
+    yield (
+        "tasks.jsonl",
+        _lines({"id": evil, "query": evil, "tools": [tool]}, {"id": "b", "query": "?", "tools": [tool]}),
+    )
 
 
 def wrong(name: str, form: str, done: Done) -> str:
@@ -99,6 +156,15 @@ def wrong(name: str, form: str, done: Done) -> str:
         return f"a formula: {bad[0]!r}" if bad else ""
     if form == "md" and (markup := MARKUP.search(done.out)):
         return f"markup: {done.out[max(0, markup.start() - 30) : markup.end() + 20]!r}"
+    if form == "html" and (markup := ACTING.search(done.out)):
+        return f"markup: {markup.group()!r}"
+    if form == "junit" and done.code < 2:
+        words = [
+            *itertools.chain(
+                *((e.text or "", *e.attrib.values()) for e in ElementTree.fromstring(done.out).iter())
+            )
+        ]
+        return next((f"an element's {word!r}" for word in words if TERMINAL.search(word)), "")
     if form in ("json", "jsonl") and done.out.strip() and done.code < 2:
         json.loads(done.out) if form == "json" else [json.loads(line) for line in done.out.splitlines()]
     return ""
@@ -115,7 +181,7 @@ def test_no_form_of_output_lets_foreign_text_act(
         for file, text in files(evil):
             Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
         for form in forms:
-            if set(evil) & {"\x00", "\ud800"} and any("HOSTILE" in word for word in argv):
+            if set(evil) & {"\x00", "\ud800"} and any("HOSTILE" in word or "NAMED" in word for word in argv):
                 continue  # the system passes no such word
             words = [word.replace("HOSTILE", evil) for word in argv]
             done = run([*words, *(("--format", form) if form else ())])
@@ -132,3 +198,38 @@ def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
+
+
+@pytest.mark.parametrize("told", ["content", "call", "error", "model"])
+def test_what_a_model_or_its_server_says_acts_nowhere(
+    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    found = []
+    for at, evil in enumerate(HOSTILE):
+        for file, text in files(evil):
+            Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
+        call = (f"f{evil}", f'{{"x": {evil}')
+        answer = message(f"[f(x={evil!r})] {evil}", [call] if told == "call" else None)
+        if told == "error":
+            answer = Answer({"error": {"message": evil, "code": evil, "type": evil}}, status=400)
+        elif told == "model":
+            answer = Answer(
+                {"model": evil, "choices": [{"finish_reason": evil, "message": evil}], "usage": evil}
+            )
+        with ModelServer() as server:
+            server.answers = [answer]
+            asked = ("--model", "m", "--url", server.url, "--retries", "0", "-o", f"run{at}")
+            for argv, forms in (
+                (("predict", "tasks.jsonl", *asked), ("",)),
+                (("parse", f"run{at}"), ("text", "jsonl")),
+                (("score", f"run{at}", "gold.jsonl"), ("text", "csv", "md", "junit", "html")),
+                (("diff", f"run{at}", "gold.jsonl"), ("text", "csv", "md")),
+            ):
+                for form in forms:
+                    done = run([*argv, *(("--format", form) if form else ())])
+                    if problem := wrong(argv[0], form, done):
+                        found.append(f"{argv[0]} {form} {evil!r}: {problem}")
+    assert not found, "\n".join(found)

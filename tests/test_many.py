@@ -26,15 +26,34 @@ UNITS = (
 )
 
 
-@measures
-@pytest.mark.parametrize(
-    "unit", ["f(a=1)\n", "[f(a=1)]\n", "f(a=1), ", "<|tool_call>call:f{a:1}<tool_call|>\n"]
+CALL = '{"name": "f", "arguments": {"a": 1}}'
+MANY = (
+    ("", "f(a=1)\n", ""),
+    ("", "[f(a=1)]\n", ""),
+    ("[", "f(a=1), ", "]"),
+    ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""),
+    ("", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n", ""),
+    ("<functions>", '<function name="f"><params><a type="integer">1</a></params></function>', "</functions>"),
+    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
+    ("<|tool_call|>[", f"{CALL}, ", f"{CALL}]"),
+    ("[", f"{CALL}, ", f"{CALL}]"),
+    ("[", '{"name": "f", "label": "$var_1", "arguments": {"a": "$var_0$"}}, ', f"{CALL}]"),
+    ('{"role": "model", "parts": [', '{"functionCall": {"name": "f", "args": {"a": 1}}}, ', '{"text": ""}]}'),
+    (
+        '{"role": "assistant", "content": null, "tool_calls": [',
+        '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}, ',
+        '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}',
+    ),
 )
-def test_a_refusal_costs_little_time_and_memory(unit: str, tmp_path: Path) -> None:
+
+
+@measures
+@pytest.mark.parametrize("text", MANY)
+def test_a_refusal_costs_little_time_and_memory(text: tuple[str, str, str], tmp_path: Path) -> None:
     """Fourteen megabytes of calls, alone or in a list, within seconds and without objects of each."""
     file = tmp_path / "plan.txt"
-    text = unit * (14_000_000 // len(unit))
-    file.write_text(f"[{text}]" if unit.endswith(", ") else text, "utf-8")
+    before, unit, after = text
+    file.write_text(before + unit * (14_000_000 // len(unit)) + after, "utf-8")
     done, peak = measured("parse", str(file), seconds=12)
     assert done.returncode == 3
     assert "than the limit of 100,000" in done.stdout
@@ -69,4 +88,23 @@ def test_units_are_refused_before_anything_is_made_of_them(unit: str) -> None:
     ],
 )
 def test_what_may_hold_fewer_calls_is_left_to_its_reader(text: str) -> None:
+    refuse_many(text, Limits(calls=20))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}'
+        + ', {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}' * 30
+        + "]",
+        '{"role": "user", "content": ['
+        + ", ".join(['{"type": "tool_use", "name": "f", "input": {}}'] * 30)
+        + "]}",
+        '[{"name": "f", "arguments": {"rows": ['
+        + ", ".join(['{"name": "f", "arguments": {}}'] * 30)
+        + "]}}]",
+    ],
+)
+def test_what_lists_no_calls_is_not_refused(text: str) -> None:
+    """A list of tools, what a person says, and an argument."""
     refuse_many(text, Limits(calls=20))

@@ -271,7 +271,7 @@ def check_depth(text: str, limits: Limits) -> None:
     Raises:
         LimitError: with the place of the bracket that is one too many.
     """
-    if text.count("[") + text.count("{") <= limits.depth:
+    if text.count("[") + text.count("{") <= limits.depth or _nests_little(text, limits.depth):
         return
     depth = 0
     for match in matches(_BRACKETED, text):
@@ -283,6 +283,28 @@ def check_depth(text: str, limits: Limits) -> None:
                 raise LimitError(reason, text=text, offset=match.start())
         elif mark in "]}":
             depth -= 1
+
+
+def _nests_little(text: str, most: int) -> bool:
+    """Whether brackets outside of strings surely nest no deeper, far sooner than where they do is known."""
+    if "\\" in text:
+        if "\0" in text:
+            return False
+        text = text.replace("\\\\", "\0").replace('\\"', "\0")
+    parts = text.split('"')
+    after = parts[-1] if len(parts) % 2 == 0 else ""  # a quote that stays open opens no string
+    outside = "".join([*parts[::2], after])
+    if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
+        return False
+    brackets = outside.translate(_BRACKETS)
+    if not brackets.isascii():
+        brackets = re.sub(r"[^\[\]]++", "", brackets)
+    for depth in range(most + 1):
+        less = brackets.replace("[]", "")
+        if len(less) == len(brackets):
+            return depth + less.count("[") <= most
+        brackets = less
+    return False
 
 
 def nests_past(text: str, limits: Limits) -> bool:

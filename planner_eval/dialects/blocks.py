@@ -38,6 +38,7 @@ from planner_eval.dialects.pieces import (
 )
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_ast import follow, syntax
+from planner_eval.dialects.python_parts import are_expressions, walk
 from planner_eval.dialects.repair import QUOTED_CALL, repairs
 from planner_eval.dialects.table import Wrapper
 from planner_eval.dialects.talks import Talk, talk_of
@@ -255,7 +256,7 @@ class PieceReader:
             if script is not None:
                 return script
             raw = follow(tree, view.text, self.defined)
-            kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
+            kind = "pythonic" if are_expressions(tree.body) else "code"
         else:
             raw = python_calls.read_calls(view.text, self.limits, self.defined, tree)
             kind = "pythonic"
@@ -464,22 +465,24 @@ def _values(text: str, limits: Limits) -> list[Any] | None:
 
 def _is_script(tree: ast.Module) -> bool:
     """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
-    nodes = list(ast.walk(tree))
     keys = {
         key.id
-        for node in nodes
+        for node in walk(tree)
         if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
         for key in node.args[0].keys
         if isinstance(key, ast.Name)
     }
-    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return bool(keys) and not keys & stored
+    stored = (
+        node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return bool(keys) and keys.isdisjoint(stored)
 
 
 def _is_data(tree: ast.Module) -> bool:
     """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
-    calling = [node for node in tree.body if any(isinstance(n, ast.Call) for n in ast.walk(node))]
-    return not calling or any(_has_arguments(node) for node in calling)
+    calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in walk(node)))
+    found = [_has_arguments(node) for node in calling]
+    return not found or any(found)
 
 
 def _has_arguments(node: ast.stmt) -> bool:

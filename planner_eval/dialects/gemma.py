@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from planner_eval.base import grammar
@@ -14,6 +13,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import check_depth, whole
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.many import refuse_opened
 from planner_eval.dialects.table import Wrapper, literal
 from planner_eval.dialects.writing import Written, refuse_references
 from planner_eval.plan.model import Plan, RawCall, RawPlan
@@ -32,8 +32,6 @@ WORDS = {
     "RBRACE": "'}'",
     "COMMA": "','",
 }
-_LEAST = 10
-"""No call is written in fewer characters."""
 _LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?")
 
@@ -54,9 +52,7 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
         ParseError: there is none, or one cannot be read.
     """
     check_depth(text, limits)
-    if len(text) > _LEAST * limits.calls:  # the grammar makes objects of all before they can be counted
-        opened = islice((m for m in _opened(row).finditer(text) if m.lastgroup), limits.calls + 1)
-        check_calls(sum(1 for _ in opened), limits)
+    refuse_opened(_opened(row), text, limits)
     tree = grammar.run(grammar.load("gemma", _transformer(row.quote), _terminals(row)), text, WORDS, row.name)
     check_calls(len(tree), limits)
     if not tree:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
+from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import blank_end, decode
 from planner_eval.base.limits import Limits
-from planner_eval.dialects.messages import is_plain
+from planner_eval.dialects.messages import (
+    ARGUMENT_KEYS,
+    CALLS,
+    INSIDE,
+    OTHERS,
+    WRAPPERS,
+    is_call,
+    is_plain,
+)
 from planner_eval.dialects.program import BUILTINS, OWN, SHOWING
 
 _LEAST = 4
@@ -31,7 +41,10 @@ def refuse_many(text: str, limits: Limits) -> None:
     planner_eval.base.errors.LimitError: the plan has more calls than the limit of 3
     """
     if is_many(text, limits) or (
-        len(text) >= _LEAST * limits.calls and text.count("{") > limits.calls and _objects(text, limits.calls)
+        len(text) >= _LEAST * limits.calls
+        and text.count("{") > limits.calls
+        and "<" not in text  # another notation may stand between
+        and _objects(text, limits.calls)
     ):
         raise _refusal(text, limits)
 
@@ -110,28 +123,110 @@ def refuse_many_first(text: str, limits: Limits) -> None:
         raise _refusal(text, limits)
 
 
+def refuse_opened(opened: re.Pattern[str], text: str, limits: Limits) -> None:
+    """Refuse a text that opens more calls than a plan may have, before a grammar makes objects of them.
+
+    Args:
+        opened: Where a call opens, as a group, and what is passed over, for no call opens in it.
+        text: The text.
+        limits: Bounds on calls.
+
+    Raises:
+        LimitError: it does.
+
+    >>> refuse_opened(re.compile("(<f>)|'[^']*'"), "<f> '<f>' <f>", Limits(calls=2))
+    """
+    if len(text) > _LEAST * limits.calls:
+        found = islice((match for match in opened.finditer(text) if match.lastindex), limits.calls + 1)
+        if sum(1 for _ in found) > limits.calls:
+            raise _refusal(text, limits)
+
+
 def _refusal(text: str, limits: Limits) -> LimitError:
     return LimitError(f"the plan has more calls than the limit of {limits.calls:,}", text=text, offset=0)
 
 
-def _objects(text: str, most: int) -> bool:
-    """Whether a text is nothing but JSON calls, in a list or one after another, and more than so many."""
-    if "<" in text:  # another notation may stand between
+def refuse_listed(text: str, at: int, limits: Limits) -> None:
+    """Refuse JSON with more calls than a plan may have, before data is made of all of it.
+
+    Args:
+        text: The text.
+        at: Where the JSON begins.
+        limits: Bounds on calls.
+
+    Raises:
+        LimitError: it has.
+    """
+    if len(text) - at >= _LEAST * limits.calls and _objects(text, limits.calls, at):
+        raise _refusal(text, limits)
+
+
+def is_listed(text: str, limits: Limits) -> bool:
+    """Whether a text is calls of JSON, or one message of them, and surely too many; no records of plans.
+
+    >>> is_listed('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', Limits(calls=1))
+    True
+    """
+    if len(text) < _LEAST * limits.calls or "<" in text:
         return False
-    at, count = blank_end(text, 0), 0
-    between = "," if text.startswith("[", at) else ""
-    at = blank_end(text, at + len(between))
+    at = blank_end(text, 0)
+    alone = text.startswith(('{"role"', '{"schema"'), at)
+    return _objects(text, limits.calls, at, plain=not alone)
+
+
+def _objects(text: str, most: int, at: int = 0, *, plain: bool = False) -> bool:
+    """Whether JSON begins with more calls than so many: in a list, in a message, or one after another."""
+    at, count = blank_end(text, at), 0
     try:
+        listed = None if plain else _inner(text, at)
+        between = "," if listed is not None or text.startswith("[", at) else ""
+        at = blank_end(text, at + len(between)) if listed is None else blank_end(text, listed + 1)
         while count <= most:
             value, at = decode(text, at)
-            if not is_plain(value):
+            if not is_plain(value) and (plain or _MEANT.isdisjoint(value) or not is_call(value)):
                 return False
             count += 1
             at = blank_end(text, at)
-            if text.startswith(between, at):
-                at = blank_end(text, at + len(between))
-            else:
+            if not text.startswith(between, at):
                 break
+            at = blank_end(text, at + len(between))
     except (ValueError, RecursionError):
         return False
-    return count > most
+    return count > most and (is_plain(value) or not _is_schema(value))
+
+
+def _is_schema(value: Any) -> bool:
+    from planner_eval.dialects.detect import is_schema
+
+    return is_schema([value])
+
+
+def _inner(text: str, at: int, depth: int = 0) -> int | None:
+    """Where the list of calls begins in a message, or in the answer of an API that holds one.
+
+    Raises:
+        ValueError: it is no JSON up to there.
+        RecursionError: what stands before nests too deeply.
+    """
+    if text.startswith("[", at):
+        at = blank_end(text, at + 1)
+    if not text.startswith("{", at) or depth > _DEPTH:
+        return None
+    mark = "{"
+    while text.startswith(mark, at):
+        key, at = decode(text, blank_end(text, at + 1))
+        at = blank_end(text, blank_end(text, at) + 1)
+        if key == "role" and str(decode(text, at).value) in OTHERS:
+            return None
+        if key in _LISTING and text[at : at + 1] in ("[", "{"):
+            inner = _inner(text, at, depth + 1)
+            return at if inner is None and text[at] == "[" else inner
+        mark, at = ",", blank_end(text, decode(text, at).end)
+    return None
+
+
+_LISTING = frozenset({*CALLS, *INSIDE})
+_MEANT = frozenset({*ARGUMENT_KEYS, *WRAPPERS})
+"""A name alone may be words."""
+_DEPTH = 6
+"""How deep the answers of APIs nest the calls of a message."""

@@ -45,7 +45,7 @@ _NO_CALL_TYPES = frozenset({
     "function_call_output", "input_text", "output_text", "refusal", "step-start", "image", "image_url",
     "document", "custom_tool_call_output", "tool_call_response", "search_result", "input_audio", "compaction",
 })  # fmt: skip
-_OTHERS = frozenset({"tool", "function", "observation", "user", "system", "developer"})
+OTHERS = frozenset({"tool", "function", "observation", "user", "system", "developer"})
 _ANSWER_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
 _ANSWER_TYPES = frozenset({
     "tool_result", "tool-result", "tool_response", "function_call_output", "custom_tool_call_output",
@@ -123,7 +123,7 @@ _CALLS = frozenset(CALLS)
 
 def _is_heard(data: dict[str, Any]) -> bool:
     """Whether an object is what a tool or a person says: whatever stands in it, it calls nothing."""
-    if "role" in data and _one_of(data["role"], _OTHERS):
+    if "role" in data and _one_of(data["role"], OTHERS):
         return True
     return "type" in data and "role" not in data and _tells(data["type"])
 

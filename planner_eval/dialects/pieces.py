@@ -14,6 +14,7 @@ from planner_eval.base.later import later
 from planner_eval.base.limits import Span
 from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
+from planner_eval.dialects.python_parts import may_hold, walk
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
@@ -128,7 +129,7 @@ def is_labelled(tree: ast.Module) -> bool:
     >>> is_labelled(ast.parse('Answer: [{"name": "f"}]'))
     True
     """
-    return any(
+    return may_hold(tree.body, frozenset({ast.AnnAssign})) and any(
         isinstance(node, ast.AnnAssign)
         and node.value is None
         and any(isinstance(inner, (ast.Call, ast.Dict)) for inner in ast.walk(node.annotation))
@@ -145,7 +146,7 @@ class _Called:
 def calls_in(tree: ast.Module, defined: set[str]) -> list[_Called]:
     """The calls of a program that are not of what it defines itself."""
     found = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
             if name and name.split(".")[0] not in defined:
@@ -225,7 +226,7 @@ def refuse_pairs(value: Any, text: str) -> None:
 
 def refuse_loose(tree: ast.Module, text: str) -> None:
     """The same for a Python list."""
-    for statement in tree.body:
+    for statement in tree.body if may_hold(tree.body, frozenset({ast.List, ast.Tuple})) else ():
         if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
             refuse_pairs(_data(statement.value), text)
 

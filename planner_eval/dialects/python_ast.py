@@ -7,19 +7,12 @@ characters go to it and all of its errors are caught.
 from __future__ import annotations
 
 import ast
-import re
-import warnings
 from collections.abc import Iterable
-from functools import cache
-from keyword import kwlist
 from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import MAX_DIGITS, Span, long_integers, refuse_integer
 from planner_eval.dialects.program import (
-    BUILTINS,
-    OWN,
-    SHOWING,
     UNKNOWN,
     CallNode,
     FieldNode,
@@ -28,28 +21,16 @@ from planner_eval.dialects.program import (
     OtherNode,
     TextNode,
 )
+from planner_eval.dialects.python_parts import LINES, in_parts, may_hold, parsed, walk
 from planner_eval.plan.model import RawPlan
 
 AST_CHARS = 256_000
 """Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
 
-FLAT_CHARS = 20_000
-"""Calls of plain values go to the grammar above this size: ast.parse takes a thousand times their text."""
-_WARNED = re.compile(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
-"""What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
-_LINES = re.compile(r"\r\n|\r|\n")
+LONG_CHARS = 20_000
+"""Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
+_DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom})
 _WORDS = {"true": True, "false": False, "null": None}
-
-
-@cache
-def flat() -> re.Pattern[str]:
-    """Calls of plain values, a line each or in a list, which ast.parse and the grammar read to the same."""
-    apart = "|".join(re.escape(name) for name in sorted({*kwlist, *SHOWING, *BUILTINS, *OWN}))
-    name = rf"(?!(?:{apart})\b)[A-Za-z]\w*+"
-    value = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?(?:0|[1-9]\d{0,14}+)(?:\.\d{1,15}+)?+|True\b|False\b|None\b)"
-    given = rf"{name}[ ]?+=[ ]?+{value}"
-    call = rf"{name}(?:\.{name})*+\((?:{given}(?:,[ ]?+{given})*+)?+\)"
-    return re.compile(rf"(?:(?:{call}\n)*+{call}|\[\s*+(?:{call},\s*+)*+{call}\s*+\])\s*+", re.A)
 
 
 def syntax(text: str) -> ast.Module | SyntaxError | None:
@@ -58,14 +39,10 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
     >>> type(syntax("f(a=1)")).__name__, syntax("f(").msg
     ('Module', "'(' was never closed")
     """
-    if len(text) > AST_CHARS or (len(text) > FLAT_CHARS and flat().fullmatch(text)):
+    if len(text) > AST_CHARS:
         return None
     try:
-        if not _WARNED.search(text):
-            return ast.parse(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return parsed(text) if len(text) <= LONG_CHARS else in_parts(text)
     except SyntaxError as error:
         return error
     except (ValueError, RecursionError, MemoryError):
@@ -106,7 +83,7 @@ class _Reader:
     def __init__(self, text: str, machine: Machine) -> None:
         self.text = text
         self.machine = machine
-        self.starts = [0, *(match.end() for match in _LINES.finditer(text))]
+        self.starts = [0, *(match.end() for match in LINES.finditer(text))]
         self.ascii = text.isascii()
         self.functions: dict[str, list[ast.stmt]] = {}
         self.running: set[str] = set()
@@ -134,13 +111,15 @@ class _Reader:
         Raises:
             LimitError: with the place of the first.
         """
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 10**MAX_DIGITS:
                 raise refuse_integer(self.text, self.span(node)[0])
 
     # ------------------------------------------------------------ statements
     def define(self, body: list[ast.stmt]) -> None:
         """Note what the program defines and imports; such names are no tools."""
+        if not may_hold(body, _DEFINING):
+            return
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.machine.defined.add(node.name)

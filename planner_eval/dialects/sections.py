@@ -18,6 +18,7 @@ from planner_eval.base.jsontext import Places
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.framed import explain, grammar_error, pattern, prose, value_at
+from planner_eval.dialects.many import refuse_listed
 from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.templates import item_of, read_by
@@ -101,6 +102,7 @@ def _section(row: Wrapper, text: str, opened: int, at: int, limits: Limits) -> t
     start = at = _GAP.match(text, at).end()  # type: ignore[union-attr]
     if text[at : at + 1] not in ("{", "["):
         return RawPlan(()), at  # the token is followed by prose: no call
+    refuse_listed(text, at, limits)
     try:
         while text[at : at + 1] in ("{", "["):
             value, at = value_at(text, at, limits)

@@ -17,6 +17,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.dialects.dialect import Dialect
+from planner_eval.dialects.many import refuse_opened
 from planner_eval.dialects.table import Wrapper, literal, row_dialect
 from planner_eval.dialects.types import convert
 from planner_eval.dialects.writing import Written, refuse_references
@@ -48,6 +49,7 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     """
     if _pattern(row.call[0]).search(text) is None:  # most texts with its tokens are in another notation
         raise _callless(row, text)
+    refuse_opened(_opened(row), text, limits)
     words = {
         "PARAMETER": f"a parameter such as {''.join(row.parameter[:1]).strip()}",
         "END": repr(row.call[1].strip()),
@@ -157,6 +159,13 @@ def _parameter(row: Wrapper) -> re.Pattern[str]:
     guard = re.escape(bare.split("$")[0])
     value = rf"(?P<value>(?:[^{first}\r\n]++|(?!{back}{guard})[{first}\r\n])*+)"
     return re.compile(rf"{start}{value}{back}{stop}\s*+", re.S)
+
+
+@cache
+def _opened(row: Wrapper) -> re.Pattern[str]:
+    """Where calls open, and parameters, in which none does."""
+    terminals = dict(_terminals(row))
+    return re.compile(f"{terminals['PARAMETER.5']}|({terminals['CALL.5']})", re.S)
 
 
 @cache

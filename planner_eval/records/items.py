@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.dialects.many import is_many
+from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
 from planner_eval.dialects.spans import is_span, tools_run, trace_of
@@ -57,6 +57,8 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
     lines = name.endswith(LINE_SUFFIXES)
     if first not in ("[", "{", '"') and not lines:
         return Contents([Item(None)], many=False)
+    if not lines and is_listed(text, DEFAULT_LIMITS):  # data of them all would fill memory
+        return Contents([Item(None, shape_of(None, text_field))], many=False)
     try:
         data, end = decode(text, at)
         whole = blank_end(text, end) == len(text)

@@ -167,7 +167,7 @@ def _starts_with_lines(lines: Lines) -> bool:
         text = marked(raw.decode("utf-8", "surrogateescape"))
     at = blank_end(text, 0)
     first = text[at : at + 1]
-    if first not in ("[", "{", '"') and not lines.promised:
+    if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):
         return False
     try:
         _, end = decode(text, at)
@@ -176,6 +176,12 @@ def _starts_with_lines(lines: Lines) -> bool:
         near = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
         return first != "[" and not (near and stop < lines.end)
     return blank_end(text, end) < len(text)
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether a text is one line, be it a value or a broken one: no data is made of it to know that."""
+    end = len(text.rstrip())
+    return text.find("\n", 0, end) < 0 and text.find("\r", 0, end) < 0
 
 
 def _not_one_plan(lines: Lines) -> bool:

@@ -1,0 +1,265 @@
+"""Long Python text as a tree whose long lists are made part by part, and dropped once they were looked at.
+
+ast.parse takes some thousand times the memory of its text. Here the text is cut where statements, and where
+the items of long brackets, are apart. A part is parsed when a reader comes to it, in its own line and column.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import Any
+
+from planner_eval.dialects import python_cuts
+from planner_eval.dialects.python_cuts import Long, Uncut, cut
+
+_WARNED = re.compile(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
+"""What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
+LINES = re.compile(r"\r\n|\r|\n")
+_FORMATTED = re.compile(r"(?i)(?<!\w)(?:[ft]r?|r[ft])['\"]")
+"""A text in which quotes of its own kind may stand, from some version of Python on."""
+_FIELDS = ("body", "orelse", "finalbody")
+
+
+def parsed(text: str) -> ast.Module:
+    """What ast.parse makes of a text, without Python's warnings about it."""
+    if not _WARNED.search(text):
+        return ast.parse(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, of which few exist at a time; ast.walk keeps all of a level.
+
+    >>> [type(node).__name__ for node in walk(ast.parse("f(1)"))]
+    ['Module', 'Expr', 'Call', 'Name', 'Load', 'Constant']
+    """
+    waiting = [iter((node,))]
+    while waiting:
+        for found in waiting[-1]:
+            yield found
+            waiting.append(ast.iter_child_nodes(found))
+            break
+        else:
+            waiting.pop()
+
+
+def in_parts(text: str) -> ast.Module:
+    r"""The tree of a long text; ast.parse's for one that need not, or cannot, be cut.
+
+    Raises:
+        SyntaxError: as ast.parse.
+
+    >>> tree = in_parts("f(a=1)\n" * 2000)
+    >>> len(tree.body), tree.body[1999].lineno
+    (2000, 2000)
+    """
+    whole, opened = cut(text)
+    if not (whole.cuts or whole.inner or opened):
+        return parsed(text)
+    source = _Source(text)
+    for start, end in whole.parts():
+        if (
+            opened
+            and end == len(text)
+            and end - start > 2 * python_cuts.PART
+            and not _FORMATTED.search(text, start)
+        ):
+            line, column = source.at(opened)  # ast.parse would read all before it said so
+            message = f"'{text[opened]}' was never closed"
+            raise SyntaxError(message, ("<unknown>", line + 1, column + 1, None))
+        try:
+            whole.note("body", source.part(whole, start, end).body)
+        except (SyntaxError, Uncut):
+            source.part(Long("", start), start, len(text))  # what is wrong is wrong there too
+            return parsed(text)
+    return ast.Module(body=_Made(source, whole), type_ignores=[])
+
+
+def may_hold(body: list[Any], kinds: frozenset[type]) -> bool:
+    """Whether statements, or expressions that are one, may be of some kinds; made parts know of theirs."""
+    return not isinstance(body, _Made) or not body.kinds.isdisjoint(kinds)
+
+
+def are_expressions(body: list[ast.stmt]) -> bool:
+    """Whether all statements are expressions."""
+    if isinstance(body, _Made):
+        return all(kind is ast.Expr or issubclass(kind, ast.expr) for kind in body.kinds)
+    return all(isinstance(node, ast.Expr) for node in body)
+
+
+class _Source:
+    """A text of which parts are parsed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0, *(match.end() for match in LINES.finditer(text))]
+        taken = set(re.findall(r"_cut(\d++)", text))
+        self.name = next(f"_cut{at}" for at in count() if str(at) not in taken)
+
+    def at(self, place: int) -> tuple[int, int]:
+        """The line of a place, counted from 0, and its column in bytes."""
+        line = bisect_right(self.starts, place) - 1
+        return line, len(self.text[self.starts[line] : place].encode("utf-8", "surrogatepass"))
+
+    def part(self, long: Long, start: int, end: int) -> ast.Module:
+        """The tree of a part, alone where it stands in the text.
+
+        Raises:
+            SyntaxError: it is no Python by itself.
+            Uncut: what is cut inside of it is no list of items there.
+        """
+        line, column = self.at(start)
+        inner = [each for each in long.inner if start <= each.start < end]
+        text = self.shortened(start, end, inner)
+        if long.is_block:
+            head = "if 1:" if long.mark else ""
+            lead = "\n" * line
+            if column >= len(long.mark) + 2:  # after a semicolon
+                lead += f"{long.mark}0;".ljust(column)
+            elif column:
+                lead = lead[:-1] + f"{long.mark}(0\n{');'.ljust(column)}"
+            tree = parsed(f"{head}{lead}{text}")
+            body = tree.body[0].body if head else tree.body  # type: ignore[attr-defined]
+            if head and len(tree.body) > 1:
+                raise Uncut
+            tree.body = body[1:] if column else body
+        else:
+            head = "{" if long.mark == "{" and long.pairs else "_(" if long.mark == "f(" else "["
+            lead = "\n" * line + " " * column if line else " " * (column - len(head))
+            tree = parsed(f"{head}{lead}{text}\n{'}' if head == '{' else ')' if head == '_(' else ']'}")
+        if inner:
+            self.attach(tree, inner)
+        return tree
+
+    def shortened(self, start: int, end: int, inner: list[Long]) -> str:
+        """The text of a part with a name in the place of each that is cut inside of it."""
+        pieces, at = [], start
+        for number, each in enumerate(inner):
+            first, last = self.at(each.start), self.at(each.end)
+            name = f"{self.name}_{number}_"
+            if each.is_block:  # the statement around it ends where its last one does
+                stop = self.stop(each)
+                put = _until(f"{each.mark}({name}", first, (stop[0], stop[1] - 1)) + ")"
+                put += "\n" * max(last[0] - stop[0], 1)
+            else:
+                put = _until(f"{'**' if each.mark == '{' and each.pairs else '*'}{name},", first, last)
+            pieces += [self.text[at : each.start], put]
+            at = each.end
+        return "".join([*pieces, self.text[at:end]])
+
+    def stop(self, long: Long) -> tuple[int, int]:
+        """Where the last statement of a block ends, as :meth:`at` says it."""
+        if long.stop is None:
+            bodies = (self.part(long, *part).body for part in reversed(long.parts()))
+            node = next(body for body in bodies if body)[-1]
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            long.stop = node.end_lineno - 1, node.end_col_offset
+        return long.stop
+
+    def attach(self, tree: ast.Module, inner: list[Long]) -> None:
+        """Put what is made part by part in the places of the names.
+
+        Raises:
+            Uncut: one stands where no items stand.
+        """
+        named = {f"{self.name}_{number}_": each for number, each in enumerate(inner)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                found = _starred(node.args)
+                if found in named and len(node.args) == 1 and not node.keywords:
+                    long = named.pop(found)
+                    node.args, node.keywords = _Made(self, long, "args"), _Made(self, long, "keywords")
+            elif isinstance(node, ast.Dict):
+                value = node.values[0] if len(node.values) == 1 else None
+                if isinstance(value, ast.Name) and node.keys == [None] and value.id in named:
+                    long = named.pop(value.id)
+                    node.keys, node.values = _Made(self, long, "keys"), _Made(self, long, "values")
+            elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+                found = _starred(node.elts)
+                stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+                if found in named and len(node.elts) == 1 and not stored:
+                    node.elts = _Made(self, named.pop(found), "elts")
+            else:
+                for key in _FIELDS:
+                    body = getattr(node, key, None)
+                    first = body[0] if isinstance(body, list) and len(body) == 1 else None
+                    name = (
+                        first.value.id
+                        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Name)
+                        else ""
+                    )
+                    if name in named:
+                        setattr(node, key, _Made(self, named.pop(name)))
+        if named:
+            raise Uncut
+
+
+def _until(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
+    """A text that begins at a line and column, with white space up to others."""
+    lines = end[0] - start[0]
+    return text + "\n" * lines + " " * end[1] if lines else text.ljust(end[1] - start[1])
+
+
+def _alone(body: Any) -> str:
+    """The name that is all that a block says."""
+    first = body[0] if isinstance(body, list) and len(body) == 1 else None
+    return first.value.id if isinstance(first, ast.Expr) and isinstance(first.value, ast.Name) else ""
+
+
+def _starred(items: list[ast.expr]) -> str:
+    """The name that the first of some items spreads."""
+    first = items[0] if items else None
+    return first.value.id if isinstance(first, ast.Starred) and isinstance(first.value, ast.Name) else ""
+
+
+class _Made(list[Any]):
+    """Nodes that are made anew whenever they are looked at; a list, for in trees nothing else holds nodes.
+
+    Raises:
+        SyntaxError: a part is no Python by itself.
+        Uncut: as :meth:`_Source.part`.
+    """
+
+    def __init__(self, source: _Source, long: Long, key: str = "body") -> None:
+        super().__init__()
+        self._source = source
+        self._long = long
+        self._key = key
+        if key not in long.counts:
+            long.counts[key] = 0
+            long.note(key, self)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start, end in self._long.parts():
+            tree = self._source.part(self._long, start, end)
+            if self._long.is_block:
+                yield from tree.body
+                continue
+            (statement,) = tree.body
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            found = getattr(value, self._key, None)
+            if found is None:
+                raise Uncut
+            yield from found
+
+    @property
+    def kinds(self) -> set[type]:
+        """Of what types the nodes are."""
+        return self._long.kinds
+
+    def __len__(self) -> int:
+        return self._long.counts[self._key]
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __getitem__(self, at: Any) -> Any:
+        return next(islice(iter(self), at, None))

@@ -1,0 +1,218 @@
+"""Long Python is parsed part by part: to the tree of ast.parse, in memory of the plan's order."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.dialects import python_cuts, python_parts
+from planner_eval.dialects.python_ast import follow
+from planner_eval.dialects.read import parse
+from tests.memory import measured, measures
+
+SIZE = 240_000
+
+
+def over(line: str) -> str:
+    """A line over and over, with the number of each in the place of N."""
+    return "".join(line.replace("N", str(at)) for at in range(SIZE // (len(line) + 3)))
+
+
+TEXTS = {
+    "lines": over("f(a=N)\n"),
+    "variables": over("x = f()\n"),
+    "chains": over("x = f(a=x)\n"),
+    "semicolons": over("f(a=N); "),
+    "one list": "[" + over("f(a=xN), ") + "]",
+    "fences with comments": over("```python\n# do it\nf(a=N)\n```\n"),
+    "comments in a fence": "```python\n" + over("f(a=N)  # do it N\n") + "```",
+    "in prose": "Sure, that is:\n\n" + over("f(a=N)\n"),
+    "a long argument": "f(a=[" + over("N, ") + "])",
+    "a long object": "f(a={" + over("'kN': N, ") + "})",
+    "a loop": "for x in y:\n" + over("    f(a=N)\n"),
+    "a function": "def main():\n" + over("    x = f(a=N)\n") + "main()\n",
+    "calls in calls": over("f(a=g(b=h(c=N)))\n"),
+    "prints": over("print(f'{x}')\n") + "f(a=1)",
+    "cut": over("x = f()\n") + "f(a=",
+    "a bracket that stays open": "f(a=[" + over("g(a=N), "),
+}  # fmt: skip
+
+
+def held(plan: object) -> float:
+    """The megabytes of all that a plan holds."""
+    seen: set[int] = set()
+    waiting, size = [plan], 0
+    while waiting:
+        found = waiting.pop()
+        if id(found) not in seen and not isinstance(found, (type, ModuleType, FunctionType)):
+            seen.add(id(found))
+            size += sys.getsizeof(found)
+            waiting += gc.get_referents(found)
+    return size / 1e6
+
+
+@measures
+@pytest.mark.parametrize("name", TEXTS)
+def test_memory_is_of_the_plan_s_order(name: str, tmp_path: Path) -> None:
+    """Some took ten times what is allowed: the tree of a text takes a thousand times the text."""
+    file, short = tmp_path / "plan.txt", tmp_path / "short.txt"
+    file.write_text(TEXTS[name])
+    short.write_text("x = f(a=1)\nf(a=")
+    _, least = measured("stats", str(short))
+    done, peak = measured("stats", str(file))
+    assert done.returncode in (0, 3), done.stderr[-300:]
+    plan = 0.0 if done.returncode else held(parse(TEXTS[name]))
+    assert 0 < peak < least + 1.5 * plan + 40
+
+
+HEADS = ("for x in y:", "if x: # c", "def m():", "with f(a=1) as z:", "try:")
+
+
+class Programs:
+    """Programs at random, of all that is cut, and of what is not."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def one(self, *ways: Callable[[], str]) -> str:
+        return self.random.choice(ways)()
+
+    def some(self, make: Callable[[], str], least: int, most: int, between: str = ", ") -> str:
+        return between.join(make() for _ in range(self.random.randint(least, most)))
+
+    def value(self, depth: int = 0) -> str:
+        def deeper() -> str:
+            return self.value(depth + 1)
+
+        def pair() -> str:
+            return f"{self.random.choice('ab')!r}: {deeper()}"
+
+        plain = (
+            "17",
+            '"it\'s"',
+            "'é'",
+            "'q\"#('",
+            "x",
+            "None",
+            "'''a\nb'''",
+            "-1.5",
+            "x[0].b",
+            "f'{x} {y[0]}'",
+        )
+        if depth > 3 or self.random.random() < 0.4:
+            return self.random.choice(plain)
+        between = self.random.choice([", ", ",\n   ", ", # c (\n"])
+        return self.one(
+            lambda: f"[{self.some(deeper, 1, 6, between)}]",
+            lambda: f"({self.some(deeper, 1, 6, between)},)",
+            lambda: f"{{{self.some(pair, 0, 5, between)}}}",
+            lambda: f"{{{self.some(deeper, 1, 5, between)}}}",
+            lambda: self.call(depth + 1),
+            lambda: f"{deeper()} + {deeper()}",
+            lambda: f"[q for q, r in {deeper()}]",
+            lambda: f"(lambda a, b: {deeper()})",
+            lambda: f"x[{deeper()}, {deeper()}]",
+        )
+
+    def call(self, depth: int = 0) -> str:
+        given = [self.value(depth + 1) for _ in range(self.random.randrange(3))]
+        given += [f"a{at}={self.value(depth + 1)}" for at in range(self.random.randrange(3))]
+        return f"{self.random.choice(['f', 'g.h', 'print'])}({', '.join(given)})"
+
+    def simple(self) -> str:
+        return self.one(
+            self.call,
+            lambda: f"x = {self.call()}",
+            lambda: f"x, y = {self.call()}",
+            lambda: f"[{self.some(self.call, 1, 4)}]",
+            lambda: self.some(self.call, 1, 3, "; ") + ";",
+            lambda: "# a comment's (",
+            lambda: "x \\\n = 3",
+            lambda: "return " + self.value(),
+            lambda: "",
+        )
+
+    def block(self, indent: str = "", depth: int = 0) -> str:
+        lines = []
+        for _ in range(self.random.randint(1, 6)):
+            if depth < 3 and self.random.random() < 0.25:
+                inner = indent + self.random.choice(["  ", "    "])
+                head = self.random.choice(
+                    ["for x in y:", "if x: # c", "def m():", "with f(a=1) as z:", "try:"]
+                )
+                lines += [indent + head, self.block(inner, depth + 1)]
+                if head == "try:":
+                    lines += [f"{indent}except E as e:", self.block(inner, depth + 1)]
+                elif head == "if x: # c" and self.random.random() < 0.5:
+                    lines += [f"{indent}else:", self.block(inner, depth + 1)]
+                lines.append(self.random.choice(["", f"{indent}if x: f(a=1); g(b=2)"]))
+            else:
+                lines.append(indent + self.simple())
+        return "\n".join([*lines, f"{indent}pass"])
+
+    def text(self) -> str:
+        text = self.one(
+            self.block,
+            self.block,
+            lambda: f"[{self.some(self.value, 2, 9)}]",
+            lambda: self.some(self.call, 2, 9, "; "),
+        )
+        if self.random.random() < 0.15:
+            at = self.random.randrange(len(text))
+            text = text[:at] + self.random.choice("()[]{}'\"\\,;:\n ") + text[at:]
+        return text.replace("\n", "\r\n") if self.random.random() < 0.2 else text
+
+
+def tree(make: Callable[[str], ast.Module], text: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return make(text)
+        except (SyntaxError, ValueError, MemoryError):
+            return None
+
+
+def calls(found: ast.Module, text: str) -> Any:
+    try:
+        return follow(found, text)
+    except PlanevalError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("part", [20, 40])
+def test_the_tree_in_parts_is_that_of_the_whole(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python_cuts, "PART", part)
+    programs, cut = Programs(part), 0
+    for _ in range(300):
+        text = programs.text()
+        whole, parts = tree(ast.parse, text), tree(python_parts.in_parts, text)
+        assert (whole is None) == (parts is None), text
+        if whole is None or parts is None:
+            continue
+        cut += type(parts.body) is not list
+        assert ast.dump(parts, include_attributes=True) == ast.dump(whole, include_attributes=True), text
+        assert calls(parts, text) == calls(whole, text), text
+        assert len(parts.body) == len(whole.body)
+        assert python_parts.are_expressions(parts.body) == python_parts.are_expressions(whole.body)
+    assert cut > 100
+
+
+@pytest.mark.parametrize("tail", ["f(a=", "f(a='x", "x = = 2", "if x:\nf()", "f(a=1))", "f(0xg)"])
+def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
+    text = "x = f(a=1)\n" * 3_000
+    with pytest.raises(SyntaxError) as whole:
+        ast.parse(text + tail)
+    with pytest.raises(SyntaxError) as parts:
+        python_parts.in_parts(text + tail)
+    for name in ("msg", "lineno", "offset"):
+        assert getattr(parts.value, name) == getattr(whole.value, name)
