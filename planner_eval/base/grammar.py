@@ -40,7 +40,8 @@ def load(
     if name in BUILT:
         kept = json.loads(resources.read(f"grammars/{name}.json"), object_pairs_hook=_numbered)
         if kept["of"] == _source(name):
-            return Lark._load_from_dict(kept["data"], kept["memo"], transformer=made)
+            loaded: Lark = Lark._load_from_dict(kept["data"], kept["memo"], transformer=made)  # type: ignore[no-untyped-call]
+            return loaded
     return _build(name, made, terminals, start)
 
 
