@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.metrics.counts import Counts, Share
 from planner_eval.scoring.beta import quantile
 from planner_eval.scoring.chance import DRAWN, exchange_tests, sign_test
-from planner_eval.scoring.columns import Column
+from planner_eval.scoring.columns import Column, Unit
 from planner_eval.scoring.differences import differences
 from planner_eval.scoring.intervals import intervals, proportion
 from tests import certainty
@@ -186,7 +186,11 @@ def test_the_normal_distribution_of_very_many_is_that_of_all_ways() -> None:
     assert {one.test for one in found} == {"normal"}
     low = sum(one.p is not None and one.p <= 0.1 for one in found)
     assert 1 <= low <= 14
-    pairs = [((0.0, 1.0, 1.0, 1.0), 1_400), ((1.0, 1.0, 0.0, 1.0), 1_300), ((0.5, 1.0, 0.75, 1.0), 50)]
+    pairs = [
+        Unit((0.0, 1.0, 1.0, 1.0), 1_400),
+        Unit((1.0, 1.0, 0.0, 1.0), 1_300),
+        Unit((0.5, 1.0, 0.75, 1.0), 50),
+    ]
     (normal,) = exchange_tests({"x": pairs}).values()
     assert normal.how == "normal"
     assert normal.p == pytest.approx(sign_test(1_400, 1_300), abs=0.04)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import comb, erfc, exp, fsum, lgamma, log, log1p, pi, prod, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
+
+from planner_eval.scoring.columns import Unit
 
 SWAPS = 10_000
 """So many ways of exchanging the two systems' samples are drawn where they are not all counted."""
@@ -85,11 +87,7 @@ def _stirling(number: int) -> float:
 
 
 # ---------------------------------------------------------------- figures that are no yes or no
-Pairs: TypeAlias = "Sequence[tuple[tuple[float, ...], int]]"
-"""Numerator and denominator under the first system and under the second, and how many samples have them."""
-
-
-def exchange_tests(columns: Mapping[str, Pairs], seed: int = 0) -> dict[str, Test]:
+def exchange_tests(columns: Mapping[str, Sequence[Unit]], seed: int = 0) -> dict[str, Test]:
     """The permutation test that exchanges the two systems' counts of single samples, for several figures.
 
     All ways are counted where their sums are few, else some are drawn; of very many samples that differ the
@@ -116,7 +114,7 @@ def exchange_tests(columns: Mapping[str, Pairs], seed: int = 0) -> dict[str, Tes
 class _Gap:
     """How a difference changes as samples are exchanged."""
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: Sequence[Unit]) -> None:
         sums = [fsum(sides[at] * count for sides, count in pairs) for at in range(4)]
         self.first, self.second = sums[:2], sums[2:]
         self.value = self.between(0.0, 0.0)

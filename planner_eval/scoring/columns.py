@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.ratios import f1_parts
 from planner_eval.metrics.counts import Counts, Share, Tally
+
+
+class Unit(NamedTuple):
+    """What a sample counts, or a cluster of them, and how many count the same.
+
+    Args:
+        sides: Numerator and denominator; of two systems those of the first, then those of the second.
+        times: How many there are.
+    """
+
+    sides: tuple[float, ...]
+    times: int
 
 
 class Column:
@@ -98,34 +110,22 @@ class Column:
     def side(self, at: int) -> Column:
         """Of pairs the tallies of the first system, or of the second."""
         told = Column()  # in which a value may stand twice
-        told.values, told.counts, told.clusters = (
-            [pair[at] for pair in self.values],
-            self.counts,
-            self.clusters,
-        )
+        told.values, told.counts = [pair[at] for pair in self.values], self.counts
+        told.clusters = self.clusters
         made = Column()
         made.extend(told)
         return made
 
-    def units(self) -> list[tuple[tuple[float, ...], int]]:
-        """What is drawn by chance, and how often it is alike: samples, or clusters of them.
+    def units(self) -> list[Unit]:
+        """What is drawn by chance: samples, or clusters of them.
 
         Each is the numerator and the denominator of its figure, of F1 for counts and nothing of nothing for
         None; of pairs those of both systems. Clusters are what their samples add up to.
         """
         numbers = [(*parts(v[0]), *parts(v[1])) if v.__class__ is tuple else parts(v) for v in self.values]
         if not self.clusters:
-            return list(zip(numbers, self.counts, strict=True))
-        return [
-            (
-                tuple(
-                    exact_sum(zip(column, codes.values(), strict=True))
-                    for column in zip(*(numbers[code] for code in codes), strict=True)
-                ),
-                1,
-            )
-            for codes in self.clusters.values()
-        ]
+            return list(map(Unit, numbers, self.counts))
+        return [Unit(_summed(numbers, codes), 1) for codes in self.clusters.values()]
 
     def data(self) -> dict[str, Any]:
         """The column as JSON data: numbers of a tally, how often, and in which clusters."""
@@ -178,6 +178,12 @@ def parts(tally: Tally | None) -> tuple[float, float]:
     if isinstance(tally, Counts):
         return f1_parts(tally.hit, tally.pred, tally.gold)
     return (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
+
+
+def _summed(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
+    """What the samples of a cluster add up to."""
+    sides = zip(*(numbers[code] for code in codes), strict=True)
+    return tuple(exact_sum(zip(side, codes.values(), strict=True)) for side in sides)
 
 
 def exact_sum(terms: Iterable[tuple[float, int]]) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import NamedTuple
 
-from planner_eval.scoring.chance import Pairs, Test, exchange_tests, sign_test
-from planner_eval.scoring.columns import Column
+from planner_eval.scoring.chance import Test, exchange_tests, sign_test
+from planner_eval.scoring.columns import Column, Unit
 from planner_eval.scoring.intervals import bounds, interval, least
 
 
@@ -41,10 +41,10 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
         columns: For each figure the first and the second system's counts, a pair a sample.
         seed: Where the random numbers start.
     """
-    there: dict[str, Pairs] = {}
+    there: dict[str, Sequence[Unit]] = {}
     tests: dict[str, Test] = {}
     for name, column in columns.items():
-        units = [(sides, count) for sides, count in column.units() if any(sides[1::2])]
+        units = [unit for unit in column.units() if any(unit.sides[1::2])]
         if all(any(sides[at] for sides, _ in units) for at in (1, 3)):
             there[name] = units
     few = {name for name in there if columns[name].clusters and len(there[name]) < 2}
@@ -55,7 +55,7 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
     return {name: _difference(there.get(name), least(name), tests.get(name)) for name in columns}
 
 
-def _split(units: Pairs) -> tuple[int, int] | None:
+def _split(units: Sequence[Unit]) -> tuple[int, int] | None:
     """How many samples only the first gets right, and only the second; None where some are no yes or no."""
     lost = won = 0
     for (part, whole, other, total), count in units:
@@ -66,14 +66,14 @@ def _split(units: Pairs) -> tuple[int, int] | None:
     return lost, won
 
 
-def _difference(units: Pairs | None, lowest: int, test: Test | None) -> Difference:
+def _difference(units: Sequence[Unit] | None, lowest: int, test: Test | None) -> Difference:
     if units is None:
         return Difference(None, None, None, None, "")
     value, low, high = gap(units, lowest)
     return Difference(value, low, high, *test) if test else Difference(value, None, None, None, "")
 
 
-def gap(units: Pairs, lowest: int) -> tuple[float, float, float]:
+def gap(units: Sequence[Unit], lowest: int) -> tuple[float, float, float]:
     """The second system's figure less the first's, and its interval.
 
     Args:

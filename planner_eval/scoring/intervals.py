@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, fsum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from planner_eval.metrics import METRICS
 from planner_eval.scoring.beta import quantile
-from planner_eval.scoring.columns import Column
-
-Units: TypeAlias = "Sequence[tuple[tuple[float, ...], int]]"
-"""What samples, or clusters of them, count: numerator and denominator, and how many count so."""
+from planner_eval.scoring.columns import Column, Unit
 
 _EACH = 0.025
 """The probability on either side of an interval of 95 %."""
@@ -69,7 +66,7 @@ def least(name: str) -> int:
 
 
 def _interval(column: Column, lowest: int) -> Interval | None:
-    known = [((part, whole), count) for (part, whole), count in column.units() if whole]
+    known = [unit for unit in column.units() if unit.sides[1]]
     if not known or (column.clusters and len(known) < 2):
         return None
     low, size = bounds(known, lowest)
@@ -82,7 +79,7 @@ def _interval(column: Column, lowest: int) -> Interval | None:
     return Interval(low + size * lower, low + size * upper, method)
 
 
-def bounds(units: Units, lowest: int) -> tuple[int, int]:
+def bounds(units: Sequence[Unit], lowest: int) -> tuple[int, int]:
     """From where and over which range a figure lies: from 0 to 1, unless samples lie outside."""
     pairs = (pair for sides, _ in units for pair in zip(sides[::2], sides[1::2], strict=True))
     ratios = [part / whole for part, whole in pairs if whole]
