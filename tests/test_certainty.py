@@ -376,6 +376,15 @@ def test_runs_keep_their_clusters(tmp_path: Path) -> None:
         pe.table([runs[0], f"{tmp_path}/plain"], metrics=["exact"])
 
 
+def test_samples_of_a_benchmark_lie_in_clusters_by_their_fields() -> None:
+    answers, gold = (str(ROOT / "data" / "samples" / name) for name in ("answers/callnavi.jsonl", "callnavi"))
+    argv = ("compare", answers, answers, "--gold", gold, "--benchmark", "callnavi", "--format", "json")
+    over = json.loads(planeval(*argv, "--cluster", "difficulty").stdout)
+    assert "95 % intervals over 3 clusters of difficulty" in over["signature"]
+    done = planeval(*argv, "--cluster", "talk")
+    assert (done.returncode, "has no field 'talk'" in done.stderr) == (2, True)
+
+
 # ---------------------------------------------------------------- the page
 def test_the_page_says_what_is_found() -> None:
     """Some of its cells; a long run makes it all again."""
