@@ -123,7 +123,7 @@ def test_a_run_of_a_benchmark_takes_no_option_of_our_own_figures(tmp_path: Path)
     run = tmp_path / "run"
     files = [str(SAMPLES / "answers" / "nestful.jsonl"), str(SAMPLES / "nestful" / "v2")]
     planeval("score", *files, "--benchmark", "nestful", "-o", f"{run}/")
-    for option in (["--seed", "3"], ["--all"], ["--by", "calls"], ["--jobs", "2"]):
+    for option in (["--cluster", "x"], ["--all"], ["--by", "calls"], ["--jobs", "2"]):
         assert seen("score", str(run), *option)[2] == 2, option
     assert seen("score", str(run), "--fail-under", "f1_intent=1.1")[2] == 1
     (run / "rows.jsonl").write_text("", encoding="utf-8")

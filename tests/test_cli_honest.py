@@ -232,7 +232,7 @@ BOTH = ("--source", "data/samples", "--cache", "nonexistent")
         ((*BENCHMARK, "--strict"), "--strict applies only without --benchmark"),
         ((*BENCHMARK, "--from", "plan"), "--from applies only without --benchmark"),
         ((*BENCHMARK, "--gold-from", "plan"), "--gold-from applies only without --benchmark"),
-        ((*BENCHMARK, "--seed", "0"), "--seed applies only without --benchmark"),
+        ((*BENCHMARK, "--cluster", "x"), "--cluster applies only without --benchmark"),
         ((*BENCHMARK, "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
         ((*RECORDED, "--details"), "--details applies only to benchmarks with more tables"),
         ((*BENCHMARK, "--set", "reading=x"), "CallNavi has no option 'reading'; it has task, notation"),

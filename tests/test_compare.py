@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -18,10 +17,10 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.metrics.counts import Counts, Share
+from planner_eval.scoring.chance import holm
 from planner_eval.scoring.compare import make_comparison, make_contrast
 from planner_eval.scoring.compare_formats import HEADS, WIDE, write_comparison
 from planner_eval.scoring.contrast import Contrast
-from planner_eval.scoring.intervals import holm
 from planner_eval.scoring.scored import Scored
 from tests.conftest import ROOT, examples
 from tests.test_cli import planeval
@@ -211,7 +210,7 @@ def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
     code, _, said = worse((b, a, wanted), "exact")
     assert code == 1
     assert "exact of a is 0.25 against 0.75 of b, difference -0.5000, expected none lower" in said
-    assert worse((a, b, c, wanted), "independent_errors:0.3")[0] == 0
+    assert worse((a, b, c, wanted), "independent_errors:0.4")[0] == 0
     wrong = lines(Path(a).with_name("wrong.jsonl"), [{"id": "q0", "prediction": "f(#x='no')"}])
     code, _, said = worse((b, wrong, wanted), "independent_errors")
     assert code == 1
@@ -227,12 +226,12 @@ def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
 
 
 def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
-    """B is worse on 2 of 60 and better on 1: the figure is 0.017 lower, the interval reaches to -0.07."""
+    """B is worse on 2 of 60 and better on 1: the figure is 0.017 lower, the interval reaches to -0.102."""
     a = system(tmp_path / "a.jsonl", [n != 5 for n in range(60)])
     b = system(tmp_path / "b.jsonl", [n not in (1, 2) for n in range(60)])
     files = (a, b, gold(tmp_path / "g.jsonl", 60))
     assert worse(files, "exact")[0] == 1
-    assert worse(files, "exact:0.1")[0] == 0
+    assert worse(files, "exact:0.11")[0] == 0
     code, _, said = worse(files, "exact:0.02")
     assert code == 1
     assert "expected for sure at most 0.02 lower" in said
@@ -240,41 +239,15 @@ def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("metric", ["exact", "calls"])
 def test_few_samples_do_not_show_that_nothing_is_worse(metric: str, tmp_path: Path) -> None:
-    """Where none of n samples differs, z²/(n + z²) of them still may: 0.79 of 1, 0.06 of 60."""
-    for count, least in ((1, 0.793), (60, 0.0602)):
+    """Where none of n samples differs, some still may: nearly all of 1, 0.064 of 60."""
+    for count, least in ((1, 0.9968), (60, 0.0642)):
         a = system(tmp_path / "a.jsonl", [True] * count)
         files = (a, system(tmp_path / "b.jsonl", [True] * count), gold(tmp_path / "g.jsonl", count))
         assert worse(files, metric)[0] == 0
         assert worse(files, f"{metric}:{least + 0.001}")[0] == 0
         code, _, said = worse(files, f"{metric}:{least - 0.001}")
         assert code == 1
-        assert f"difference +0.0000, 95 % -{least:.3f}" in said
-
-
-@pytest.mark.parametrize(
-    ("lost", "won", "of"), [(2, 12, 50), (12, 2, 50), (1, 9, 30), (3, 3, 20), (0, 5, 8), (7, 1, 8), (0, 0, 3)]
-)
-def test_tangos_interval_holds_what_its_score_test_does_not_refuse(lost: int, won: int, of: int) -> None:
-    """The score at both ends is that of 95 %, with the likelihood's own maximum searched for by scipy."""
-    from scipy.optimize import minimize_scalar
-
-    from planner_eval.scoring.pairs import tango
-
-    def score(gap: float) -> float:
-        def unlikely(share: float) -> float:
-            cells = ((won, share + gap), (lost, share), (of - won - lost, 1 - 2 * share - gap))
-            return -sum(count * math.log(max(part, 1e-300)) for count, part in cells if count)
-
-        ends = (max(0.0, -gap), (1 - gap) / 2)
-        share = minimize_scalar(unlikely, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
-        return float((won - lost - of * gap) / math.sqrt(of * (2 * share + gap * (1 - gap))))
-
-    low, high = tango(lost, won, of)
-    assert (score(low), score(high)) == (
-        pytest.approx(1.959964, abs=1e-4),
-        pytest.approx(-1.959964, abs=1e-4),
-    )
-    assert tango(won, lost, of) == (-high, -low)
+        assert f"difference +0.0000, 95 % -{least:.4f}" in said
 
 
 def test_each_system_and_limit_is_a_test_case(forty: tuple[str, ...]) -> None:

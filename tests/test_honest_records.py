@@ -202,7 +202,7 @@ def test_one_bad_value_costs_one_row(value: Any, reason: str) -> None:
         (lambda: pe.compare([F], [F], [F], reading=5), "expected pe.Reading"),
         (lambda: pe.pair([F], [F], reading=pe.Reading(by="x")), "expected 'id' or 'position'"),
         (lambda: pe.score(F, F, policy=5), "expected a pe.Policy"),
-        (lambda: pe.score([F], [F], seed="a"), "expected a whole number"),
+        (lambda: pe.compare([F], [F], [F], seed="a"), "expected a whole number"),
         (lambda: pe.compare([F], [F], [F], seed=-1), "expected a whole number"),
         (lambda: pe.write(F, "json"), "expected a plan"),
         (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),

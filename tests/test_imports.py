@@ -211,7 +211,6 @@ LATE_PACKAGES = {
     "glob": 0.5,
     "gzip": 0.6,
     "lzma": 0.9,
-    "zlib": 0.3,
 }
 """Packages that may be imported inside a function, and about how many ms each takes."""
 

@@ -17,10 +17,7 @@ from planner_eval.metrics import DEFAULT_METRICS
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.policy.rule import NOTHING
 from planner_eval.records.rows import JUDGED, STATES, Row
-from planner_eval.scoring import columns
 from planner_eval.scoring.columns import Column, exact_sum
-from planner_eval.scoring.differences import differences
-from planner_eval.scoring.intervals import intervals
 from planner_eval.scoring.report import UNSAID, make_report, report_of
 from planner_eval.scoring.report_formats import write_report
 from planner_eval.scoring.row_lines import Lines, StoredRows, line_of, row_data, row_of
@@ -47,6 +44,7 @@ def some_rows(random: Random, count: int) -> list[Scored]:
         state = random.choice([*STATES, "same", "different"])
         judged = state in JUDGED
         keys = {"level": random.choice("ab")} if random.random() < 0.9 else {}
+        keys |= {"talk": str(number % 5)}
         rows.append(
             Scored(
                 f"q{number}" * random.randint(1, 3),
@@ -67,7 +65,7 @@ def some_rows(random: Random, count: int) -> list[Scored]:
 
 
 def written(totals: Totals, rows: list[Scored]) -> list[str]:
-    report = report_of(totals, rows, UNSAID, policy="default", seed=0)
+    report = report_of(totals, rows, UNSAID, policy="default")
     return [
         "".join(write_report(report, form, failures=failures))
         for form in ("text", "md", "json", "jsonl", "csv", "junit")
@@ -75,46 +73,51 @@ def written(totals: Totals, rows: list[Scored]) -> list[str]:
     ]
 
 
-def folded(parts: list[list[Scored]], random: Random) -> Totals:
+def folded(parts: list[list[Scored]], random: Random, cluster: str | None = None) -> Totals:
     """The sums of parts, neighbours put together in any grouping, each by way of JSON text or not."""
-    sums = [totals_of(part, METRICS, ["level"]) for part in parts]
+    sums = [totals_of(part, METRICS, ["level"], cluster) for part in parts]
     while len(sums) > 1:
         at = random.randrange(len(sums) - 1)
         if random.random() < 0.7:
             data = json.loads(json.dumps(sums[at + 1].data()))
-            sums[at + 1] = Totals(METRICS, ["level"], data)
+            sums[at + 1] = Totals(METRICS, ["level"], data, cluster)
         sums[at].extend(sums.pop(at + 1))
     return sums[0]
 
 
-@pytest.mark.parametrize("large", [50_000, 30, 0])
+@pytest.mark.parametrize("cluster", [None, "talk"])
 @pytest.mark.parametrize("number", range(12))
-def test_any_cut_and_any_grouping_gives_the_same_report(
-    number: int, large: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(columns, "LARGE", large)
-    monkeypatch.setattr("planner_eval.scoring.intervals.LARGE", large)
+def test_any_cut_and_any_grouping_gives_the_same_report(number: int, cluster: str | None) -> None:
     random = Random(number)
     rows = some_rows(random, random.choice([1, 7, 60]))
-    whole = totals_of(rows, METRICS, ["level"])
+    whole = totals_of(rows, METRICS, ["level"], cluster)
     expected = written(whole, rows)
     for _ in range(4):
         cuts = sorted(random.choices(range(len(rows) + 1), k=random.randint(0, 6)))
         parts = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
-        found = folded(parts, random)
+        found = folded(parts, random, cluster)
         assert written(found, rows) == expected
         assert found.pairs == len(rows)
-        assert Totals(METRICS, ["level"], found.data()).data() == found.data()
+        assert Totals(METRICS, ["level"], found.data(), cluster).data() == found.data()
 
 
-def test_figures_do_not_depend_on_the_order_of_rows_but_by_the_draws() -> None:
+@pytest.mark.parametrize("cluster", [None, "talk"])
+def test_figures_do_not_depend_on_the_order_of_rows(cluster: str | None) -> None:
     rows = some_rows(Random(1), 300)
     random = Random(2)
-    expected = make_report(totals_of(rows, METRICS), rows, made="").figures
+    expected = make_report(totals_of(rows, METRICS, (), cluster), rows, made="").figures
     for _ in range(5):
         random.shuffle(rows)
-        found = make_report(totals_of(rows, METRICS), rows, made="").figures
-        assert [(f.value, f.macro, f.n) for f in found] == [(f.value, f.macro, f.n) for f in expected]
+        found = make_report(totals_of(rows, METRICS, (), cluster), rows, made="").figures
+        assert found == expected
+
+
+def test_clusters_can_be_put_together_otherwise() -> None:
+    """What a run kept of its rows gives the sums over other clusters."""
+    rows = some_rows(Random(7), 60)
+    first = totals_of(rows, METRICS, ["level"])
+    first.recluster(rows, "talk")
+    assert first.data() == totals_of(rows, METRICS, ["level"], "talk").data()
 
 
 def test_sums_are_those_of_fsum() -> None:
@@ -134,18 +137,6 @@ def test_one_and_one_point_nothing_are_told_apart() -> None:
         assert repr(Column(values).total()) == "Share(part=2.0, whole=2)"
 
 
-def test_a_column_keeps_its_order_as_long_as_it_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "LARGE", 3)
-    column = Column([Share(1, 1), None, Share(1, 1)])
-    again = Column.of(json.loads(json.dumps(column.data())))
-    assert list(again.codes or ()) == [0, 1, 0]
-    again.add(None)
-    assert (again.codes, again.counts, len(again)) == (None, [2, 2], 4)
-    column.extend(Column([None]))
-    assert (column.codes, column.counts) == (None, [2, 2])
-    assert Column.of(column.data()).codes is None
-
-
 def test_many_samples_take_little_room() -> None:
     import tracemalloc
 
@@ -156,46 +147,6 @@ def test_many_samples_take_little_room() -> None:
         whole.extend(Totals(METRICS, data=part))
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     assert whole.pairs > 100_000
-
-
-# ---------------------------------------------------------------- beyond LARGE
-def test_the_normal_difference_is_near_the_permutation(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = Random(5)
-    first = [Counts(random.randint(0, 3), 4, 4) for _ in range(2_000)]
-    second = [Counts(min(4, c.hit + (random.random() < 0.04)), 4, 4) for c in first]
-    third = [Counts(random.choice([0, 1, 2, 3]), 4, 4) for _ in first]
-    pairs = {
-        "better": Column(zip(first, second, strict=True)),
-        "other": Column(zip(first, third, strict=True)),
-    }
-    yes = [Share(random.randint(0, 1), 1) for _ in first]
-    pairs["exact"] = Column(zip(yes, yes[1:] + yes[:1], strict=True))
-    pairs["alike"] = Column(zip(first, first, strict=True))
-    drawn = differences(pairs)
-    monkeypatch.setattr("planner_eval.scoring.differences.LARGE", 1_000)
-    normal = differences(pairs)
-    assert [found.test for found in normal.values()] == ["normal", "normal", "sign test", "normal"]
-    assert normal["exact"] == drawn["exact"]
-    assert (normal["alike"].value, normal["alike"].p) == (0, 1)
-    assert normal["alike"][1:3] == drawn["alike"][1:3]
-    for name in ("better", "other"):
-        ours, theirs = normal[name], drawn[name]
-        assert ours.value == theirs.value
-        assert None not in (ours.low, ours.high, theirs.low, theirs.high, ours.p, theirs.p)
-        assert ours[1:3] == pytest.approx(theirs[1:3], abs=0.001)
-        assert ours.p == pytest.approx(theirs.p, abs=0.02)
-
-
-def test_the_normal_interval_is_that_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = Random(6)
-    tallies = [Share(random.random(), random.randint(1, 4)) for _ in range(400)]
-    monkeypatch.setattr("planner_eval.scoring.intervals.LARGE", 100)
-    found = intervals({"x": Column(tallies)})["x"]
-    assert found is not None
-    whole = sum(t.whole for t in tallies)
-    ratio = fsum(t.part for t in tallies) / whole
-    error = fsum((t.part - ratio * t.whole) ** 2 for t in tallies) ** 0.5 / whole
-    assert found == (ratio - 1.959963984540054 * error, ratio + 1.959963984540054 * error, "normal")
 
 
 # ---------------------------------------------------------------- what was read

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.benchmarks.score import Scored
+from planner_eval.datasets.sample import Sample
 from planner_eval.metrics.counts import Share
 from planner_eval.scoring import scored as rows
 
@@ -42,7 +43,7 @@ class _Label(NamedTuple):
     plain: bool
 
 
-def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
+def sampled(every: Sequence[Scored], files: Sequence[str], cluster: str | None = None) -> Sampled:
     """The figures of single samples of systems that were scored under one benchmark.
 
     Several answers to one sample are summed up: a sample is one, however often it was answered.
@@ -50,6 +51,7 @@ def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
     Args:
         every: What the benchmark said of each system, under the same variants.
         files: The files of answers.
+        cluster: The key that says in which cluster a sample lies, see :func:`key_of`.
     """
     names: dict[str, None] = {}
     variants = list(every[0].reports)
@@ -62,7 +64,7 @@ def sampled(every: Sequence[Scored], files: Sequence[str]) -> Sampled:
             whole = all(_adds_up(report, name, plain) for report in reports)
             labels[variant, name] = _Label(_called(variant, name + OWN * (not whole), variants), plain)
     names |= dict.fromkeys(label.text for label in labels.values())
-    runs = tuple(tuple(_rows(one, file, labels)) for one, file in zip(every, files, strict=True))
+    runs = tuple(tuple(_rows(one, file, labels, cluster)) for one, file in zip(every, files, strict=True))
     return Sampled(runs, tuple(names))
 
 
@@ -127,15 +129,32 @@ def _adds_up(report: Report, name: str, plain: bool) -> bool:
     return isinstance(own, (int, float)) and bool(whole) and math.isclose(own, part / whole, abs_tol=1e-12)
 
 
-def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], _Label]) -> Iterator[rows.Scored]:
+def key_of(sample: Sample, key: str) -> str | None:
+    """What a key is in a sample: one of its fields, or the part of the data that it belongs to.
+
+    >>> key_of(Sample("a", category="ss"), "part")
+    'ss'
+    """
+    if key in sample.extra:
+        value = sample.extra[key]
+        return None if value is None else str(value)
+    return (sample.category or None) if key in ("part", "category") else None
+
+
+def _rows(
+    one: Scored, file: str, labels: Mapping[tuple[str, str], _Label], cluster: str | None
+) -> Iterator[rows.Scored]:
     variants = list(one.reports)
     columns = {
         variant: list(zip(one.matched.records, report.rows, strict=True))
         for variant, report in one.reports.items()
     }
     samples: dict[str, dict[str, list[SampleScore]]] = {}
+    keys: dict[str, dict[str, str]] = {}
     for variant, column in columns.items():
         for (sample, _), row in column:
+            value = None if cluster is None else key_of(sample, cluster)
+            keys[sample.id] = {} if cluster is None or value is None else {cluster: value}
             samples.setdefault(sample.id, {}).setdefault(variant, []).append(row)
     missing = set(one.matched.missing)
     for name, found in samples.items():
@@ -150,7 +169,7 @@ def _rows(one: Scored, file: str, labels: Mapping[tuple[str, str], _Label]) -> I
         reason = (
             "there is no answer" if state == "absent" else why or ("not solved" if state != "same" else "")
         )
-        yield rows.Scored(name, state, tallies, reason=reason, file=file)
+        yield rows.Scored(name, state, tallies, reason=reason, keys=keys[name], file=file)
     for name in one.matched.unknown:
         yield rows.Scored(name, "gold_absent", reason="no sample asked for this answer", file=file)
 

@@ -7,7 +7,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import WRITTEN
 from planner_eval.cli.limits import check_limit
-from planner_eval.cli.options import emit, note, output, seed_option, threshold, written
+from planner_eval.cli.options import emit, note, output, threshold, written
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
@@ -28,7 +28,6 @@ from planner_eval.cli.sources import refuse_stdin_twice
     metavar="FIGURE=X",
     help="Exit with 1 when a figure is below X, e.g. kappa=0.6; of errors, when it is above.",
 )
-@seed_option
 @written(*WRITTEN)
 @output
 def command(
@@ -38,7 +37,6 @@ def command(
     id_field: str | None,
     verdict_field: str | None,
     fail_under: tuple[str, ...],
-    seed: int,
     form: str,
     output: str | None,
 ) -> int:
@@ -53,9 +51,7 @@ def command(
 
     limits = [threshold(text) for text in fail_under]
     refuse_stdin_twice(first, second)
-    found = pe.agree(
-        first, second, positive=positive, id_field=id_field, verdict_field=verdict_field, seed=seed
-    )
+    found = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
     checked = [
         check_limit(limit, found.figure(limit.name), lower=limit.name.startswith("false")) for limit in limits
     ]

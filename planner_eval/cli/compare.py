@@ -14,6 +14,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, WRITTEN, of_suffix
 from planner_eval.cli.options import (
     Applies,
+    cluster_option,
     emit,
     note,
     output,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     "the difference that it is worse by no more than that. May be given again.",
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
+@cluster_option
 @seed_option
 @picture("--mistaken", DRAWN, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
@@ -89,6 +91,7 @@ def command(
     keys: tuple[str, ...],
     fail_if_worse: tuple[str, ...],
     every: bool,
+    cluster: str | None,
     seed: int,
     mistaken: str | None,
     published: Published,
@@ -134,7 +137,9 @@ def command(
             Applies(Published._fields[1:], named, "with --benchmark NAME"),
             Applies(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
             Applies(("keys",), form in ("text", "md", "json"), "to --format text, md and json"),
-            Applies((*(one for one in OWN if one not in ("seed", "every")), "mistaken"), not named, others),
+            Applies(
+                (*(one for one in OWN if one not in ("cluster", "every")), "mistaken"), not named, others
+            ),
             Applies(
                 ("infer",),
                 named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
@@ -155,16 +160,16 @@ def command(
     if gold is None:
         from pathlib import Path
 
-        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, names=names)
+        found = pe.compare([Path(one) for one in systems], by=keys, seed=seed, cluster=cluster, names=names)
     elif named:
         ids = asked[0].ids if asked else None
-        found, judge = _under_benchmark(systems, gold, how, published, seed, names, ids)
+        found, judge = _under_benchmark(systems, gold, how, published, names, ids, seed=seed, cluster=cluster)
     else:
         sides, golds = read_sides(systems, gold, how, asked)
         if asked:
             golds = those_asked(golds, asked[0])
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
         found = pe.compare(sides, golds, reading=how, names=names, progress=counted(), **chosen)
     from planner_eval.scoring.compare import unjudged
 
@@ -204,9 +209,9 @@ def _under_benchmark(
     gold: str,
     how: pe.Reading,
     asked: Published,
-    seed: int,
     names: Sequence[str],
     ids: Collection[str] | None,
+    **sure: Any,
 ) -> tuple[Comparison, Counted | None]:
     from planner_eval.benchmarks.registry import benchmark
 
@@ -216,7 +221,7 @@ def _under_benchmark(
     refuse_idle_options(bench, asked)
     with scoring_options(bench, asked) as options:
         found = pe.compare_benchmark(
-            systems, gold, bench.name, reading=how, names=names, ids=ids, seed=seed, **options
+            systems, gold, bench.name, reading=how, names=names, ids=ids, **sure, **options
         )
         return found, options["judge"]
 

@@ -163,13 +163,23 @@ def wrappers(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--seed N``, from which intervals and permutation tests draw."""
+    """Add ``--seed N``, from which permutation tests draw."""
     return click.option(
         "--seed",
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Where the random numbers of intervals and tests start.",
+        help="Where the random numbers of tests start.",
+    )(command)
+
+
+def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--cluster FIELD``, in which samples hang together."""
+    return click.option(
+        "--cluster",
+        metavar="FIELD",
+        help="The field of a gold record that says to which conversation, template or domain it belongs: "
+        "samples of one are alike, so that intervals and tests are over these.",
     )(command)
 
 

@@ -14,11 +14,11 @@ from planner_eval.cli.limits import check_limit
 from planner_eval.cli.options import (
     Applies,
     Threshold,
+    cluster_option,
     emit,
     note,
     outputs,
     refuse_idle,
-    seed_option,
     threshold,
     written,
 )
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 OWN = (
     "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
-    "gold_text_field", "policy", "metrics", "keys", "seed", "every",
+    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
 )  # fmt: skip
 """Options that a benchmark's own rules leave without effect."""
 
@@ -85,7 +85,7 @@ RUNNING = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
-@seed_option
+@cluster_option
 @benchmark_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
 @running
@@ -102,7 +102,7 @@ def command(
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
-    seed: int,
+    cluster: str | None,
     published: Published,
     details: bool,
     running: Running,
@@ -153,7 +153,7 @@ def command(
             ),
             Applies(OWN, not named, "without --benchmark: a benchmark has its own notation and figures"),
             Applies(
-                ("every", "seed"), not again, "to runs without a benchmark, which has figures of its own"
+                ("every", "cluster"), not again, "to runs without a benchmark, which has figures of its own"
             ),
             Applies(
                 (*READING, "policy", "wrappers", "metrics", "keys", *RUNNING),
@@ -176,7 +176,7 @@ def command(
     if gold is None:
         from pathlib import Path
 
-        made = pe.score(Path(pred), seed=seed)
+        made = pe.score(Path(pred), cluster=cluster)
         for said in made.about.notes:
             note(said)
     else:
@@ -185,7 +185,7 @@ def command(
             golds = those_asked(golds, asked)
         paired = pe.pair(answers[0], golds, reading=how)
         chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed}
+        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster}
         made = pe.score(paired, **chosen, **in_parts(running, paired, output, store))
     return _tell(made, form, None if kept else output, limits, metrics, every=every, only=only is not None)
 

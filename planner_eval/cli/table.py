@@ -9,7 +9,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import TABLED
-from planner_eval.cli.options import Applies, emit, note, output, refuse_idle, seed_option, written
+from planner_eval.cli.options import (
+    Applies,
+    cluster_option,
+    emit,
+    note,
+    output,
+    refuse_idle,
+    seed_option,
+    written,
+)
 from planner_eval.cli.score_benchmark import (
     Published,
     benchmark_options,
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--gold", metavar="GOLD", help="What was wanted, where the runs do not say it.")
 @click.option("--common", is_flag=True, help="Take only the samples that all runs have.")
 @click.option("--no-intervals", "bare", is_flag=True, help="Show figures without their intervals.")
+@cluster_option
 @seed_option
 @benchmark_options
 @written(*TABLED)
@@ -46,6 +56,7 @@ def command(
     gold: str | None,
     common: bool,
     bare: bool,
+    cluster: str | None,
     seed: int,
     published: Published,
     form: str,
@@ -86,6 +97,7 @@ def command(
         "metrics": metrics,
         "gold": gold,
         "common": common,
+        "cluster": cluster,
         "seed": seed,
     }
     if bench is None:

@@ -30,6 +30,7 @@ class ScoreJob:
         by: What figures are broken down by.
         reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
         about: How the pairs came about, which a report says.
+        cluster: What says in which cluster a pair lies; None where pairs are by themselves.
     """
 
     metrics: tuple[str, ...]
@@ -37,6 +38,7 @@ class ScoreJob:
     by: tuple[str, ...]
     reading: Mapping[str, Any]
     about: About
+    cluster: str | None = None
 
     @property
     def kind(self) -> str:
@@ -49,6 +51,7 @@ class ScoreJob:
             **{name: value for name, value in self.reading.items() if name not in _PLACES},
             "metrics": list(self.metrics),
             "keys": list(self.by),
+            **({} if self.cluster is None else {"cluster": self.cluster}),
             "policy": self.policy.name,
             "compared": described(self.policy),
             "about": self.about.data(),
@@ -56,11 +59,16 @@ class ScoreJob:
 
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`.parquet.write_rows`."""
-        return row_columns(self.metrics, self.by)
+        return row_columns(self.metrics, self._keys)
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        """What is kept of a pair beside its counts."""
+        return tuple(dict.fromkeys((*self.by, *filter(None, [self.cluster]))))
 
     def fold(self, data: Any = None) -> Totals:
         """Sums over no rows, or those that :meth:`Totals.data` gave."""
-        return Totals(self.metrics, self.by, data)
+        return Totals(self.metrics, self.by, data, self.cluster)
 
     def rows(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[str]:
         """A row a pair, in order, as JSON; adds each to the sums.
@@ -88,7 +96,7 @@ class ScoreJob:
             sides, row = both
             record = sides.pred or sides.gold
             place = (None, None) if record is None else (record.file, record.line)
-            return scored_row(row, self.metrics, policy, self.by, place)
+            return scored_row(row, self.metrics, policy, self._keys, place)
 
         for row in staged(pairs, evaluation.read, compared, counted):
             fold.add(row)

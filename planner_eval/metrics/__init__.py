@@ -41,6 +41,7 @@ class Metric:
         kind: ``"counts"`` (precision, recall, F1) or ``"share"``.
         group: calls, arguments, references, order, structure, plan or published.
         lower: Less is better.
+        least: The least that it can be.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Metric:
     kind: str
     group: str
     lower: bool = False
+    least: int = 0
 
     @property
     def title(self) -> str:
@@ -86,9 +88,11 @@ def _table() -> dict[str, Metric]:
         (published.worfbench_graph, "counts", "published"),
     ]
     lower = {"independent_errors", "dependent_errors", "precedences"}
+    least = {"order_tau": -1}
+    names = [function.__name__ for function, _, _ in rows]
     return {
-        function.__name__: Metric(function.__name__, function, kind, group, function.__name__ in lower)
-        for function, kind, group in rows
+        name: Metric(name, function, kind, group, name in lower, least.get(name, 0))
+        for name, (function, kind, group) in zip(names, rows, strict=True)
     }
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
+from operator import mul
 
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean
 from planner_eval.scoring.agreed import Agreed, Agreement, Cells, Share, Shift, Verdict, Verdicts
-from planner_eval.scoring.draws import ends
-from planner_eval.scoring.intervals import RESAMPLES, Interval, holm, sign_test, wilson
+from planner_eval.scoring.chance import holm, sign_test
+from planner_eval.scoring.intervals import Interval, interval, proportion
 from planner_eval.scoring.selftest import NO, YES
 
 _SAYING = {"yes": frozenset((*YES, "y")), "no": frozenset((*NO, "n"))}
@@ -27,8 +29,6 @@ def agreement(
     second: Verdicts,
     *,
     positive: str | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
 ) -> Agreement:
     """Set verdicts beside a reference's.
 
@@ -37,8 +37,6 @@ def agreement(
         second: The reference, a person's.
         positive: The class that counts as yes, all others as no; when left out verdicts are yes or no
             where every word of both says one of them, else classes, of which ``pass`` and ``yes`` are one.
-        seed: Where the random numbers of the interval start.
-        resamples: How often records are drawn again for it.
 
     Raises:
         InputError: there are too many classes, nobody gives the positive one, or records
@@ -67,8 +65,8 @@ def agreement(
     classes = ("yes", "no") if binary else tuple(sorted(set(named.values())))
     counts = Counter((row.first, row.second) for row in rows if row.state in ("same", "different"))
     cells = tuple(tuple(counts[a, b] for b in classes) for a in classes)
-    figures = (*_figures(cells, seed, resamples), *(_errors(cells) if binary else ()))
-    made = f"matched by {by} | 95 % intervals | seed {seed}"
+    figures = (*_figures(cells), *(_errors(cells) if binary else ()))
+    made = f"matched by {by} | 95 % intervals"
     return Agreement(
         (first.name, second.name), by, classes, cells, figures, tuple(_shifts(classes, cells)), rows, made
     )
@@ -152,15 +150,15 @@ def _spare(side: Verdicts, kept: Mapping[str, Verdict]) -> list[Agreed]:
     return rows
 
 
-def _figures(cells: Cells, seed: int, resamples: int) -> list[Share]:
+def _figures(cells: Cells) -> list[Share]:
     of = sum(map(sum, cells))
     same = sum(row[at] for at, row in enumerate(cells))
     value = kappa(cells)
-    span = None if value is None else _span(cells, seed, resamples)
+    span = None if value is None else _span(cells)
     alone = "both give one class alone: chance does as well"
     note = alone if value is None and of else "agreement beyond chance"
     return [
-        Share("agreement", same / of if of else None, same, of, wilson(same, of), "of all records"),
+        Share("agreement", same / of if of else None, same, of, proportion(same, of), "of all records"),
         Share("kappa", value, None, of, span, note),
     ]
 
@@ -171,7 +169,7 @@ def _errors(cells: Cells) -> list[Share]:
     of = right + over + under + wrong
 
     def share(name: str, hits: int, of: int, note: str) -> Share:
-        return Share(name, hits / of if of else None, hits, of, wilson(hits, of), note)
+        return Share(name, hits / of if of else None, hits, of, proportion(hits, of), note)
 
     return [
         share("false positives", over, of, "yes where the reference says no, of all records"),
@@ -203,13 +201,22 @@ def kappa(cells: Cells) -> float | None:
     return (of * same - chance) / (of * of - chance) if of * of != chance else None
 
 
-def _span(cells: Cells, seed: int, resamples: int) -> Interval | None:
-    """The percentile bootstrap over records: drawing records again is drawing their cells."""
-    import numpy as np
+def _span(cells: Cells) -> Interval:
+    """The interval of kappa, which is 1 less a multiple of how many records differ.
 
-    of, wide = sum(map(sum, cells)), len(cells)
-    chances = np.array(cells, dtype=float).ravel() / of
-    drawn = np.random.default_rng(seed).multinomial(of, chances, resamples)
-    found = [kappa(one.reshape(wide, wide).tolist()) for one in drawn]
-    kept = [value for value in found if value is not None]
-    return Interval(*ends(kept), f"bootstrap {resamples} seed {seed}") if kept else None
+    It is that of every figure (:func:`planner_eval.scoring.intervals.intervals`) of the share that differs:
+    each record lies off by what it would change kappa, divided by that multiple.
+    """
+    of = sum(map(sum, cells))
+    rows = [sum(row) / of for row in cells]
+    columns = [sum(row[at] for row in cells) / of for at in range(len(cells))]
+    same = sum(row[at] for at, row in enumerate(cells)) / of
+    chance = fsum(map(mul, rows, columns))
+    multiple = 1 / (1 - chance)
+    off = fsum(
+        count * ((one == two) - same - (1 - same) * multiple * (columns[one] + rows[two] - 2 * chance)) ** 2
+        for one, row in enumerate(cells)
+        for two, count in enumerate(row)
+    )
+    low, high, method = interval(1 - same, off / of**2, 1 / of, of)
+    return Interval(max(-1.0, 1 - high * multiple), 1 - low * multiple, method)

@@ -58,12 +58,14 @@ def not_worse(found: Contrast, allowed: Allowed) -> Held:
         raise InputError(f"the comparison has no figure {allowed.metric!r}; {hint}")
     first, second = found.names
     gap = line.difference
-    if line.gain is None or gap.low is None or gap.high is None:
+    if line.gain is None:
         return Held(False, f"{allowed.metric} does not exist under both {first} and {second}")
     said = f"{allowed.metric} of {second} is {values_text(line)} of {first}, difference {gap.value:+.4f}"
     way = "higher" if line.lower else "lower"
     if allowed.margin is None:
         return Held(line.gain >= -_EPSILON, f"{said}, expected none {way}")
+    if gap.low is None or gap.high is None:
+        return Held(False, f"{said}, without an interval, for all samples lie in one cluster")
     worst = -gap.high if line.lower else gap.low
     span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
     return Held(

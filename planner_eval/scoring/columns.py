@@ -2,72 +2,79 @@
 
 from __future__ import annotations
 
-import sys
-from array import array
-from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.ratios import f1_parts
 from planner_eval.metrics.counts import Counts, Share, Tally
 
-LARGE = 50_000
-"""Samples beyond which their order is let go, and intervals and tests are by the normal approximation."""
+
+class Unit(NamedTuple):
+    """What a sample counts, or a cluster of them, and how many count the same.
+
+    Args:
+        sides: Numerator and denominator; of two systems those of the first, then those of the second.
+        times: How many there are.
+    """
+
+    sides: tuple[float, ...]
+    times: int
 
 
 class Column:
-    """Tallies of samples: which there are, how often each, and of few samples in which order.
+    """Tallies of samples: which there are, and how often each; their order means nothing.
 
-    Samples are alike more often than not, so that each needs no more than a number.
+    Samples are alike more often than not, so that most need no more than a number.
 
     Args:
         tallies: One a sample; None for a sample that has none. Or pairs of them, of two systems.
 
     >>> found = Column([Share(1, 1), Share(0, 1), Share(1, 1)])
-    >>> len(found), found.counts, list(found.codes or ())
-    (3, [2, 1], [0, 1, 0])
+    >>> len(found), found.counts
+    (3, [2, 1])
     """
 
-    __slots__ = ("_codes", "_known", "counts", "values")
+    __slots__ = ("_known", "clusters", "counts", "values")
 
     def __init__(self, tallies: Iterable[Any] = ()) -> None:
         self.values: list[Any] = []
         self.counts: list[int] = []
+        self.clusters: dict[str, Counter[int]] = {}
+        """Where samples lie in clusters: which of the values the samples of each have, and how often."""
         self._known: dict[Any, int] = {}
-        self._codes: array[int] | str | None = array("I")
         for tally in tallies:
             self.add(tally)
 
     def __len__(self) -> int:
         return sum(self.counts)
 
-    def add(self, tally: Any) -> None:
+    def add(self, tally: Any, cluster: str | None = None) -> None:
         """Add the next sample."""
         code = self._code(tally)
         self.counts[code] += 1
-        if self._codes is not None:
-            codes = self._ordered()
-            codes.append(code)
-            if len(codes) > LARGE:
-                self._codes = None
+        if cluster is not None:
+            self._cluster(cluster)[code] += 1
 
-    def add_all(self, tallies: Sequence[Any], each: Sequence[int]) -> None:
+    def add_all(self, tallies: Sequence[Any], each: Sequence[int], clusters: Sequence[str] = ()) -> None:
         """Add the next samples.
 
         Args:
             tallies: Those that there are, in the order in which samples first have them.
             each: Which of them each sample has.
+            clusters: In which cluster each sample lies, where they do.
         """
         table = [*map(self._code, tallies)]
-        codes = array("I", map(table.__getitem__, each))
-        for code, times in Counter(codes).items():
-            self.counts[code] += times
-        if self._codes is not None:
-            known = self._ordered()
-            known.extend(codes)
-            if len(known) > LARGE:
-                self._codes = None
+        for place, times in Counter(each).items():
+            self.counts[table[place]] += times
+        for place, cluster in zip(each, clusters, strict=False):
+            self._cluster(cluster)[table[place]] += 1
+
+    def _cluster(self, name: str) -> Counter[int]:
+        found = self.clusters.get(name)
+        if found is None:
+            found = self.clusters[name] = Counter()
+        return found
 
     def _code(self, tally: Any) -> int:
         kind = tally.__class__
@@ -85,52 +92,57 @@ class Column:
         self.counts.append(0)
         return code
 
-    def _ordered(self) -> array[int]:
-        if isinstance(self._codes, str):
-            self._codes = _unpacked(self._codes)
-        assert self._codes is not None
-        return self._codes
-
-    @property
-    def codes(self) -> array[int] | None:
-        """Which of the values each sample has, in order; None of more than :data:`LARGE` samples."""
-        return None if self._codes is None else self._ordered()
-
     def each(self) -> Iterator[tuple[Any, int]]:
         """Each tally that there is, and how often."""
         return zip(self.values, self.counts, strict=True)
 
     def extend(self, other: Column) -> None:
-        """Add the samples of another, which come after."""
-        if self._codes is not None and (other._codes is None or len(self) + len(other) > LARGE):
-            self._codes = None
+        """Add the samples of another."""
         table = []
-        for tally, count in other.each():
-            code = self._known.get(_key(tally))
-            table.append(self._new(tally) if code is None else code)
+        for value, count in other.each():
+            table.append(self._code(value))
             self.counts[table[-1]] += count
-        if self._codes is not None:
-            self._ordered().extend(map(table.__getitem__, other._ordered()))
+        for name, codes in other.clusters.items():
+            mine = self._cluster(name)
+            for code, count in codes.items():
+                mine[table[code]] += count
 
     def side(self, at: int) -> Column:
         """Of pairs the tallies of the first system, or of the second."""
+        told = Column()  # in which a value may stand twice
+        told.values, told.counts = [pair[at] for pair in self.values], self.counts
+        told.clusters = self.clusters
         made = Column()
-        made.extend(_told([pair[at] for pair in self.values], self.counts, self.codes))
+        made.extend(told)
         return made
 
+    def units(self) -> list[Unit]:
+        """What is drawn by chance: samples, or clusters of them.
+
+        Each is the numerator and the denominator of its figure, of F1 for counts and nothing of nothing for
+        None; of pairs those of both systems. Clusters are what their samples add up to.
+        """
+        numbers = [(*parts(v[0]), *parts(v[1])) if v.__class__ is tuple else parts(v) for v in self.values]
+        if not self.clusters:
+            return list(map(Unit, numbers, self.counts))
+        return [Unit(_summed(numbers, codes), 1) for codes in self.clusters.values()]
+
     def data(self) -> dict[str, Any]:
-        """The column as JSON data: numbers of a tally, how often, and the order, packed."""
-        codes = self._codes if self._codes is None or isinstance(self._codes, str) else _packed(self._codes)
-        return {"values": [_numbers(tally) for tally in self.values], "counts": self.counts, "codes": codes}
+        """The column as JSON data: numbers of a tally, how often, and in which clusters."""
+        said: dict[str, Any] = {"values": [_numbers(tally) for tally in self.values], "counts": self.counts}
+        if self.clusters:
+            said["clusters"] = {name: [*codes.items()] for name, codes in self.clusters.items()}
+        return said
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Column:
-        """A column from JSON data; its order is unpacked when it is asked for."""
+        """A column from JSON data."""
         made = cls()
         for numbers in data["values"]:
             made._new(_tally(numbers))
         made.counts = list(data["counts"])
-        made._codes = data["codes"]
+        for name, codes in data.get("clusters", {}).items():
+            made.clusters[name] = Counter(dict(codes))
         return made
 
     def total(self) -> Tally | None:
@@ -142,24 +154,23 @@ class Column:
         columns = zip(*(_numbers(tally) or () for tally, _ in asked), strict=True)
         return kind(*(exact_sum(zip(column, (n for _, n in asked), strict=True)) for column in columns))
 
-    def parts(self) -> list[tuple[float, float]]:
-        """Numerator and denominator of each tally's figure: of F1 for counts; nothing of nothing for None."""
-        return [parts(tally) for tally in self.values]
 
-
-def add_rows(columns: Mapping[str, Column], rows: Sequence[Mapping[str, Any]]) -> None:
+def add_rows(
+    columns: Mapping[str, Column], rows: Sequence[Mapping[str, Any]], clusters: Sequence[str] = ()
+) -> None:
     """Add the next samples to what each metric counted.
 
     Args:
         columns: What each metric counted so far.
         rows: A sample's tallies by metric; samples that are right and of one size share theirs, which are
             then looked at once.
+        clusters: In which cluster each sample lies, where they do.
     """
     distinct = list({id(row): row for row in rows}.values())
     places = {id(row): at for at, row in enumerate(distinct)}
     each = [places[id(row)] for row in rows]
     for name, column in columns.items():
-        column.add_all([row.get(name) for row in distinct], each)
+        column.add_all([row.get(name) for row in distinct], each, clusters)
 
 
 def parts(tally: Tally | None) -> tuple[float, float]:
@@ -167,6 +178,12 @@ def parts(tally: Tally | None) -> tuple[float, float]:
     if isinstance(tally, Counts):
         return f1_parts(tally.hit, tally.pred, tally.gold)
     return (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
+
+
+def _summed(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
+    """What the samples of a cluster add up to."""
+    sides = zip(*(numbers[code] for code in codes), strict=True)
+    return tuple(exact_sum(zip(side, codes.values(), strict=True)) for side in sides)
 
 
 def exact_sum(terms: Iterable[tuple[float, int]]) -> float:
@@ -210,30 +227,3 @@ def _tally(numbers: list[float] | None) -> Tally | None:
     if numbers is None:
         return None
     return Counts(*numbers) if len(numbers) == 3 else Share(*numbers)
-
-
-def _told(values: list[Any], counts: list[int], codes: array[int] | None) -> Column:
-    """A column as it is told, in which a value may stand twice; only to be added to another."""
-    made = Column()
-    made.values, made.counts, made._codes = values, counts, codes
-    return made
-
-
-def _packed(codes: array[int]) -> str:
-    import zlib
-
-    return b2a_base64(zlib.compress(_little(codes).tobytes(), 1), newline=False).decode("ascii")
-
-
-def _unpacked(text: str) -> array[int]:
-    import zlib
-
-    return _little(array("I", zlib.decompress(a2b_base64(text))))
-
-
-def _little(codes: array[int]) -> array[int]:
-    """The same numbers, lowest byte first on any machine."""
-    if sys.byteorder == "big":
-        codes = codes[:]
-        codes.byteswap()
-    return codes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
@@ -12,12 +12,20 @@ from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import Arrow, Box, Scene
 from planner_eval.metrics import METRICS
 from planner_eval.records.rows import JUDGED, NO_ANSWER
+from planner_eval.scoring.chance import holm
 from planner_eval.scoring.columns import Column
 from planner_eval.scoring.contrast import Comparison, Contrast, Line
 from planner_eval.scoring.differences import differences
-from planner_eval.scoring.intervals import holm
 from planner_eval.scoring.record_counts import count_records
-from planner_eval.scoring.report import About, figures, in_order, signature
+from planner_eval.scoring.report import (
+    About,
+    clusters_of,
+    figures,
+    in_no_cluster,
+    in_order,
+    signature,
+    sureness,
+)
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals, totals_of
 
@@ -36,7 +44,7 @@ def make_comparison(
     made: str,
     by: Sequence[str] = (),
     seed: int = 0,
-    lower: Collection[str] = LOWER,
+    cluster: str | None = None,
 ) -> Comparison:
     """Compare each of several systems with the first, on the samples that both were judged on.
 
@@ -44,13 +52,16 @@ def make_comparison(
         runs: The scored pairs of each system, against the same gold plans.
         metrics: The metrics they were scored with.
         names: What the systems are called.
-        made: How the figures were made.
+        made: How the figures were made; how sure they are is added.
         by: What to break the differences down by, as the rows' keys.
         seed: Where random numbers start.
-        lower: The metrics of which less is better.
+        cluster: By which of the rows' keys samples lie in clusters.
+
+    Raises:
+        InputError: a sample lies in no cluster, and they are asked for.
     """
     found = [
-        _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, lower)
+        _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
         for other, name in zip(runs[1:], names[1:], strict=True)
     ]
     return Comparison(_corrected(found))
@@ -68,9 +79,9 @@ def _contrast(
     made: str,
     by: Sequence[str],
     seed: int,
-    lower: Collection[str],
+    cluster: str | None,
 ) -> Contrast:
-    found = _Joined(metrics, by)
+    found = _Joined(metrics, by, cluster)
     sides = Totals(()), Totals(())
     for ours, theirs in _joined(*runs, sides):
         found.add(ours, theirs)
@@ -78,17 +89,17 @@ def _contrast(
         names,
         (count_records(sides[0]), count_records(sides[1])),
         (found.unanswered[0], found.unanswered[1]),
-        _lines(found.columns, seed, lower),
+        _lines(found.columns, seed),
         found.n,
         tuple(found.lost),
         tuple(found.won),
         {
-            key: {value: _lines(groups[value], seed, lower) for value in in_order(groups)}
+            key: {value: _lines(groups[value], seed) for value in in_order(groups)}
             for key, groups in found.groups.items()
         },
         (_ranked(found.mistaken[0]), _ranked(found.mistaken[1])),
         runs,
-        made,
+        f"{made}, {sureness(cluster, clusters_of(found.columns))}, seed {seed}",
     )
 
 
@@ -118,6 +129,7 @@ def comparison_of(
     by: Sequence[str],
     seed: int,
     policy: str,
+    cluster: str | None = None,
     **said: str,
 ) -> Comparison:
     """Compare each of several systems with the first, and say how that was done.
@@ -129,6 +141,7 @@ def comparison_of(
         by: What to break the differences down by, where the first has it.
         seed: Where random numbers start.
         policy: What the policy is called.
+        cluster: By which key of the rows samples lie in clusters.
         said: Which version scored them, where it is another.
     """
     first = systems[0]
@@ -142,9 +155,10 @@ def comparison_of(
         [one.rows for one in systems],
         metrics,
         names=names,
-        made=signature(policy, seed=seed, **said, **parts),
+        made=signature(policy, **said, **parts),
         by=[key for key in by if first.totals.groups[key]],
         seed=seed,
+        cluster=cluster,
     )
     made = []
     for each, other in zip(found.contrasts, systems[1:], strict=True):
@@ -163,8 +177,8 @@ def comparison_of(
 class _Joined:
     """What is kept of the samples that two systems were both judged on."""
 
-    def __init__(self, metrics: Sequence[str], by: Sequence[str]) -> None:
-        self.metrics, self.n = metrics, 0
+    def __init__(self, metrics: Sequence[str], by: Sequence[str], cluster: str | None = None) -> None:
+        self.metrics, self.cluster, self.n = metrics, cluster, 0
         self.columns: Pairs = {name: Column() for name in metrics}
         self.groups: dict[str, dict[str, Pairs]] = {key: {} for key in by}
         self.lost: list[str] = []
@@ -188,8 +202,11 @@ class _Joined:
             self.mistaken[at].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
 
     def _count(self, columns: Pairs, ours: Scored, theirs: Scored) -> None:
+        cluster = None if self.cluster is None else ours.keys.get(self.cluster)
+        if self.cluster is not None and cluster is None:
+            raise in_no_cluster(self.cluster, ours.id)
         for name, column in columns.items():
-            column.add((ours.tallies.get(name), theirs.tallies.get(name)))
+            column.add((ours.tallies.get(name), theirs.tallies.get(name)), cluster)
 
 
 def _joined(
@@ -241,10 +258,10 @@ def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
     return [tuple(replace(line, p=next(corrected)) for line in lines) for lines in blocks]
 
 
-def _lines(columns: Pairs, seed: int, lower: Collection[str]) -> tuple[Line, ...]:
+def _lines(columns: Pairs, seed: int) -> tuple[Line, ...]:
     found = differences(columns, seed=seed)
-    sides = (figures({n: c.side(at) for n, c in columns.items()}, seed=seed) for at in (0, 1))
-    return tuple(Line(a, b, found[a.name], lower=a.name in lower) for a, b in zip(*sides, strict=True))
+    sides = (figures({n: c.side(at) for n, c in columns.items()}) for at in (0, 1))
+    return tuple(Line(a, b, found[a.name], lower=a.name in LOWER) for a, b in zip(*sides, strict=True))
 
 
 def _ranked(found: Counter[tuple[str, str]]) -> dict[tuple[str, str], int]:

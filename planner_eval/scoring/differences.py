@@ -1,19 +1,14 @@
-"""How sure a difference is between two systems on the same samples: paired tests and intervals."""
+"""How sure a difference is between two systems on the same samples: intervals and paired tests."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from math import erfc, sqrt
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
 
-from planner_eval.scoring.columns import LARGE, Column, exact_sum, parts
-from planner_eval.scoring.intervals import RESAMPLES, matrix, ratio_of, sign_test, yes_or_no
-from planner_eval.scoring.pairs import LEVEL_Z, tango
-
-SWAPS = 10_000
-ALL = 13
-"""So many samples that differ are exchanged in all ways, which are fewer than :data:`SWAPS`."""
+from planner_eval.scoring.chance import Test, exchange_tests, sign_test
+from planner_eval.scoring.columns import Column, Unit
+from planner_eval.scoring.intervals import bounds, interval, least
 
 
 class Difference(NamedTuple):
@@ -21,7 +16,7 @@ class Difference(NamedTuple):
 
     Args:
         value: Second less first; None where one has no figure.
-        low: Lower end of the interval of 95 %.
+        low: Lower end of the interval of 95 %; None where there is none.
         high: Upper end.
         p: Probability of a difference at least as large if the systems were exchangeable.
         test: How `p` was found.
@@ -38,107 +33,62 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
     """Compare two systems, figure by figure, by the counts of the same samples.
 
     Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
-    two systems' counts of single samples: in all ways where few samples differ, else as drawn. All
-    figures from the same draws. Intervals likewise: Tango's of yes-or-no answers, else the bootstrap over
-    samples; where no sample differs, which the bootstrap takes for sure, that of answers that all agree.
-    Beyond 50,000 samples the normal approximation takes the place of permutation and bootstrap.
+    two systems' counts of single samples. Intervals of all by the one form that figures have, see
+    :func:`planner_eval.scoring.intervals.intervals`: a difference is a figure from -1 to 1. Samples of one
+    cluster are added up first, and exchanged together; one cluster alone says nothing of others.
 
     Args:
         columns: For each figure the first and the second system's counts, a pair a sample.
         seed: Where the random numbers start.
     """
-    found = {}
-    drawn = {}
+    there: dict[str, Sequence[Unit]] = {}
+    tests: dict[str, Test] = {}
     for name, column in columns.items():
-        ours, theirs = _side(column, 0), _side(column, 1)
-        if any(whole for _, whole in ours) and any(whole for _, whole in theirs):
-            drawn[name] = column
-        else:
-            found[name] = Difference(None, None, None, None, "")
-    large = any(len(column) > LARGE for column in drawn.values())
-    tested = {n: _approximated(c) for n, c in drawn.items()} if large else _permuted(drawn, seed)
-    return {name: found.get(name) or _sharpened(tested[name], columns[name]) for name in columns}
+        units = [unit for unit in column.units() if any(unit.sides[1::2])]
+        if all(any(sides[at] for sides, _ in units) for at in (1, 3)):
+            there[name] = units
+    few = {name for name in there if columns[name].clusters and len(there[name]) < 2}
+    for name in there.keys() - few:
+        if (split := _split(there[name])) is not None:
+            tests[name] = Test(sign_test(*split), "sign test")
+    tests |= exchange_tests({n: there[n] for n in there if n not in tests and n not in few}, seed)
+    return {name: _difference(there.get(name), least(name), tests.get(name)) for name in columns}
 
 
-def _side(column: Column, at: int) -> list[tuple[float, float]]:
-    return [parts(pair[at]) for pair in column.values]
+def _split(units: Sequence[Unit]) -> tuple[int, int] | None:
+    """How many samples only the first gets right, and only the second; None where some are no yes or no."""
+    lost = won = 0
+    for (part, whole, other, total), count in units:
+        if not (whole == total == 1 and part in (0, 1) and other in (0, 1)):
+            return None
+        lost += count * (part > other)
+        won += count * (part < other)
+    return lost, won
 
 
-def _sharpened(found: Difference, column: Column) -> Difference:
-    """The same difference, with the exact test and interval where there is one."""
-    ours, theirs = _side(column, 0), _side(column, 1)
-    whole = sum(column.counts)
-    asked = [sum(n for (_, of), n in zip(side, column.counts, strict=True) if of) for side in (ours, theirs)]
-    if yes_or_no([tally for pair in column.values for tally in pair]):
-        both: Counter[Any] = Counter()
-        for (one, other), count in column.each():
-            both[one and other and (one.part, other.part)] += count
-        lost, won = both[1, 0], both[0, 1]
-        samples = whole - both[None]
-        found = found._replace(p=sign_test(lost, won), test="sign test")
-        if samples == asked[0] == asked[1]:  # else the figures are not of the same samples
-            low, high = tango(lost, won, samples)
-            found = found._replace(low=low, high=high)
-    elif ours == theirs:
-        low, high = tango(0, 0, asked[0])
-        found = found._replace(low=low, high=high)
-    return found
+def _difference(units: Sequence[Unit] | None, lowest: int, test: Test | None) -> Difference:
+    if units is None:
+        return Difference(None, None, None, None, "")
+    value, low, high = gap(units, lowest)
+    return Difference(value, low, high, *test) if test else Difference(value, None, None, None, "")
 
 
-def _approximated(column: Column) -> Difference:
-    """A difference of ratios by linearisation, which the sum of many samples is nearly."""
-    sides = [ratio_of(column.side(at)) for at in (0, 1)]
-    value = sides[1][0] - sides[0][0]
-    each = zip(_side(column, 0), _side(column, 1), strict=True)
-    (first, ours), (second, theirs) = sides
-    squares = (((q - second * v) / theirs - (p - first * w) / ours) ** 2 for (p, w), (q, v) in each)
-    error = sqrt(exact_sum(zip(squares, column.counts, strict=True)))
-    p = erfc(abs(value) / error / sqrt(2)) if error else float(not value)
-    return Difference(value, value - LEVEL_Z * error, value + LEVEL_Z * error, p, "normal")
+def gap(units: Sequence[Unit], lowest: int) -> tuple[float, float, float]:
+    """The second system's figure less the first's, and its interval.
 
-
-def _permuted(drawn: Mapping[str, Column], seed: int) -> dict[str, Difference]:
-    """Differences with bootstrap intervals and permutation tests, batch by batch."""
-    if not drawn:
-        return {}
-    import numpy as np
-
-    codes = [column.codes or () for column in drawn.values() for _ in (0, 1)]
-    first, second = (
-        matrix([n for c in drawn.values() for n in zip(*_side(c, at), strict=True)], codes) for at in (0, 1)
-    )
-    count, generator = len(first), np.random.default_rng(seed)
-    delta, totals = second - first, (first.sum(axis=0), second.sum(axis=0))
-
-    def gap(ours: Any, theirs: Any) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return theirs[..., ::2] / theirs[..., 1::2] - ours[..., ::2] / ours[..., 1::2]
-
-    value = gap(*totals)
-
-    def extreme(chosen: Any, among: Any) -> Any:
-        moved = chosen @ among
-        shuffled = gap(totals[0] + moved, totals[1] - moved)
-        return (np.abs(shuffled) >= np.abs(value) - 1e-12).sum(axis=0)
-
-    changed = delta[(delta != 0).any(axis=1)]
-    few = len(changed) <= ALL
-    step = max(1, 4_000_000 // count)
-    found, spread = np.zeros(len(value)), []
-    for start in range(0, SWAPS, step):
-        size = min(step, SWAPS - start)
-        if not few:
-            found += extreme(generator.integers(0, 2, (size, count)), delta)
-        if start < RESAMPLES:
-            again = generator.multinomial(count, np.full(count, 1 / count), min(size, RESAMPLES - start))
-            spread.append(gap(again @ first, again @ second))
-    if few:
-        ways = np.arange(2 ** len(changed))[:, None] >> np.arange(len(changed)) & 1
-        p, test = extreme(ways, changed) / len(ways), f"permutation all {len(ways)}"
-    else:
-        p, test = (found + 1) / (SWAPS + 1), f"permutation {SWAPS} seed {seed}"
-    low, high = np.nanquantile(np.concatenate(spread), [0.025, 0.975], axis=0)
-    return {
-        name: Difference(float(value[at]), float(low[at]), float(high[at]), float(p[at]), test)
-        for at, name in enumerate(drawn)
-    }
+    Args:
+        units: What samples count under both; of each system some count something.
+        lowest: The least that the figure can be.
+    """
+    _, size = bounds(units, lowest)
+    sums = [fsum(sides[at] * count for sides, count in units) for at in range(4)]
+    first, second = sums[0] / sums[1], sums[2] / sums[3]
+    off, share, number = [], [], 0
+    for (part, whole, other, total), count in units:
+        ours, theirs = (part - first * whole) / sums[1], (other - second * total) / sums[3]
+        off.append(count * ((theirs - ours) / 2 / size) ** 2)
+        share.append(count * ((whole / sums[1] + total / sums[3]) / 2) ** 2)
+        number += count
+    middle = ((second - first) / size + 1) / 2
+    span = interval(middle, fsum(off), fsum(share), number)
+    return second - first, (2 * span.low - 1) * size, (2 * span.high - 1) * size

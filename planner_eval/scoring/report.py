@@ -12,7 +12,7 @@ from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import STATES
 from planner_eval.scoring.columns import Column, exact_sum
 from planner_eval.scoring.intervals import Interval, intervals
-from planner_eval.scoring.scored import Scored
+from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
 
 
@@ -161,15 +161,43 @@ class Report:
         )
 
 
-def signature(policy: str, *, seed: int, version: str = __version__, **parts: str) -> str:
+def signature(policy: str, *, version: str = __version__, **parts: str) -> str:
     """How figures were made, in one line, so that two of them can be told apart.
 
-    >>> signature("default", seed=0, pairing="id").partition("|")[2]
-    ' policy default | pairing id | micro from summed counts, 95 % intervals, seed 0'
+    >>> signature("default", pairing="id").partition("|")[2]
+    ' policy default | pairing id | micro from summed counts'
     """
     named = [f"{name} {value}" for name, value in (("policy", policy), *parts.items())]
-    return " | ".join(
-        [f"planeval {version}", *named, f"micro from summed counts, 95 % intervals, seed {seed}"]
+    return " | ".join([f"planeval {version}", *named, "micro from summed counts"])
+
+
+def sureness(cluster: str | None, count: int) -> str:
+    """What is said of the intervals: over how many clusters they are, where samples lie in some.
+
+    Args:
+        cluster: The key by whose values they do.
+        count: How many these are.
+
+    >>> sureness(None, 0), sureness("domain", 12)
+    ('95 % intervals', '95 % intervals over 12 clusters of domain')
+    """
+    if cluster is None:
+        return "95 % intervals"
+    if count == 1:
+        return f"no intervals, for 1 cluster of {cluster} says nothing of others"
+    return f"95 % intervals over {count:,} clusters of {cluster}"
+
+
+def clusters_of(columns: Mapping[str, Column]) -> int:
+    """In how many clusters the samples lie that were counted."""
+    return max((len(column.clusters) for column in columns.values()), default=0)
+
+
+def in_no_cluster(key: str, name: str) -> InputError:
+    """That a sample lies in no cluster: left out of them all it would count in no interval."""
+    return InputError(
+        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is none of "
+        f"{', '.join(STRUCTURE)}; every sample has to lie in a cluster"
     )
 
 
@@ -178,7 +206,6 @@ def make_report(
     rows: Sequence[Scored],
     *,
     made: str,
-    seed: int = 0,
     about: About = UNSAID,
 ) -> Report:
     """The report of scored pairs.
@@ -187,19 +214,16 @@ def make_report(
         totals: What the pairs add up to.
         rows: The pairs.
         made: The report's signature.
-        seed: Where the bootstrap's random numbers start.
         about: How the pairs came about.
     """
     breakdown = {
-        key: {value: figures(groups[value], seed=seed) for value in in_order(groups)}
+        key: {value: figures(groups[value]) for value in in_order(groups)}
         for key, groups in totals.groups.items()
     }
-    return Report(figures(totals.columns, seed=seed), rows, breakdown, made, totals, about)
+    return Report(figures(totals.columns), rows, breakdown, made, totals, about)
 
 
-def report_of(
-    totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, seed: int, **said: str
-) -> Report:
+def report_of(totals: Totals, rows: Sequence[Scored], about: About, *, policy: str, **said: str) -> Report:
     """The report of scored pairs.
 
     Args:
@@ -207,12 +231,17 @@ def report_of(
         rows: The pairs.
         about: How they came about.
         policy: What the policy is called.
-        seed: Where random numbers start.
         said: Which version scored them, where it is another.
+
+    Raises:
+        InputError: a sample lies in no cluster, and they are asked for.
     """
+    if totals.cluster is not None and totals.alone is not None:
+        raise in_no_cluster(totals.cluster, totals.alone)
     parts = {"answers": about.answers, "pairing": about.pairing, "notation": totals.read}
-    made = signature(policy, seed=seed, **said, **parts, reading=about.reading, **about.counted)
-    return make_report(totals, rows, made=made, seed=seed, about=about)
+    sure = sureness(totals.cluster, clusters_of(totals.columns))
+    made = signature(policy, **said, **parts, reading=about.reading, **about.counted)
+    return make_report(totals, rows, made=f"{made}, {sure}", about=about)
 
 
 def in_order(values: Iterable[str]) -> list[str]:
@@ -224,9 +253,9 @@ def _natural(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 
-def figures(columns: Mapping[str, Column], *, seed: int = 0) -> tuple[Estimate, ...]:
+def figures(columns: Mapping[str, Column]) -> tuple[Estimate, ...]:
     """The figures of some pairs, of which each metric has a column."""
-    spread = intervals(columns, seed=seed)
+    spread = intervals(columns)
     made = []
     for name, column in columns.items():
         values = [(t.value, count) for t, count in column.each() if t is not None and t.value is not None]

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from planner_eval.base.text import counted
 from planner_eval.metrics.counts import Tally
+from planner_eval.scoring.chance import holm
 from planner_eval.scoring.columns import Column
 from planner_eval.scoring.contrast import SURE
 from planner_eval.scoring.differences import differences
-from planner_eval.scoring.intervals import holm, intervals
+from planner_eval.scoring.intervals import intervals
 
 
 class Head(NamedTuple):
@@ -48,6 +49,7 @@ class Measured(NamedTuple):
         scale: What it is shown times.
         why: Why there is no figure, or no interval.
         run: The run that it is of.
+        clusters: In which cluster each sample lies, where they do.
     """
 
     value: float | None
@@ -56,6 +58,7 @@ class Measured(NamedTuple):
     scale: float = 1
     why: str = ""
     run: str = ""
+    clusters: Mapping[str, str] = {}
 
 
 class Cell(NamedTuple):
@@ -165,12 +168,16 @@ def make_table(
             apart.setdefault(_apart(names, column, there), []).append(head.title)
         for k in there:
             if best[at] and k not in best[at]:
-                p = _tested(column[k], column[min(best[at])], seed)
+                p = _tested(column[k], column[min(best[at])], head.figure, seed)
                 tested |= {} if p is None else {(k, at): p}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     rows = tuple(
         Row(
-            name, tuple(_cell(one, k in best[at], corrected.get((k, at)), seed) for at, one in enumerate(row))
+            name,
+            tuple(
+                _cell(one, heads[at].figure, k in best[at], corrected.get((k, at)))
+                for at, one in enumerate(row)
+            ),
         )
         for k, (name, row) in enumerate(zip(names, found, strict=True))
     )
@@ -197,20 +204,22 @@ def _best(column: Sequence[Measured], there: Sequence[int], head: Head) -> froze
     return found if len(found) < len(there) else frozenset()
 
 
-def _tested(one: Measured, best: Measured, seed: int) -> float | None:
+def _tested(one: Measured, best: Measured, figure: str, seed: int) -> float | None:
     if not (one.tallies and best.tallies):
         return None
-    pairs = Column(
-        (best.tallies.get(key), one.tallies.get(key)) for key in sorted({*one.tallies, *best.tallies})
-    )
-    return differences({"": pairs}, seed=seed)[""].p
+    pairs = Column()
+    for key in one.tallies.keys() | best.tallies.keys():
+        pairs.add((best.tallies.get(key), one.tallies.get(key)), one.clusters.get(key))
+    return differences({figure: pairs}, seed=seed)[figure].p
 
 
-def _cell(one: Measured, best: bool, p: float | None, seed: int) -> Cell:
+def _cell(one: Measured, figure: str, best: bool, p: float | None) -> Cell:
     if one.value is None:
         return Cell(None, None, None, len(one.ids), False, None, one.run, one.scale)
-    tallies = [one.tallies[key] for key in sorted(one.tallies)]
-    span = intervals({"": Column(tallies)}, seed=seed)[""] if tallies else None
+    column = Column()
+    for key, tally in one.tallies.items():
+        column.add(tally, one.clusters.get(key))
+    span = intervals({figure: column})[figure]
     low, high = (None, None) if span is None else (span.low * one.scale, span.high * one.scale)
     return Cell(one.value * one.scale, low, high, len(one.ids), best, p, one.run, one.scale)
 

@@ -42,6 +42,7 @@ class Totals:
         metrics: The metrics that the pairs are scored with.
         by: What figures are broken down by, as the rows' keys.
         data: Sums over some pairs already, as :meth:`data` gives them.
+        cluster: By which of the rows' keys samples lie in clusters.
 
     >>> one, two = Totals(["exact"]), Totals(["exact"])
     >>> one.add(Scored("a", "same")), two.add(Scored("b", "absent"))
@@ -52,12 +53,19 @@ class Totals:
     """
 
     def __init__(
-        self, metrics: Iterable[str], by: Iterable[str] = (), data: Mapping[str, Any] | None = None
+        self,
+        metrics: Iterable[str],
+        by: Iterable[str] = (),
+        data: Mapping[str, Any] | None = None,
+        cluster: str | None = None,
     ) -> None:
         known: Mapping[str, Any] = data or {}
-        self.metrics, self.by = tuple(metrics), tuple(by)
+        self.metrics, self.by, self.cluster = tuple(metrics), tuple(by), cluster
+        self.alone: str | None = known.get("alone")
+        """The first sample of which no cluster is known, where clusters are asked for."""
         self._summed = self._columns(known.get("columns"))
         self._waiting: list[Mapping[str, Any]] = []
+        self._clusters: list[str] = []
         self.groups: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in known.get("groups", {}).items():
             self.groups[key] = {value: self._columns(found) for value, found in groups.items()}
@@ -78,8 +86,8 @@ class Totals:
     def columns(self) -> dict[str, Column]:
         """What each metric counted in all pairs."""
         if self._waiting:
-            add_rows(self._summed, self._waiting)
-            self._waiting = []
+            add_rows(self._summed, self._waiting, self._clusters)
+            self._waiting, self._clusters = [], []
         return self._summed
 
     @property
@@ -135,14 +143,24 @@ class Totals:
         if row.state not in JUDGED:
             self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
             return
+        clusters = self._cluster_of(row)
         self._waiting.append(row.tallies)
+        self._clusters += clusters
         if len(self._waiting) == _SOME:
             _ = self.columns
         for key, groups in self.groups.items():
             if (value := row.keys.get(key)) is not None:
                 if value not in groups:
                     groups[value] = self._columns()
-                add_rows(groups[value], [row.tallies])
+                add_rows(groups[value], [row.tallies], clusters)
+
+    def _cluster_of(self, row: Scored) -> list[str]:
+        if self.cluster is None:
+            return []
+        name = row.keys.get(self.cluster)
+        if name is None and self.alone is None:
+            self.alone = row.id
+        return ["" if name is None else name]
 
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""
@@ -151,6 +169,7 @@ class Totals:
         self.flags.update(other.flags)
         self.width = max(self.width, other.width)
         self.unjudged = {**other.unjudged, **self.unjudged}
+        self.alone = other.alone if self.alone is None else self.alone
         self.notations |= other.notations
         self.lacks &= other.lacks
         self.names.seen |= other.names.seen
@@ -158,6 +177,17 @@ class Totals:
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
                 _extend(groups.setdefault(value, self._columns()), columns)
+
+    def recluster(self, rows: Iterable[Scored], cluster: str | None) -> None:
+        """Put the pairs into other clusters.
+
+        Args:
+            rows: The same pairs.
+            cluster: By which of their keys.
+        """
+        other = totals_of(rows, self.metrics, self.by, cluster)
+        self._summed, self.groups, self._waiting, self._clusters = other.columns, other.groups, [], []
+        self.cluster, self.alone = cluster, other.alone
 
     def data(self) -> dict[str, Any]:
         """The sums as JSON data."""
@@ -172,6 +202,7 @@ class Totals:
             "flags": dict(self.flags),
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
             "width": self.width,
+            **({} if self.alone is None else {"alone": self.alone}),
             "notations": sorted(self.notations),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
@@ -182,9 +213,11 @@ _SOME = 500
 """Pairs whose counts are added up in one go: a metric at a time, which is faster than a pair at a time."""
 
 
-def totals_of(rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = ()) -> Totals:
+def totals_of(
+    rows: Iterable[Scored], metrics: Sequence[str], by: Sequence[str] = (), cluster: str | None = None
+) -> Totals:
     """The sums over some scored pairs."""
-    found = Totals(metrics, by)
+    found = Totals(metrics, by, cluster=cluster)
     for row in rows:
         found.add(row)
     return found

@@ -7,7 +7,6 @@ from typing import Any
 from planner_eval.benchmarks.verdict_files import read_verdicts
 from planner_eval.scoring.agreed import Agreement
 from planner_eval.scoring.agreement import agreement
-from planner_eval.verbs.scoring import refuse_seed
 
 
 def agree(
@@ -18,7 +17,6 @@ def agree(
     id_field: str | None = None,
     verdict_field: str | None = None,
     names: tuple[str, str] | None = None,
-    seed: int = 0,
 ) -> Agreement:
     """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
 
@@ -30,7 +28,6 @@ def agree(
         id_field: The field that names a record; recognised when left out.
         verdict_field: The field that holds its verdict; recognised when left out.
         names: What the two are called; their files' names when left out.
-        seed: Where the random numbers of the interval start.
 
     Raises:
         InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a
@@ -40,10 +37,9 @@ def agree(
     >>> found.figure("false positives"), found.cells
     (0.3333333333333333, ((1, 1), (0, 1)))
     """
-    refuse_seed(seed)
     sides = [read_verdicts(one, id_field=id_field, verdict_field=verdict_field) for one in (first, second)]
     if names is not None or sides[0].name == sides[1].name:
         sides = [
             one._replace(name=name) for one, name in zip(sides, names or ("first", "second"), strict=True)
         ]
-    return agreement(sides[0], sides[1], positive=positive, seed=seed)
+    return agreement(sides[0], sides[1], positive=positive)

@@ -32,6 +32,7 @@ def compare_benchmark(
     ids: Collection[str] | None = None,
     names: Sequence[str] | None = None,
     seed: int = 0,
+    cluster: str | None = None,
     **settings: str,
 ) -> Comparison:
     """Compare systems under a benchmark, by its figures of single samples: each with the first.
@@ -52,6 +53,7 @@ def compare_benchmark(
         ids: As for :func:`score_benchmark`.
         names: What the systems are called; A, B and so on when left out.
         seed: Where random numbers start.
+        cluster: The field of the benchmark's samples that says in which cluster each lies.
         settings: The benchmark's own options.
 
     Raises:
@@ -65,12 +67,12 @@ def compare_benchmark(
     how |= {"prompts": prompts, "ids": ids, **settings}
     every = [score_benchmark(one, gold, name, **how) for one in systems]
     files = ["standard input" if os.fspath(one) == "-" else os.fspath(one) for one in systems]
-    found = sampled(every, files)
+    found = sampled(every, files, cluster)
     parts = [f"planeval {__version__}", f"benchmark {name} ({' and '.join(variants)})"]
     parts += [f"{key} {value}" for key, value in settings.items()]
     parts += [f"judged with {every[0].prompts}"] if every[0].prompts else []
-    made = " | ".join([*parts, f"summed counts of samples, 95 % intervals, seed {seed}"])
-    compared = make_comparison(found.runs, found.metrics, names=called, made=made, seed=seed)
+    made = " | ".join([*parts, "summed counts of samples"])
+    compared = make_comparison(found.runs, found.metrics, names=called, made=made, seed=seed, cluster=cluster)
     reads = [{"first": every[0].read, "second": one.read, "gold": os.fspath(gold)} for one in every[1:]]
     repeated = [len(one.matched.repeated) for one in every]
     return Comparison(

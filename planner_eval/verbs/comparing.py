@@ -40,6 +40,7 @@ def compare(
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     seed: int = ...,
+    cluster: str | None = ...,
     reading: Reading = ...,
     names: Sequence[str] | None = ...,
     progress: Progress | None = ...,
@@ -55,6 +56,7 @@ def compare(
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     seed: int = ...,
+    cluster: str | None = ...,
     reading: Reading = ...,
     names: Sequence[str] | None = ...,
     progress: Progress | None = ...,
@@ -70,6 +72,7 @@ def compare(
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     seed: int = 0,
+    cluster: str | None = None,
     reading: Reading = AS_IT_COMES,
     names: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -90,6 +93,7 @@ def compare(
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
         by: What to break the differences down by, as for :func:`score`; when left out by all there is.
         seed: Where random numbers start.
+        cluster: What says in which cluster a sample lies, as for :func:`score`.
         reading: How all are read and paired.
         names: What the systems are called; A, B and so on when left out.
         progress: Is told how many pairs of each are done.
@@ -118,10 +122,12 @@ def compare(
     if gold is None and second is None:
         from planner_eval.verbs.score_runs import compare_kept
 
-        return compare_kept(systems, called, by=by, seed=seed)
+        return compare_kept(systems, called, by=by, seed=seed, cluster=cluster)
     right = reading.golds(no_text(second if gold is None else gold))
     every = [mending(pair(side, right, reading=reading)) for side in systems]
-    found = _compared(every, policy_of(policy), choose(metrics), by, called, seed, progress)
+    found = _compared(
+        every, policy_of(policy), choose(metrics), by, called, progress, seed=seed, cluster=cluster
+    )
     return found if gold is None else found.contrasts[0]
 
 
@@ -147,11 +153,13 @@ def _compared(
     metrics: tuple[str, ...],
     by: Sequence[str],
     names: Sequence[str],
-    seed: int,
     progress: Progress | None,
+    *,
+    seed: int,
+    cluster: str | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
-    jobs = [scoring_job(paired, metrics, policy, keys) for paired in every]
+    jobs = [scoring_job(paired, metrics, policy, keys, cluster) for paired in every]
     known = Names()
     systems = []
     for job, paired in zip(jobs, every, strict=True):
@@ -161,4 +169,6 @@ def _compared(
         known.seen |= totals.names.seen
     known.check(policy)
     refuse_unknown_keys(by, systems[0].totals)
-    return comparison_of(systems, metrics, names=names, by=keys, seed=seed, policy=policy.name)
+    return comparison_of(
+        systems, metrics, names=names, by=keys, seed=seed, policy=policy.name, cluster=cluster
+    )

@@ -97,23 +97,38 @@ class _Score(NamedTuple):
     run: Kept
     metrics: tuple[str, ...]
     keys: tuple[str, ...]
+    cluster: str | None
     policy: str
     system: System
 
+    def clustered(self, asked: str | None) -> str | None:
+        """The clusters that it was scored with, or those that are asked for, which its rows have to name.
 
-def kept_score(path: str, seed: int = 0) -> Report:
+        Raises:
+            InputError: they do not.
+        """
+        if asked not in (None, self.cluster, *self.keys):
+            raise InputError(
+                f"{self.run.path} was not scored with --cluster {asked}, so nothing is known of it"
+            )
+        return asked or self.cluster
+
+
+def kept_score(path: str, cluster: str | None = None) -> Report:
     """The report of a run that was scored.
 
     Args:
         path: The run's folder.
-        seed: Where the random numbers of intervals start.
+        cluster: In which clusters its samples lie; those that it was scored with when left out.
 
     Raises:
-        InputError: it is no such run, or not done.
+        InputError: it is no such run, not done, or was not scored with such clusters.
     """
     found = _kept(path)
     rows, totals, about = found.system
-    return report_of(totals, rows, about, policy=found.policy, seed=seed, version=found.run.version)
+    if found.clustered(cluster) != found.cluster:
+        totals.recluster(rows, cluster)
+    return report_of(totals, rows, about, policy=found.policy, version=found.run.version)
 
 
 def _kept(path: str) -> _Score:
@@ -121,19 +136,25 @@ def _kept(path: str) -> _Score:
     try:
         options: Any = found.options
         metrics, keys = tuple(options["metrics"]), tuple(options["keys"])
+        cluster = options.get("cluster")
         about = About.of(options["about"])
-        totals = found.sums(lambda data: Totals(metrics, keys, data))
+        totals = found.sums(lambda data: Totals(metrics, keys, data, cluster))
         policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
     system = System(_stored(found.rows, found.pairs), totals, about)
-    return _Score(found, metrics, keys, policy, system)
+    return _Score(found, metrics, keys, cluster, policy, system)
 
 
 def compare_kept(
-    paths: Sequence[str | os.PathLike[str]], names: Sequence[str], *, by: Sequence[str] = (), seed: int = 0
+    paths: Sequence[str | os.PathLike[str]],
+    names: Sequence[str],
+    *,
+    by: Sequence[str] = (),
+    seed: int = 0,
+    cluster: str | None = None,
 ) -> Comparison:
     """Compare runs that were scored against the same gold plans, each with the first.
 
@@ -142,6 +163,7 @@ def compare_kept(
         names: What they are called.
         by: What to break the differences down by; all that the runs are broken down by when left out.
         seed: Where random numbers start.
+        cluster: In which clusters samples lie; those that the runs were scored with when left out.
 
     Raises:
         InputError: a folder holds no such run, or the runs were not scored alike.
@@ -160,6 +182,7 @@ def compare_kept(
         by=by or first.keys,
         seed=seed,
         policy=first.policy,
+        cluster=first.clustered(cluster),
         version=first.run.version,
     )
 

@@ -49,7 +49,7 @@ def score(
     *,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
-    seed: int = ...,
+    cluster: str | None = ...,
     progress: Callable[..., None] | None = ...,
     jobs: int | None = ...,
     folder: AnyPath | None = ...,
@@ -69,7 +69,7 @@ def score(
     *,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
-    seed: int = ...,
+    cluster: str | None = ...,
     reading: Reading = ...,
     progress: Callable[..., None] | None = ...,
     jobs: int | None = ...,
@@ -89,7 +89,7 @@ def score(
     *,
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
-    seed: int = 0,
+    cluster: str | None = None,
     reading: Reading = AS_IT_COMES,
     progress: Callable[..., None] | None = None,
     jobs: int | None = None,
@@ -111,7 +111,9 @@ def score(
         metrics: Names of :data:`planner_eval.metrics.METRICS` or of their groups, or one name.
         by: Of many: what to break the figures down by: calls, depth, pattern or scope of the gold plan, or
             fields of its record.
-        seed: Of many: where the random numbers of intervals start.
+        cluster: Of many: what says in which cluster a pair lies, as for `by`: a conversation, a template.
+            Pairs of one cluster are alike more often than others, so that intervals are over clusters. Of a
+            run: that which it was scored with when left out.
         reading: Of many: how they are read and paired.
         progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
             them took too long or ended their process.
@@ -128,7 +130,8 @@ def score(
         intervals, and a row a pair, whatever became of it.
 
     Raises:
-        InputError: there is no such metric, file or policy, or no gold record has a field of `by`.
+        InputError: there is no such metric, file or policy, no gold record has a field of `by`, or one that
+            of `cluster` not.
 
     >>> score("f()", "f()\ng()", metrics=["calls"])["calls"].recall
     0.5
@@ -140,20 +143,19 @@ def score(
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
         raise InputError("terms are those of one pair; of many each gold record says its own")
-    refuse_seed(seed)
     if gold is None and isinstance(pred, os.PathLike):
         from planner_eval.verbs.score_runs import kept_score
 
-        return kept_score(os.fspath(pred), seed)
+        return kept_score(os.fspath(pred), cluster)
     by = (by,) if isinstance(by, str) else by
     paired = mending(pred if isinstance(pred, Paired) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
-    job = scoring_job(paired, choose(metrics), chosen, by, kept=folder is not None)
+    job = scoring_job(paired, choose(metrics), chosen, by, cluster, kept=folder is not None)
 
     def made(totals: Totals, rows: Sequence[Scored]) -> Report:
         totals.names.check(chosen)
         refuse_unknown_keys(by, totals)
-        return report_of(totals, rows, job.about, policy=chosen.name, seed=seed)
+        return report_of(totals, rows, job.about, policy=chosen.name)
 
     if jobs is None and folder is None:
         totals = job.fold()
@@ -166,7 +168,13 @@ def score(
 
 
 def scoring_job(
-    paired: Paired, metrics: tuple[str, ...], policy: Policy, by: Sequence[str], *, kept: bool = False
+    paired: Paired,
+    metrics: tuple[str, ...],
+    policy: Policy,
+    by: Sequence[str],
+    cluster: str | None = None,
+    *,
+    kept: bool = False,
 ) -> ScoreJob:
     """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files."""
     about = About(
@@ -180,7 +188,7 @@ def scoring_job(
         tools_counted(metrics, policy),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
-    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about)
+    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster)
 
 
 def scored_rows(

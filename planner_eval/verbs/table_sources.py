@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.benchmark import Benchmark
-from planner_eval.benchmarks.compared import shares_of
+from planner_eval.benchmarks.compared import key_of, shares_of
 from planner_eval.benchmarks.gold import gold_samples
 from planner_eval.benchmarks.layouts import Column
 from planner_eval.benchmarks.report import Figure, Report
@@ -20,7 +20,7 @@ from planner_eval.prediction.folder import gold_of
 from planner_eval.records.rows import JUDGED
 from planner_eval.scoring import scored as rows
 from planner_eval.scoring.columns import Column as Tallies
-from planner_eval.scoring.report import figures
+from planner_eval.scoring.report import figures, in_no_cluster
 from planner_eval.scoring.tabled import Measured
 from planner_eval.verbs.benchmark import score_benchmark
 from planner_eval.verbs.table_runs import Told
@@ -80,6 +80,9 @@ class Source(Protocol):
 
     def measured(self, column: Column, ids: Collection[str] | None) -> Measured:
         """A figure, of some samples or of all."""
+
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
 
     def notes(self) -> list[str]:
         """What does not count in these figures, or counts as wrong."""
@@ -162,6 +165,10 @@ class UnderBenchmark:
         tallies = self._tallies(report, column, mine, value)
         return Measured(value, tallies, mine, _scale(column, figure, tallies), "", self.run.path)
 
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
+        return _clusters(key, {name: key_of(one, key) for name, one in self.samples().items()})
+
     def notes(self) -> list[str]:
         """What does not count in these figures, or counts as wrong."""
         said: dict[str, None] = {}
@@ -226,16 +233,11 @@ class UnderBenchmark:
         return self._scored[settings]
 
 
-def key_of(sample: Sample, key: str) -> str | None:
-    """What a key is in a sample: one of its fields, or the part of the data that it belongs to.
-
-    >>> key_of(Sample("a", category="ss"), "part")
-    'ss'
-    """
-    if key in sample.extra:
-        value = sample.extra[key]
-        return None if value is None else str(value)
-    return (sample.category or None) if key in ("part", "category") else None
+def _clusters(key: str, found: Mapping[str, str | None]) -> dict[str, str]:
+    for name, cluster in found.items():
+        if cluster is None:
+            raise in_no_cluster(key, name)
+    return {name: cluster for name, cluster in found.items() if cluster is not None}
 
 
 def _absent(figure: Figure) -> str:
@@ -257,10 +259,18 @@ class OfOwn:
         path: The run.
         scored: The pairs.
         further: Says which answers of the run do not count; None where all do.
+        cluster: By which of their keys they were put into clusters.
     """
 
-    def __init__(self, path: str, scored: Sequence[rows.Scored], further: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        scored: Sequence[rows.Scored],
+        further: str | None = None,
+        cluster: str | None = None,
+    ) -> None:
         self.path, self.scored, self.further = path, [row for row in scored if row.state in JUDGED], further
+        self.cluster = cluster
         self.unjudged = len(scored) - len(self.scored)
 
     def ids(self) -> frozenset[str]:
@@ -286,6 +296,10 @@ class OfOwn:
             return empty._replace(why="there is nothing to count")
         scale = 100 if column.unit == "percent" else 1
         return Measured(value, found, frozenset(found), scale, "", self.path)
+
+    def clusters(self, key: str) -> dict[str, str]:
+        """In which cluster each sample lies; InputError where one lies in none."""
+        return _clusters(key, {row.id: row.keys.get(key) for row in self.scored})
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""

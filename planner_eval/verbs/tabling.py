@@ -15,7 +15,7 @@ from planner_eval.metrics import choose
 from planner_eval.prediction.answers import first_answers, further, golds_asked
 from planner_eval.prediction.folder import gold_of
 from planner_eval.scoring.compare_formats import free_names
-from planner_eval.scoring.report import in_order
+from planner_eval.scoring.report import in_order, sureness
 from planner_eval.scoring.tabled import Measured, Table, make_table
 from planner_eval.verbs.evaluating import pair
 from planner_eval.verbs.readings import AS_IT_COMES
@@ -40,6 +40,7 @@ def table(
     gold: Folder | None = None,
     variant: str = "corrected",
     common: bool = False,
+    cluster: str | None = None,
     seed: int = 0,
     judge: Judge | None = None,
     prompts: Folder | None = None,
@@ -60,6 +61,8 @@ def table(
         variant: Of a benchmark: as the paper means it, ``"corrected"``, or as the published code computes
             it, ``"official"``.
         common: Take only the samples that all runs have.
+        cluster: What says in which cluster a sample lies, as for `by`; of one's own tasks what the runs were
+            scored with when left out.
         seed: Where random numbers start.
         judge: Decides what rules cannot, where the benchmark knows a judge.
         prompts: The folder of the prompts that the judge is asked with.
@@ -92,13 +95,14 @@ def table(
     if form is None:
         _refuse_of_benchmark(layout, settings)
         wanted = choose(metrics or OWN)
-        sources = {one.path: _own(one, named_gold, wanted, by, seed) for one in every}
+        sources = {one.path: _own(one, named_gold, wanted, by, cluster) for one in every}
         chosen = plain(wanted, by, in_order(values_of(sources, by)))
     else:
         how = How(variant, named_gold, judge and Remembered(judge), prompts, run)
         sources = {one.path: UnderBenchmark(one, benchmark(form), how) for one in every}
         chosen = layout_of(form, layout, by, tuple(metrics), sources, settings)
         chosen = with_settings(chosen, settings)
+    cluster = cluster or next((one.cluster for one in sources.values() if isinstance(one, OfOwn)), None)
     rows = _rows(named, chosen)
     _refuse_other_gold(list(sources.values()))
     ids = frozenset.intersection(*(one.ids() for one in sources.values())) if common else None
@@ -107,6 +111,12 @@ def table(
     found = [
         [_measured(column, held, chosen, sources, ids) for column in chosen.columns] for held in rows.values()
     ]
+    sure = "95 % intervals"
+    if cluster is not None:
+        clusters = {path: one.clusters(cluster) for path, one in sources.items()}
+        found = [[one._replace(clusters=clusters.get(one.run, {})) for one in row] for row in found]
+        held = {name for row in found for one in row for key, name in one.clusters.items() if key in one.ids}
+        sure = sureness(cluster, len(held))
     names = free_names(rows)
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_about(names, rows, sources)]
@@ -114,7 +124,7 @@ def table(
     made += "".join(f" | {key} {value}" for key, value in settings.items())
     made += " | only samples in common" * common
     return make_table(
-        chosen.title, heads, names, found, notes=[*notes, f"{made} | 95 % intervals, seed {seed}"], seed=seed
+        chosen.title, heads, names, found, notes=[*notes, f"{made} | {sure}, seed {seed}"], seed=seed
     )
 
 
@@ -160,9 +170,9 @@ def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> Non
         raise InputError(f"{next(iter(settings))!r} is no option of tasks of one's own")
 
 
-def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, seed: int) -> OfOwn:
+def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, cluster: str | None) -> OfOwn:
     if run.predicted is None:
-        found = kept_score(run.path, seed)
+        found = kept_score(run.path, cluster)
         lacking = [name for name in metrics if name not in run.metrics]
         if lacking:
             raise InputError(
@@ -170,11 +180,11 @@ def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, 
             )
         if by is not None and by not in found.breakdown:
             raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
-        return OfOwn(run.path, found.rows)
+        return OfOwn(run.path, found.rows, cluster=found.totals.cluster)
     asked = run.predicted
     golds = golds_asked(AS_IT_COMES.golds(gold_of(asked, gold)), asked)
     paired = pair(first_answers(AS_IT_COMES.answers(asked.rows), asked), golds)
-    made = score(paired, metrics=metrics, by=() if by is None else (by,), seed=seed)
+    made = score(paired, metrics=metrics, by=() if by is None else (by,), cluster=cluster)
     return OfOwn(run.path, made.rows, further(asked))
 
 
