@@ -56,6 +56,7 @@ class Matching(NamedTuple):
         misplaced: Calls that stand against an order that the policy or the gold plan asks for.
         policy: How values were compared.
         terms: What the gold plan leaves open.
+        counted: The plans are as figures count them, see :mod:`planner_eval.comparison.counted`.
     """
 
     pred: Plan
@@ -66,14 +67,18 @@ class Matching(NamedTuple):
     misplaced: tuple[Misplaced, ...] = ()
     policy: Policy = DEFAULT_POLICY
     terms: Terms = NO_TERMS
+    counted: bool = False
 
     @property
     def alike(self) -> bool:
-        """Whether the plans are the same as they were written: pred is gold with its calls in another order.
+        """Whether pred is gold with its calls in another order, and in none that somebody minds.
 
-        A policy may take for the same what is not: lists in another order, a value for another.
+        A policy may take for the same what is not, as it was written: lists in another order, a value for
+        another.
         """
-        return self.pairing is None and self.policy is DEFAULT_POLICY and self.terms is NO_TERMS
+        if self.pairing is not None or self.misplaced:
+            return False
+        return self.counted or (self.policy is DEFAULT_POLICY and self.terms is NO_TERMS)
 
     @property
     def waived(self) -> frozenset[int]:
@@ -154,7 +159,7 @@ def _match(
             _reconsider(pairing)
             pair_replaced(pairing)
         alignment = _alignment(pairing)
-    misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
+    misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
 
 

@@ -66,8 +66,11 @@ def similarity(facts: Facts) -> Share:
     if pairing is None:
         return Share(whole, whole)
     ours, theirs = (numbered.arguments for numbered in facts.matching.numbered)
-    spent = sum([2 + len(ours[pred]) + len(theirs[gold]) for pred, gold in facts.matching.alignment.pairs])
-    return Share(max(0.0, whole - facts.cost - (whole - spent)), whole)
+    alignment = facts.matching.alignment
+    missing = [gold for gold in alignment.missing if gold not in facts.waived]
+    alone = sum([1 + len(ours[pred]) for pred in alignment.extra])
+    alone += sum([1 + len(theirs[gold]) for gold in missing])
+    return Share(max(0.0, whole - facts.cost - alone), whole)
 
 
 def common_subplan(facts: Facts) -> Counts:

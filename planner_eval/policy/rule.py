@@ -52,7 +52,7 @@ class Rule:
         tool: The tools it is for: a name, or ``App.name``; ``*`` and ``?`` stand for any text and
             any character.
         argument: The arguments it is for, likewise.
-        compare: Names of :data:`COMPARE`, applied from left to right.
+        compare: Names of :data:`COMPARE`, in any order.
         tolerance: Numbers may differ by so much.
         relative: Numbers may differ by this share of gold's.
         accepted: Values that are right besides gold's.
@@ -102,4 +102,4 @@ class Rule:
         return bool(asked or self.accepted or self.function or _PAIRWISE.intersection(self.compare))
 
 
-_PAIRWISE = frozenset({"subset", "superset", "any", "optional", "extra"})
+_PAIRWISE = frozenset({"set", "unordered", "subset", "superset", "any", "optional", "extra"})

@@ -18,8 +18,9 @@ Argument: TypeAlias = tuple[Key, tuple[int, ...], Value]
 """The shape of a value (its producers blank), its producers, the value: a bare tuple, for one is made for
 each argument and read at every comparison, which a class with named fields slows by a hundredth."""
 
-Matcher: TypeAlias = Callable[[Call | None, str, Any, Any], bool]
-"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's); MISSING for none."""
+Matcher: TypeAlias = Callable[[Call | None, str, Any, Any, Callable[[Value, Value], bool]], bool]
+"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, which values are alike);
+the values are :class:`Given`, or MISSING for none."""
 
 FREE, ALONE = -1, -2
 
@@ -50,6 +51,13 @@ MISSING = Missing()
 """What a matcher gets in place of an argument that is not there."""
 
 
+class Given(NamedTuple):
+    """An argument's value in the form that a policy compares, and as the plan has it."""
+
+    value: Value
+    written: Value
+
+
 class Use(NamedTuple):
     """Who refers to a call: the consumer, its argument, and which reference of the argument it is."""
 
@@ -71,13 +79,14 @@ _ANSWER = Tool(None, "")
 class Side:
     """One plan's calls as a pairing sees them; the answer counts as one more call."""
 
-    __slots__ = ("_blank", "_users", "known", "numbered", "tools")
+    __slots__ = ("_blank", "_users", "_written", "known", "numbered", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
         self.tools = [Tool(call.app, call.name) for call in numbered.plan.calls]
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
+        self._written: dict[int, dict[Any, Value]] = {}
         self._users: list[list[Use]] | None = None
 
     def arguments(self, position: int) -> dict[Any, Argument]:
@@ -98,6 +107,24 @@ class Side:
                 found[key] = value_key(value, self._blank), tuple(producers_of(value)), value
         self.known[position] = found
         return found
+
+    def given(self, position: int, name: Any) -> Any:
+        """An argument as a matcher gets it."""
+        found = self.arguments(position).get(name)
+        return MISSING if found is None else Given(found[2], self.written(position)[name])
+
+    def written(self, position: int) -> dict[Any, Value]:
+        """The same arguments, by the same names, as the plan has them."""
+        if self.numbered.written is self.numbered.arguments:
+            return {name: value for name, (_, _, value) in self.arguments(position).items()}
+        if position not in self._written:
+            values = [value for _, value in self.numbered.written[position]]
+            self._written[position] = dict(zip(self.arguments(position), values, strict=True))
+        return self._written[position]
+
+    def shape(self, value: Value) -> Key:
+        """A value but for which calls it refers to."""
+        return value_key(value, self._blank)
 
     def tool(self, position: int) -> Tool:
         """App and name of one call, of the answer too."""
@@ -175,20 +202,20 @@ class Pairing:
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
-                if not (asked and self._matches(gold, name, None, wanted)):
+                if not (asked and self._matches(pred, gold, name, strict)):
                     found[name] = 1.0
                 continue
             shared += 1
             if mine[0] != wanted[0]:
-                if not (asked and self._matches(gold, name, mine, wanted)):
+                if not (asked and self._matches(pred, gold, name, strict)):
                     found[name] = _near(mine[2], wanted[2]) if type(mine[2]) is str else 1.0
             elif mine[1]:
                 worst = self._strayed(mine[1], wanted[1], strict)
-                if worst:
+                if worst and not (asked and self._matches(pred, gold, name, strict)):
                     found[name] = worst
         if shared < len(ours):
-            for name, mine in ours.items():
-                if name not in theirs and not (asked and self._matches(gold, name, mine, None)):
+            for name in ours:
+                if name not in theirs and not (asked and self._matches(pred, gold, name, strict)):
                     found[name] = 1.0
         return found
 
@@ -240,7 +267,9 @@ class Pairing:
             if partner < 0:
                 continue
             ours, theirs = self.pred.arguments(partner).get(name), self.gold.arguments(consumer)[name]
-            if ours is not None and ours[0] == theirs[0] and ours[1][slot] != pred:
+            if ours is None or ours[0] != theirs[0] or ours[1][slot] == pred:
+                continue
+            if self.matcher is None or not self._matches(partner, consumer, name, False):
                 total += 1 / len(theirs[1])
         return total
 
@@ -257,15 +286,24 @@ class Pairing:
             return DOUBTFUL if ALONE in (ours, theirs) or not strict else 1.0
         return 0.0 if ours == FREE == theirs and not strict else 1.0
 
-    def _matches(self, gold: int, name: Any, ours: Argument | None, theirs: Argument | None) -> bool:
+    def _matches(self, pred: int, gold: int, name: Any, strict: bool) -> bool:
+        """Whether the policy takes for right what two calls give for an argument, or leave out."""
         assert self.matcher is not None
         calls = self.gold.numbered.plan.calls
         return self.matcher(
             calls[gold] if gold < len(calls) else None,
             name if type(name) is str else name[0],
-            MISSING if ours is None else ours[2],
-            MISSING if theirs is None else theirs[2],
+            self.pred.given(pred, name),
+            self.gold.given(gold, name),
+            lambda one, other: self._alike(one, other, strict),
         )
+
+    def _alike(self, ours: Value, theirs: Value, strict: bool) -> bool:
+        """Whether two values, or items of them, are equal; unless `strict`, whether they could become so."""
+        if self.pred.shape(ours) != self.gold.shape(theirs):
+            return False
+        strayed = self._strayed(tuple(producers_of(ours)), tuple(producers_of(theirs)), strict)
+        return strayed == 0 or (not strict and strayed < 1)
 
 
 def _near(ours: Value, theirs: Value) -> float:
