@@ -87,14 +87,21 @@ def _pair(
         elif key in wrong:
             both = key in bags and type(value) is list and type(theirs[key]) is list
             mine.append((_name(key), _lined_up(value, theirs[key], to_pred) if both else value))
+        elif type(theirs[key]) in _PLAIN and type(value) in _PLAIN:
+            mine.append((_name(key), theirs[key]))
         else:
             mine.append((_name(key), moved(_shared(value, theirs[key], to_pred), to_pred)))
     for key, value in theirs.items():
         if key in ours:
-            wanted.append((_name(key), value if key in wrong else _shared(ours[key], value, to_pred)))
+            plain = type(value) in _PLAIN and type(ours[key]) in _PLAIN
+            own = plain or key in wrong
+            wanted.append((_name(key), value if own else _shared(ours[key], value, to_pred)))
         elif key in wrong:
             wanted.append((_name(key), value))
     return tuple(mine), tuple(wanted)
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def _name(key: Any) -> str:

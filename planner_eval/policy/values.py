@@ -173,14 +173,14 @@ class Form:
         aliases: Other names of a value: alias → name.
     """
 
-    __slots__ = ("bag", "folded", "leaves", "names", "read", "set")
+    __slots__ = ("bag", "changes", "names", "read", "set")
 
     def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
         self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
-        self.read = tuple(LEAVES[name] for name in LEAVES if name in compare and name in _READ)
-        self.folded = tuple(LEAVES[name] for name in LEAVES if name in compare and name not in _READ)
-        self.leaves = bool(self.names or self.read or self.folded)
+        named = (self._named,) if aliases else ()
+        self.read = (*named, *(LEAVES[name] for name in _READ if name in compare))
+        self.changes = (*named, *(change for name, change in LEAVES.items() if name in compare))
         self.set = not SETS.isdisjoint(compare)
         self.bag = "unordered" in compare
 
@@ -195,7 +195,7 @@ class Form:
         ['new york', 1, 2]
         """
         if not self.set:
-            made = map_leaves(self.leaf, value) if self.leaves else value
+            made = map_leaves(self.leaf, value) if self.changes else value
             return Bag(_sorted(made, own)) if self.bag and type(made) is list else made
         items = self.items(value)
         if items is None:
@@ -206,7 +206,7 @@ class Form:
     def items(self, value: Value) -> list[Value] | None:
         """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
         if type(value) is str:
-            if "," not in value or self._as(value) != value:  # a date may have a comma in it
+            if "," not in value or self._whole(value):
                 return [self.leaf(value)] if value.strip(" ,") else []
             return [self.leaf(part) for part in map(str.strip, value.split(",")) if part]
         if type(value) in (bool, int, float):
@@ -215,18 +215,20 @@ class Form:
 
     def leaf(self, value: Value) -> Value:
         """The form of one leaf."""
-        value = self._as(value)
-        for change in self.folded:
+        for change in self.changes:
             value = change(value)
         return value
 
-    def _as(self, value: Value) -> Value:
-        """What a leaf is read as: another name, a date, a number."""
-        if self.names and type(value) is str:
-            value = self.names.get(casefold(value), value)
+    def _named(self, value: Value) -> Value:
+        """A text by the name that it is an alias of."""
+        return self.names.get(casefold(value), value) if type(value) is str else value
+
+    def _whole(self, text: str) -> bool:
+        """Whether a text with commas is read as one value, as a date is."""
+        value: Value = text
         for change in self.read:
             value = change(value)
-        return value
+        return bool(value != text)
 
 
 SETS = frozenset({"set", "subset", "superset"})

@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.model import Value
+from planner_eval.policy.rule import Rule
 
 Alike: TypeAlias = Callable[[Value, Value], bool]
 """Whether two values are equal: (the prediction's, gold's)."""
 
 
-class Items:
-    """What a rule asks of collections, and of numbers.
-
-    Args:
-        compare: The names of :data:`planner_eval.policy.rule.COMPARE` that the rule has.
-        tolerance: Numbers may differ by so much.
-        relative: Numbers may differ by this share of gold's.
-    """
-
-    __slots__ = ("close", "relative", "set", "subset", "superset", "tolerance")
-
-    def __init__(self, compare: Collection[str], tolerance: float | None, relative: float | None) -> None:
-        self.set, self.subset, self.superset = (name in compare for name in ("set", "subset", "superset"))
-        self.close = tolerance is not None or relative is not None
-        self.tolerance, self.relative = tolerance or 0, relative or 0
-
-
-def agree(ours: Value, theirs: Value, items: Items, alike: Alike) -> bool:
+def agree(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
     """Whether two values, in their forms, agree.
 
     Args:
         ours: The prediction's.
         theirs: Gold's.
-        items: What the rule asks of collections and numbers.
+        rule: What is asked of collections and numbers.
         alike: Which values are equal.
     """
+    measured = rule.tolerance is not None or rule.relative is not None
 
     def near(one: Value, other: Value) -> bool:
-        return alike(one, other) or (items.close and _near(one, other, items, alike))
+        return alike(one, other) or (measured and _near(one, other, rule, alike))
 
     if near(ours, theirs):
         return True
+    subset, superset = "subset" in rule.compare, "superset" in rule.compare
     if type(ours) is dict and type(theirs) is dict:
-        return (items.subset and _fields(ours, theirs, near)) or (
-            items.superset and _fields(theirs, ours, lambda one, other: near(other, one))
+        return (subset and _fields(ours, theirs, near)) or (
+            superset and _fields(theirs, ours, lambda one, other: near(other, one))
         )
     if type(ours) is not Bag or type(theirs) is not Bag:
         return False
-    if not (items.set or items.subset or items.superset):
+    if not rule.form.set:
         return len(ours) == len(theirs) and one_to_one(ours, theirs, near)
     within = all(any(near(one, other) for other in theirs) for one in ours)
-    if within and items.subset:
+    if within and subset:
         return True
-    around = all(any(near(one, other) for one in ours) for other in theirs)
-    return around and (within or items.superset)
+    return (within or superset) and all(any(near(one, other) for one in ours) for other in theirs)
 
 
 def _fields(part: dict[str, Value], whole: dict[str, Value], near: Alike) -> bool:
@@ -91,18 +76,18 @@ def one_to_one(ours: Sequence[Value], theirs: Sequence[Value], near: Alike) -> b
     return True
 
 
-def _near(ours: Value, theirs: Value, items: Items, alike: Alike) -> bool:
+def _near(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
     """Whether two values are alike but for numbers within the rule's tolerance."""
     if type(ours) is list and type(theirs) is list:
         return len(ours) == len(theirs) and all(
-            alike(one, other) or _near(one, other, items, alike)
+            alike(one, other) or _near(one, other, rule, alike)
             for one, other in zip(ours, theirs, strict=True)
         )
     if type(ours) is dict and type(theirs) is dict:
         return ours.keys() == theirs.keys() and all(
-            alike(ours[key], theirs[key]) or _near(ours[key], theirs[key], items, alike) for key in theirs
+            alike(ours[key], theirs[key]) or _near(ours[key], theirs[key], rule, alike) for key in theirs
         )
-    return close(ours, theirs, items.tolerance, items.relative)
+    return close(ours, theirs, rule.tolerance or 0, rule.relative or 0)
 
 
 def close(ours: Value, theirs: Value, tolerance: float, relative: float) -> bool:

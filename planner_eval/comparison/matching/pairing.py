@@ -18,9 +18,9 @@ Argument: TypeAlias = tuple[Key, tuple[int, ...], Value]
 """The shape of a value (its producers blank), its producers, the value: a bare tuple, for one is made for
 each argument and read at every comparison, which a class with named fields slows by a hundredth."""
 
-Matcher: TypeAlias = Callable[[Call | None, str, Any, Any, Callable[[Value, Value], bool]], bool]
-"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, which values are alike);
-the values are :class:`Given`, or MISSING for none."""
+Matcher: TypeAlias = Callable[["Call | None", str, Any, Any, "Asked"], bool]
+"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, what else is known);
+MISSING for none."""
 
 FREE, ALONE = -1, -2
 
@@ -51,11 +51,22 @@ MISSING = Missing()
 """What a matcher gets in place of an argument that is not there."""
 
 
-class Given(NamedTuple):
-    """An argument's value in the form that a policy compares, and as the plan has it."""
+class Asked(NamedTuple):
+    """What else there is to know of two values that are compared.
 
-    value: Value
-    written: Value
+    Args:
+        alike: Whether two values, or items of them, are equal, references by what they refer to.
+        ours: The prediction's value as the plan has it.
+        theirs: Gold's.
+    """
+
+    alike: Callable[[Value, Value], bool]
+    ours: Callable[[], Value]
+    theirs: Callable[[], Value]
+
+    def of(self, theirs: Value) -> Asked:
+        """The same of another value in the place of gold's."""
+        return self._replace(theirs=lambda: theirs)
 
 
 class Use(NamedTuple):
@@ -107,11 +118,6 @@ class Side:
                 found[key] = value_key(value, self._blank), tuple(producers_of(value)), value
         self.known[position] = found
         return found
-
-    def given(self, position: int, name: Any) -> Any:
-        """An argument as a matcher gets it."""
-        found = self.arguments(position).get(name)
-        return MISSING if found is None else Given(found[2], self.written(position)[name])
 
     def written(self, position: int) -> dict[Any, Value]:
         """The same arguments, by the same names, as the plan has them."""
@@ -290,12 +296,17 @@ class Pairing:
         """Whether the policy takes for right what two calls give for an argument, or leave out."""
         assert self.matcher is not None
         calls = self.gold.numbered.plan.calls
+        ours, theirs = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
         return self.matcher(
             calls[gold] if gold < len(calls) else None,
             name if type(name) is str else name[0],
-            self.pred.given(pred, name),
-            self.gold.given(gold, name),
-            lambda one, other: self._alike(one, other, strict),
+            MISSING if ours is None else ours[2],
+            MISSING if theirs is None else theirs[2],
+            Asked(
+                lambda one, other: self._alike(one, other, strict),
+                lambda: self.pred.written(pred)[name],
+                lambda: self.gold.written(gold)[name],
+            ),
         )
 
     def _alike(self, ours: Value, theirs: Value, strict: bool) -> bool:

@@ -16,31 +16,13 @@ from typing import Any
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shortened
-from planner_eval.comparison.matching.agreement import Alike, Items, agree
-from planner_eval.comparison.matching.pairing import Given, Missing
+from planner_eval.comparison.matching.agreement import agree
+from planner_eval.comparison.matching.pairing import MISSING, Asked
 from planner_eval.plan.canonical import LEFT_OUT, value_key
 from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
 from planner_eval.policy import NO_TERMS, Policy, Terms
 from planner_eval.policy.rule import NOTHING, Rule
-from planner_eval.policy.values import Form
-
-
-class Prepared:
-    """A rule, ready for use on many values."""
-
-    __slots__ = ("accepted", "default", "form", "items", "rule")
-
-    def __init__(self, rule: Rule, default: Value) -> None:
-        self.rule = rule
-        self.form = Form(rule.compare, rule.aliases)
-        self.items = Items(rule.compare, rule.tolerance, rule.relative)
-        self.accepted = [self.given(value) for value in rule.accepted]
-        self.default = None if default is NOTHING else self.given(default)
-
-    def given(self, value: Value) -> Given:
-        """A value of the rule's or of gold's terms, in its form and as written."""
-        return Given(self.form.of(value), value)
 
 
 class Rules:
@@ -56,27 +38,21 @@ class Rules:
 
     def __init__(self, policy: Policy, terms: Terms = NO_TERMS) -> None:
         self.policy, self.terms = policy, terms
-        self._prepared: dict[tuple[str | None, str, str], Prepared] = {}
+        self._rules: dict[tuple[str | None, str, str], Rule] = {}
         self._tools: tuple[Plan | None, list[str]] = None, []
         changes = policy.defaults or any(
             rule.compare or rule.aliases or rule.default is not NOTHING for rule in policy.rules
         )
-        open_values = terms.accepted or terms.omittable
-        asks = policy.wildcards or policy.defaults or open_values
+        asks = policy.wildcards or policy.defaults or terms.accepted or terms.omittable
         self.normalise = self.normalised if changes else None
         self.matcher = self.matches if asks or any(rule.one_sided for rule in policy.rules) else None
 
-    def rule(self, call: Call | None, argument: str) -> Prepared:
+    def rule(self, call: Call | None, argument: str) -> Rule:
         """The rule that holds for an argument, looked up once."""
         key = (None, "", argument) if call is None else (call.app, call.name, argument)
-        found = self._prepared.get(key)
+        found = self._rules.get(key)
         if found is None:
-            rule = self.policy.rule(*key) or _AS_IT_IS
-            default = rule.default
-            if default is NOTHING and call is not None and self.policy.defaults:
-                known = self.policy.defaults
-                default = known.get((call.tool, argument), known.get((call.name, argument), NOTHING))
-            found = self._prepared[key] = Prepared(rule, default)
+            found = self._rules[key] = self.policy.rule(*key) or _AS_IT_IS
         return found
 
     def normalised(self, plan: Plan, position: int, arguments: Arguments) -> Arguments:
@@ -86,53 +62,65 @@ class Rules:
         call = plan.calls[position] if position < len(plan.calls) else None
         found = []
         for name, value in arguments:
-            prepared = self.rule(call, name)
-            if "ignore" in prepared.rule.compare:
+            rule = self.rule(call, name)
+            if "ignore" in rule.compare:
                 found.append((name, LEFT_OUT))
                 continue
-            made = prepared.form.of(value, self._tools[1])
-            default = prepared.default
-            left = default is not None and _equal(made, default.value)
+            made, default = rule.form.of(value, self._tools[1]), self._default(rule, call, name)
+            left = default is not NOTHING and _equal(made, rule.form.of(default))
             found.append((name, LEFT_OUT if left else made))
         return tuple(found)
 
+    def _default(self, rule: Rule, call: Call | None, argument: str) -> Value:
+        """What the tool takes where the argument is left out; NOTHING where that is not known."""
+        if rule.default is not NOTHING or call is None or not self.policy.defaults:
+            return rule.default
+        known = self.policy.defaults
+        return known.get((call.tool, argument), known.get((call.name, argument), NOTHING))
+
     def agree(self, call: Call, argument: str, ours: Value, theirs: Value) -> bool:
         """Whether one literal will do for another, both as written."""
-        prepared = self.rule(call, argument)
-        if "ignore" in prepared.rule.compare:
+        rule = self.rule(call, argument)
+        one, other = rule.form.of(ours), rule.form.of(theirs)
+        if "ignore" in rule.compare or _equal(one, other):
             return True
-        one, other = prepared.given(ours), prepared.given(theirs)
-        return _equal(one.value, other.value) or self.matches(call, argument, one, other, _equal)
+        return self.matches(call, argument, one, other, Asked(_equal, lambda: ours, lambda: theirs))
 
-    def matches(
-        self, call: Call | None, argument: str, ours: Given | Missing, theirs: Given | Missing, alike: Alike
-    ) -> bool:
+    def matches(self, call: Call | None, argument: str, ours: Value, theirs: Value, asked: Asked) -> bool:
         """Whether the prediction's value will do for gold's where the two are not alike.
 
         Args:
             call: Gold's call; None for the answer.
             argument: The argument.
-            ours: The prediction's value, in its form and as written; MISSING where it gives none.
+            ours: The prediction's value in its form; MISSING where it gives none.
             theirs: Gold's, likewise.
-            alike: Whether two values, or items of them, are equal, references by what they refer to.
+            asked: What else there is to know of the two values.
         """
-        prepared = self.rule(call, argument)
-        compare = prepared.rule.compare
-        if isinstance(ours, Missing):
+        rule = self.rule(call, argument)
+        if ours is MISSING or theirs is MISSING:
             omittable = self.terms.omittable.get(call.id, ()) if call is not None else ()
-            if "optional" in compare or argument in omittable:
+            if "optional" in rule.compare or (argument in omittable if ours is MISSING else False):
                 return True
-        if isinstance(theirs, Missing) and ("optional" in compare or "extra" in compare):
-            return True
-        one = prepared.default if isinstance(ours, Missing) else ours
-        other = prepared.default if isinstance(theirs, Missing) else theirs
-        if one is None or other is None:
+            if theirs is MISSING and "extra" in rule.compare:
+                return True
+            default = self._default(rule, call, argument)
+            if default is NOTHING:
+                return False
+            form = rule.form.of(default)
+            if ours is MISSING:
+                ours, asked = form, asked._replace(ours=lambda: default)
+            else:
+                theirs, asked = form, asked.of(default)
+        wild, given = self.policy.wildcards, self.terms.accepted
+        if not (rule.weighs or wild or given):
             return False
-        if "any" in compare or any(_equal(other.written, wild) for wild in self.policy.wildcards):
+        if "any" in rule.compare or (wild and any(_equal(asked.theirs(), one) for one in wild)):
             return True
-        given = self.terms.accepted.get(call.id, {}).get(argument, ()) if call is not None else ()
-        accepted = [prepared.given(value) for value in given] if given else ()
-        return any(_right(prepared, one, good, alike) for good in (other, *prepared.accepted, *accepted))
+        more = given.get(call.id, {}).get(argument, ()) if call is not None and given else ()
+        if _right(rule, ours, theirs, asked):
+            return True
+        accepted = ((value, rule.form.of(value)) for value in (*rule.accepted, *more))
+        return any(_right(rule, ours, form, asked.of(value)) for value, form in accepted)
 
 
 _AS_IT_IS = Rule()
@@ -153,19 +141,18 @@ def _equal(one: Value, other: Value) -> bool:
     return bool(value_key(one, _OWN) == value_key(other, _OWN))
 
 
-def _right(prepared: Prepared, ours: Given, theirs: Given, alike: Alike) -> bool:
+def _right(rule: Rule, ours: Value, theirs: Value, asked: Asked) -> bool:
     """Whether a value will do for one of those that are right; one yes is enough."""
-    rule = prepared.rule
-    if agree(ours.value, theirs.value, prepared.items, alike):
+    if agree(ours, theirs, rule, asked.alike):
         return True
     if rule.pattern is None and rule.function is None:
         return False
-    if holds(ours.written, _LINKED) or holds(theirs.written, _LINKED):
+    one, other = asked.ours(), asked.theirs()
+    if holds(one, _LINKED) or holds(other, _LINKED):
         return False
-    text = ours.written if isinstance(ours.written, str) else None
-    if rule.pattern is not None and text is not None and re.fullmatch(rule.pattern, text, re.DOTALL):
+    if rule.pattern is not None and isinstance(one, str) and re.fullmatch(rule.pattern, one, re.DOTALL):
         return True
-    return rule.function is not None and _answered(rule, rule.function, ours.written, theirs.written)
+    return rule.function is not None and _answered(rule, rule.function, one, other)
 
 
 def _answered(rule: Rule, function: Callable[[Value, Value], bool], ours: Value, theirs: Value) -> bool:
