@@ -148,6 +148,8 @@ def _match(
         pairing.proved = verdict.proved
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
+        if terms is not NO_TERMS:
+            pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
         _pair_equal_calls(pairing)
         if not (pairing.settled and pair_in_place(pairing)):
             solve(pairing, _blocks(pairing))
@@ -204,13 +206,27 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
             pairing.proved = pairing.proved and not used
+            if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
+                preds = sorted(preds, key=pairing.ranks[0].__getitem__, reverse=True)
+                golds = sorted(golds, key=pairing.ranks[1].__getitem__)
+            else:  # it does not matter which stands for which
+                _pair_at_like_places(pairing, preds, golds)
         for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 
 
+def _pair_at_like_places(pairing: Pairing, preds: list[int], golds: list[int]) -> None:
+    """Pair calls that stand at one place in both plans, and take them from the lists."""
+    both = {*preds}.intersection(golds)
+    for place in both:
+        pairing.pair(place, place)
+    preds[:] = [at for at in preds if at not in both]
+    golds[:] = [at for at in golds if at not in both]
+
+
 def _blocks(pairing: Pairing) -> list[Block]:
-    """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
+    """The undecided calls by app and name, by rank; what needs no choice is decided here."""
     found: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
         if partner == FREE:
@@ -232,6 +248,12 @@ def _blocks(pairing: Pairing) -> list[Block]:
             open_blocks.append(block)
         else:
             pairing.release([], block.golds, ALONE)
+    if open_blocks:
+        ours_by, theirs_by = pairing.ranks
+        for block in open_blocks:
+            block.golds.sort(key=theirs_by.__getitem__)
+            block.preds.sort(key=ours_by.__getitem__)
+        open_blocks.sort(key=lambda block: theirs_by[block.golds[0]])
     return open_blocks
 
 
