@@ -206,23 +206,23 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
             pairing.proved = pairing.proved and not used
-            if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
-                preds = sorted(preds, key=pairing.ranks[0].__getitem__, reverse=True)
-                golds = sorted(golds, key=pairing.ranks[1].__getitem__)
-            else:  # it does not matter which stands for which
-                _pair_at_like_places(pairing, preds, golds)
-        for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
+            preds, golds = _in_order(pairing, preds, golds, used=used)
+        for gold in golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 
 
-def _pair_at_like_places(pairing: Pairing, preds: list[int], golds: list[int]) -> None:
-    """Pair calls that stand at one place in both plans, and take them from the lists."""
-    both = {*preds}.intersection(golds)
+def _in_order(
+    pairing: Pairing, preds: list[int], golds: list[int], *, used: bool
+) -> tuple[list[int], list[int]]:
+    """Equal calls in an order in which they can be paired; the first of pred is the last of its list."""
+    if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
+        preds, golds = pairing.ranks.preds(preds)[::-1], pairing.ranks.golds(golds)
+        return preds, sorted(golds, key=pairing.optional.__contains__)
+    both = {*preds}.intersection(golds)  # it does not matter which stands for which
     for place in both:
         pairing.pair(place, place)
-    preds[:] = [at for at in preds if at not in both]
-    golds[:] = [at for at in golds if at not in both]
+    return [at for at in preds if at not in both], [at for at in golds if at not in both]
 
 
 def _blocks(pairing: Pairing) -> list[Block]:
@@ -248,13 +248,14 @@ def _blocks(pairing: Pairing) -> list[Block]:
             open_blocks.append(block)
         else:
             pairing.release([], block.golds, ALONE)
-    if open_blocks:
-        ours_by, theirs_by = pairing.ranks
-        for block in open_blocks:
-            block.golds.sort(key=theirs_by.__getitem__)
-            block.preds.sort(key=ours_by.__getitem__)
-        open_blocks.sort(key=lambda block: theirs_by[block.golds[0]])
-    return open_blocks
+    if not open_blocks:
+        return []
+    ranks = pairing.ranks
+    ranked = {
+        (golds := ranks.golds(block.golds))[0]: Block(golds, ranks.preds(block.preds))
+        for block in open_blocks
+    }
+    return [ranked[first] for first in ranks.golds(ranked)]
 
 
 def _reconsider(pairing: Pairing) -> None:

@@ -85,7 +85,8 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
 def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
     """Split colours by the colours of producers and consumers, until nothing splits (in place).
 
-    The new colours are ordered as the old ones, and what was of one colour by what surrounds it: never by place.
+    The new colours are ordered as the old ones, and what was of one colour by what is around it: never by
+    place.
     """
     users = [consumers(graph) for graph in graphs]
     count = -1
@@ -101,7 +102,9 @@ def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
             ]
             for graph, used in zip(graphs, users, strict=True)
         ]
-        table = {look: colour for colour, look in enumerate(sorted({look for looks in seen for look in looks}))}
+        table = {
+            look: colour for colour, look in enumerate(sorted({look for looks in seen for look in looks}))
+        }
         for graph, looks in zip(graphs, seen, strict=True):
             graph.colours[:] = [table[look] for look in looks]
         if len(table) == count:

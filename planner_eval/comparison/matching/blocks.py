@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.starts import pair_in_order, pair_by_surroundings
+from planner_eval.comparison.matching.starts import pair_by_surroundings, pair_in_order
 
 DENSE = 40_000
 """Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
@@ -42,8 +42,9 @@ BUCKET = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
 _CLOSE = 1e-5
-_LAST, _SPREAD = 2.0**-42, 2.0**-47
-"""What makes an optional call of gold the last choice among equals, and then calls of like ranks partners."""
+_AROUND, _LAST, _SPREAD = 2.0**-41, 2.0**-43, 2.0**-48
+"""What speaks among equals for calls of like surroundings, a hop; what then makes an optional call of gold
+the last choice, and calls of like ranks partners."""
 
 
 class Block(NamedTuple):
@@ -160,11 +161,13 @@ def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
 def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
     """Weights by gold and pred; what is equal in all else goes to calls of like ranks in their blocks."""
     users = pairing.gold.users if consumers else ()
+    alike = pairing.ranks.alike
     return [
         [
             pairing.weight(pred, gold)
             + (pairing.broken(pred, gold) if consumers and users[gold] else 0.0)
             + _SPREAD * abs(place - row)
+            - _AROUND * alike(pred, gold)
             + (_LAST if gold in pairing.optional else 0.0)
             for place, pred in enumerate(block.preds)
         ]
@@ -189,8 +192,8 @@ def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
 
 def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
-    rank = pairing.ranks[1]
-    golds = sorted(((gold, block) for block in blocks for gold in block.golds), key=lambda pair: rank[pair[0]])
+    block_of = {gold: block for block in blocks for gold in block.golds}
+    golds = [(gold, block_of[gold]) for gold in pairing.ranks.golds(block_of)]
     spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
     best_pairs = _pairs(pairing, blocks)
     best = pairing.total(touched)
@@ -264,7 +267,7 @@ def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
             holders.setdefault((name, shape), []).append(pred)
     taken: set[int] = set()
     left = []
-    rank = pairing.ranks[0]
+    rank = {pred: place for place, pred in enumerate(block.preds)}
     for gold in block.golds:
         shared: dict[int, int] = {}
         for name, (shape, _, _) in pairing.gold.arguments(gold).items():

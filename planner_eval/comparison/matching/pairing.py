@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.comparison.matching.ranks import rank
+from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
 from planner_eval.plan.model import Call, Value
 
@@ -37,13 +37,13 @@ REMEMBERED = 10_000
 for each of them a few times."""
 
 Fixed: TypeAlias = tuple[list[Any], list[tuple[Any, tuple[int, ...], tuple[int, ...]]], float]
-"""What two calls have in any pairing: the arguments that differ; the references that decide the rest, each with
-its argument, pred's producers, gold's; what speaks for the pair."""
+"""What two calls have in any pairing: the arguments that differ; the references that decide the rest, each
+with its argument, pred's producers, gold's; what speaks for the pair."""
 
-NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-16, 2.0**-24, 2.0**-31, 2.0**-36, 2.0**-39
-"""What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right reference,
-a right value, a call right in all; last a text that differs only in case and blanks. Powers of two, which add
-up exactly, and each so much less than the former that all of its kind do not make up for one of those."""
+NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-28, 2.0**-33, 2.0**-36
+"""What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right
+reference, a right value, a call right in all; last a text that differs only in case and blanks. Powers of
+two, which add up exactly, each so much less than the former that many do not make up for one of those."""
 
 
 class Missing:
@@ -131,8 +131,8 @@ class Pairing:
     """
 
     __slots__ = (
-        "_few", "_final", "_fixed", "_ranks", "gold", "matcher", "open", "optional", "pred", "proved", "settled",
-        "to_gold", "to_pred",
+        "_few", "_final", "_fixed", "_ranks", "gold", "matcher", "open", "optional", "pred", "proved",
+        "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
@@ -143,7 +143,7 @@ class Pairing:
         self.settled = False
         self.optional: frozenset[int] = frozenset()
         self.open: dict[int, str] = {}
-        self._ranks: tuple[list[int], list[int]] | None = None
+        self._ranks: Ranks | None = None
         self._final: dict[int, dict[Any, float]] = {}
         self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
         self._fixed: dict[tuple[int, int], Fixed] = {}
@@ -160,10 +160,10 @@ class Pairing:
             self.to_pred[gold] = to
 
     @property
-    def ranks(self) -> tuple[list[int], list[int]]:
+    def ranks(self) -> Ranks:
         """An order of pred's calls and one of gold's that do not depend on where they are written."""
         if self._ranks is None:
-            self._ranks = rank(self.pred, self.gold, whole=self.matcher is not None, marks=self.open)
+            self._ranks = Ranks(self.pred, self.gold, whole=self.matcher is not None, marks=self.open)
         return self._ranks
 
     def equal(self, pred: int, gold: int) -> bool:
@@ -192,6 +192,10 @@ class Pairing:
             if worst:
                 found[name] = worst
         return found
+
+    def wrong(self, pred: int, gold: int) -> list[Any]:
+        """The arguments of two calls that differ whatever becomes of other calls."""
+        return (self._fixed.get((pred, gold)) or self._fix(pred, gold))[0]
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""

@@ -27,8 +27,7 @@ def pair_replaced(pairing: Pairing) -> None:
     if not golds or not preds:
         return
     if len(golds) + len(preds) > 2:
-        preds.sort(key=pairing.ranks[0].__getitem__)
-        golds.sort(key=pairing.ranks[1].__getitem__)
+        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     evidence = _evidence(pairing, golds, preds)
     if not evidence:
         return
@@ -37,7 +36,7 @@ def pair_replaced(pairing: Pairing) -> None:
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
     else:
         pairing.proved = False
-        ours, theirs = pairing.ranks
+        ours, theirs = ({at: place for place, at in enumerate(calls)} for calls in (preds, golds))
         pairs = sorted(evidence, key=lambda pair: (-evidence[pair], theirs[pair[1]], ours[pair[0]]))
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
