@@ -1,14 +1,14 @@
 """Exact graph edit distance, on request: the least cost of turning one plan into the other.
 
-A call costs 1, an argument 1 and a reference 1, but an argument that is nothing but a reference only what that
-costs. Another tool, another value of an argument (or another text or list around its references) and another
-output of the right call cost 1 each; a reference to another call costs 2, one removed and one written; a call
-that stands against the order that is asked for costs 1. What a policy takes for right costs nothing. So the
-distance is 0 where the plans mean the same, and nowhere else.
+A call costs 1, an argument 1 and a reference 1, but an argument that is nothing but a reference only what
+that costs. Another tool, another value of an argument (or another text or list around its references) and
+another output of the right call cost 1 each; a reference to another call costs 2, one removed and one written;
+a call that stands against the order that is asked for costs 1. What a policy takes for right costs nothing. So
+the distance is 0 where the plans mean the same, and nowhere else.
 
 The pairing of calls that :mod:`planner_eval.comparison.align` finds gives an upper bound; anything cheaper is
-looked for until the time is over. Exact distances take exponential time: from about ten calls of one name on,
-expect a bound.
+looked for until the time is over. Exact distances take exponential time: where a dozen calls of one name differ
+in much, expect a bound.
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ class _Costs:
         self.pairing = matching.pairing or Pairing(Side(ours), Side(theirs))
         sides = self.pairing.pred, self.pairing.gold
         self.given = [
-            [{name: _Given(held[2]) for name, held in side.arguments(at).items()} for at in range(len(side.known))]
+            [
+                {name: _Given(held[2]) for name, held in side.arguments(at).items()}
+                for at in range(len(side.known))
+            ]
             for side in sides
         ]
         whole = [[1 + sum(given.cost for given in held.values()) for held in calls] for calls in self.given]
@@ -180,7 +183,9 @@ class _Given:
 
     def __init__(self, value: Value) -> None:
         self.references: dict[Path, Ref] = {at: leaf for at, leaf in leaves(value) if type(leaf) is Ref}
-        self.around: Key = None if type(value) is Ref else ("around", value_key(map_leaves(_blank, value), [0]))
+        self.around: Key = (
+            None if type(value) is Ref else ("around", value_key(map_leaves(_blank, value), [0]))
+        )
         self.cost = len(self.references) + (self.around is not None)
         self.shape = self.around, {at: ref.path for at, ref in self.references.items()}
 
@@ -255,14 +260,14 @@ class _Search:
     def _cells(
         self, gold: int, partner: list[int], used: dict[int, int], free: list[int], wanted: dict[int, int]
     ) -> dict[int, int]:
-        """What each partner of an open call of gold costs, less what the partner would cost as an extra call."""
+        """What each partner of an open call of gold costs, less what it would cost as an extra call."""
         lost = sum(wanted.values())
         found = {}
         for pred in free:
             part, slots = self.costs.pair(pred, gold)
             for slot in slots:
                 there = pred if slot.gold == gold else partner[slot.gold]
-                if there == _OPEN and slot.pred in used or there not in (_OPEN, slot.pred):
+                if slot.pred in used if there == _OPEN else there != slot.pred:
                     part += slot.cost
             found[pred] = part + lost - wanted.get(pred, 0) - self.costs.extra[pred]
         found[_NONE] = self.costs.missing[gold] + lost

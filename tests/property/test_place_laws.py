@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_eval.comparison import align
 from planner_eval.comparison.align import match
+from planner_eval.comparison.diff import explain
 from planner_eval.comparison.matching import blocks
-from planner_eval.metrics import METRICS, measure
+from planner_eval.metrics import METRICS, Facts, measure
+from planner_eval.plan.isomorphism import DIFFERENT
 from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from tests import test_compared, test_tangled
@@ -30,7 +33,7 @@ FIGURES = [name for name in METRICS if name not in OF_ORDER | OF_PLACES]
 
 
 def rewritten(plan: Plan, random: Random) -> tuple[Plan, dict[str, str]] | None:
-    """The plan in another order that writes producers first, under new labels, and these; None for a circle."""
+    """The plan in another order that writes producers first, and its new labels; None for a circle."""
     waits: dict[int, set[int]] = {at: set() for at in range(len(plan.calls))}
     for edge in plan.edges:
         waits[edge.consumer].add(edge.producer)
@@ -103,6 +106,28 @@ def test_no_figure_depends_on_it_where_the_search_is_bounded(monkeypatch: pytest
         if check(pred, gold, DEFAULT_POLICY, NO_TERMS, seed):
             unproved += not match(pred, gold).alignment.proved
     assert unproved > 3
+
+
+@pytest.mark.parametrize("module", [test_compared, test_tangled], ids=["compared", "tangled"])
+def test_short_ways_give_what_the_search_gives(module: Any) -> None:
+    """Plans that are the same, or differ in place, need no search; it would find no other figures."""
+    spared = 0
+    for seed in range(250):
+        pred, gold, name, terms = module.pair(seed)
+        for policy, left in ((DEFAULT_POLICY, NO_TERMS), (module.POLICIES[name], terms._replace(before=()))):
+            found = match(pred, gold, policy, left)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(align, "compare_numbered", lambda *_, **__: DIFFERENT)
+                patch.setattr(align, "pair_in_place", lambda _pairing: False)
+                searched = match(pred, gold, policy, left)
+            assert explain(found).same is explain(searched).same, seed
+            facts = Facts(searched)
+            counted = measure(found, METRICS)
+            assert {one: METRICS[one].count(facts) for one in METRICS if one != "exact"} == {
+                one: counted[one] for one in METRICS if one != "exact"
+            }, seed
+            spared += found.pairing is None
+    assert spared > 60
 
 
 def chosen(gold: Call, *preds: Call) -> int:
