@@ -2,13 +2,13 @@
 
 A call costs 1, an argument 1 and a reference 1, but an argument that is nothing but a reference only what
 that costs. Another tool, another value of an argument (or another text or list around its references) and
-another output of the right call cost 1 each; a reference to another call costs 2, one removed and one written;
-a call that stands against the order that is asked for costs 1. What a policy takes for right costs nothing. So
-the distance is 0 where the plans mean the same, and nowhere else.
+another output of the right call cost 1 each; a reference to another call costs 2, one removed and one
+written; a call that stands against the order that is asked for costs 1. What a policy takes for right costs
+nothing. So the distance is 0 where the plans mean the same, and nowhere else.
 
 The pairing of calls that :mod:`planner_eval.comparison.align` finds gives an upper bound; anything cheaper is
-looked for until the time is over. Exact distances take exponential time: where a dozen calls of one name differ
-in much, expect a bound.
+looked for until the time is over. Exact distances take exponential time: where a dozen calls of one name
+differ in much, expect a bound.
 """
 
 from __future__ import annotations
