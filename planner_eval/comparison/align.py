@@ -153,6 +153,8 @@ def _match(
         pairing.proved = verdict.proved
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
+        if terms is not NO_TERMS:
+            pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
         _pair_equal_calls(pairing)
         if not (pairing.settled and pair_in_place(pairing)):
             solve(pairing, _blocks(pairing))
@@ -209,13 +211,27 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
             pairing.proved = pairing.proved and not used
-        for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
+            preds, golds = _in_order(pairing, preds, golds, used=used)
+        for gold in golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 
 
+def _in_order(
+    pairing: Pairing, preds: list[int], golds: list[int], *, used: bool
+) -> tuple[list[int], list[int]]:
+    """Equal calls in an order in which they can be paired; the first of pred is the last of its list."""
+    if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
+        preds, golds = pairing.ranks.preds(preds)[::-1], pairing.ranks.golds(golds)
+        return preds, sorted(golds, key=pairing.optional.__contains__)
+    both = {*preds}.intersection(golds)  # it does not matter which stands for which
+    for place in both:
+        pairing.pair(place, place)
+    return [at for at in preds if at not in both], [at for at in golds if at not in both]
+
+
 def _blocks(pairing: Pairing) -> list[Block]:
-    """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
+    """The undecided calls by app and name, by rank; what needs no choice is decided here."""
     found: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
         if partner == FREE:
@@ -237,7 +253,14 @@ def _blocks(pairing: Pairing) -> list[Block]:
             open_blocks.append(block)
         else:
             pairing.release([], block.golds, ALONE)
-    return open_blocks
+    if not open_blocks:
+        return []
+    ranks = pairing.ranks
+    ranked = {
+        (golds := ranks.golds(block.golds))[0]: Block(golds, ranks.preds(block.preds))
+        for block in open_blocks
+    }
+    return [ranked[first] for first in ranks.golds(ranked)]
 
 
 def _reconsider(pairing: Pairing) -> None:

@@ -164,7 +164,7 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     """
     names = tuple(names)
     counted = as_counted(matching)
-    size = right_size(counted)
+    size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
     found = _right(names, size, counted.alike) if size is not None else {}
     if len(found) == len(names):
         return found

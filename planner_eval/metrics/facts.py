@@ -130,7 +130,7 @@ class Facts:
     def cost(self) -> float:
         """How many arguments of partners differ, and how many of them call another tool."""
         others = len(self.matching.alignment.pairs) - len(self.same_name)
-        return sum([round(sum(wrong.values())) for wrong in self.differing.values()], float(others))
+        return float(others + sum(map(len, self.differing.values())))
 
     @once
     def differing(self) -> dict[int, dict[Any, float]]:
