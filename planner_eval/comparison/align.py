@@ -160,6 +160,7 @@ def _match(
             solve(pairing, _blocks(pairing))
             _reconsider(pairing)
             pair_replaced(pairing)
+            _pair_twins_as_written(pairing)
         alignment = _alignment(pairing)
     misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
@@ -290,6 +291,21 @@ def _reconsider(pairing: Pairing) -> None:
         pairing.to_gold, pairing.to_pred = to_gold, to_pred
     else:
         pairing.settled = False  # an equal call may have another partner now
+
+
+def _pair_twins_as_written(pairing: Pairing) -> None:
+    """Exchange partners of calls that nothing tells apart so that they come in one order in both plans.
+
+    No figure depends on it but those of order, and these are the better for it.
+    """
+    if not pairing.ranked:
+        return
+    for side, groups in enumerate(pairing.ranks.twins()):
+        partner = pairing.to_pred if side else pairing.to_gold
+        for calls in groups:
+            paired = [at for at in calls if partner[at] >= 0]
+            for at, other in zip(paired, sorted(partner[at] for at in paired), strict=True):
+                pairing.pair(*((other, at) if side else (at, other)))
 
 
 def _astray(pairing: Pairing, gold: int, counts: Counter[Tool]) -> bool:

@@ -193,6 +193,11 @@ class Pairing:
             self.to_pred[gold] = to
 
     @property
+    def ranked(self) -> bool:
+        """Whether anything has been decided by rank."""
+        return self._ranks is not None
+
+    @property
     def ranks(self) -> Ranks:
         """An order of pred's calls and one of gold's that do not depend on where they are written."""
         if self._ranks is None:

@@ -88,6 +88,12 @@ class Ranks:
             count += 1
         return count
 
+    def twins(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Calls of pred, and of gold, that look alike, need the same calls and are used by none, as written."""
+        looks = self._seen[0] if self._seen else tuple(side.colours for side in self._sides)
+        ours, theirs = (_twins(look, side.producers) for look, side in zip(looks, self._sides, strict=True))
+        return ours, theirs
+
     def _sorted(self, side: int, calls: Iterable[int]) -> list[int]:
         calls = [*calls]
         if not self._told and len({self._keys[side][at] for at in calls}) < len(calls):
@@ -97,6 +103,15 @@ class Ranks:
             for one, keys in zip(self._sides, self._keys, strict=True):
                 keys[:] = _in_order(one, keys)
         return sorted(calls, key=self._keys[side].__getitem__)
+
+
+def _twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]:
+    used = {producer for needed in producers for producer in needed}
+    found: dict[Any, list[int]] = {}
+    for at, look in enumerate(looks):
+        if at not in used:
+            found.setdefault((look, *producers[at]), []).append(at)
+    return [calls for calls in found.values() if len(calls) > 1]
 
 
 def _producers(side: Side, at: int) -> list[int]:
