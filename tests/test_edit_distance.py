@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from planner_eval.comparison.diff import diff
+from planner_eval.dialects.read import write
 from planner_eval.metrics.edit_distance import edit_distance
 from planner_eval.plan.model import Call, Plan
 from tests.build import edges, plan
@@ -78,6 +81,51 @@ def test_command_line() -> None:
     many = planeval("diff", str(demo / "pred.jsonl"), str(demo / "gold.jsonl"), "--edit-distance", "5")
     assert many.returncode == 2
     assert "name one with --id" in many.stderr
+
+
+def made(*calls: tuple[str, object], answer: dict[str, object] | None = None) -> Plan:
+    """A plan of calls a, b, c… with one argument x."""
+    raw = [
+        {"id": "abc"[at], "name": name, "arguments": {} if given is None else {"x": given}}
+        for at, (name, given) in enumerate(calls)
+    ]
+    return plan(raw, answer)
+
+
+A = {"$ref": "a"}
+DIFFERENT = {
+    "a literal beside a reference": (made(("f", None), ("g", [A, 1])), made(("f", None), ("g", [A, 2])), 1),
+    "an unresolved reference": (made(("f", {"$ref": "lost"})), made(("f", {"$ref": "gone"})), 1),
+    "a text around a reference": (
+        made(("f", None), ("g", {"$template": ["to ", A]})),
+        made(("f", None), ("g", {"$template": ["from ", A]})),
+        1,
+    ),
+    "a reference to itself": (made(("f", A)), made(("f", None)), 1),
+    "the answer": (made(("f", 1), answer={"out": A}), made(("f", 1), answer={"out": 5}), 2),
+    "an answer": (made(("f", 1), answer={"out": A}), made(("f", 1)), 1),
+    "the order": (made(("g", {"$ref": "b"}), ("f", None)), made(("f", None), ("g", A)), 1),
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_it_is_not_0_where_plans_differ_in(what: str, tmp_path: Path) -> None:
+    pred, gold, wanted = DIFFERENT[what]
+    assert not diff(pred, gold).same
+    for name, one in (("pred", pred), ("gold", gold)):
+        (tmp_path / f"{name}.json").write_text(write(one, "plan"))
+    done = planeval(
+        "diff", *(str(tmp_path / f"{name}.json") for name in ("pred", "gold")), "--edit-distance", "9"
+    )
+    assert f"graph edit distance {wanted} (proved)" in done.stderr, done.stdout
+
+
+def test_it_goes_by_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "pred.txt").write_text("f(#x='ROME')")
+    (tmp_path / "gold.txt").write_text("f(#x='rome')")
+    files = (str(tmp_path / "pred.txt"), str(tmp_path / "gold.txt"), "--edit-distance", "9")
+    assert "graph edit distance 1 (proved)" in planeval("diff", *files).stderr
+    assert "graph edit distance 0 (proved)" in planeval("diff", *files, "--policy", "lenient").stderr
 
 
 def test_the_time_is_that_of_the_search() -> None:

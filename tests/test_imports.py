@@ -194,7 +194,7 @@ LATE_PACKAGES = {
     "compression": 2,  # since Python 3.14
     "concurrent": 2,
     "csv": 0.3,
-    "decimal": 0.7,
+    "decimal": 2,
     "difflib": 0.6,
     "email": 5,
     "hashlib": 2,  # with OpenSSL

@@ -284,7 +284,7 @@ def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
         before[at] = direct.union(*(before[p] for p in direct))
     forced = [(a, b) for b in before for a in before[b]]
     wrong = [(a, b) for a, b in forced if place[a] > place[b]]
-    facts = Facts(match(pred, gold, Policy(order="free")))
+    facts = Facts(match(pred, gold))
     tau = measure(facts.matching, ["order_tau"])["order_tau"]
     assert tau == Share(len(forced) - 2 * len(wrong), len(forced))
     most = max(

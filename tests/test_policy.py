@@ -10,12 +10,11 @@ import pytest
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError, PolicyError
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.matching.rules import normal
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.policy import NO_TERMS, Policy, Terms
 from planner_eval.policy.file import load_policy, policy_of, presets
 from planner_eval.policy.rule import COMPARE, Rule
-from planner_eval.policy.values import LEAVES
+from planner_eval.policy.values import LEAVES, Form
 from planner_eval.records.files import Record
 from planner_eval.records.gold import read_gold, terms_of
 from planner_eval.records.rows import evaluate
@@ -487,4 +486,4 @@ def test_command_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compare", ["set", "subset", "superset"])
 def test_a_list_in_one_text_is_a_set_wherever_sets_are_compared(compare: str) -> None:
-    assert normal(Rule(compare=(compare,)), "b, a", Plan()) == ["a", "b"]
+    assert Form((compare,), {}).of("b, a") == ["a", "b"]

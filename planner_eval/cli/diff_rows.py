@@ -66,9 +66,9 @@ def say_effects(rows: Sequence[Row], tools: Any, *, many: bool) -> None:
 
 def say_distance(rows: Sequence[Row], seconds: float) -> None:
     """Say the graph edit distance of one pair."""
-    from planner_eval.metrics.edit_distance import edit_distance
+    from planner_eval.metrics.edit_distance import distance_of
 
-    if rows[0].diff is not None:
-        found = edit_distance(rows[0].diff.pred, rows[0].diff.gold, timeout=seconds)
+    if rows[0].diff is not None and rows[0].diff.matching is not None:
+        found = distance_of(rows[0].diff.matching, timeout=seconds)
         bound = "proved" if found.proved else f"at most: the search was stopped after {found.seconds:.1f} s"
         note(f"graph edit distance {found.value:g} ({bound})")

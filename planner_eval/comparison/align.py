@@ -56,6 +56,7 @@ class Matching(NamedTuple):
         misplaced: Calls that stand against an order that the policy or the gold plan asks for.
         policy: How values were compared.
         terms: What the gold plan leaves open.
+        counted: The plans are as figures count them, see :mod:`planner_eval.comparison.counted`.
     """
 
     pred: Plan
@@ -66,14 +67,18 @@ class Matching(NamedTuple):
     misplaced: tuple[Misplaced, ...] = ()
     policy: Policy = DEFAULT_POLICY
     terms: Terms = NO_TERMS
+    counted: bool = False
 
     @property
     def alike(self) -> bool:
-        """Whether the plans are the same as they were written: pred is gold with its calls in another order.
+        """Whether pred is gold with its calls in another order, and in none that somebody minds.
 
-        A policy may take for the same what is not: lists in another order, a value for another.
+        A policy may take for the same what is not, as it was written: lists in another order, a value for
+        another.
         """
-        return self.pairing is None and self.policy is DEFAULT_POLICY and self.terms is NO_TERMS
+        if self.pairing is not None or self.misplaced:
+            return False
+        return self.counted or (self.policy is DEFAULT_POLICY and self.terms is NO_TERMS)
 
     @property
     def waived(self) -> frozenset[int]:
@@ -148,13 +153,16 @@ def _match(
         pairing.proved = verdict.proved
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)
+        if terms is not NO_TERMS:
+            pairing.open = {at: terms.of(call.id) for at, call in enumerate(gold.calls)}
         _pair_equal_calls(pairing)
         if not (pairing.settled and pair_in_place(pairing)):
             solve(pairing, _blocks(pairing))
             _reconsider(pairing)
             pair_replaced(pairing)
+            _pair_twins_as_written(pairing)
         alignment = _alignment(pairing)
-    misplaced = find_misplaced(alignment.pairs, gold, policy, terms)
+    misplaced = find_misplaced(alignment.pairs, (ours, theirs), policy, terms)
     return Matching(pred, gold, alignment, (ours, theirs), pairing, misplaced, policy, terms)
 
 
@@ -204,13 +212,27 @@ def _pair_tied(pairing: Pairing, ours: list[int | None], theirs: list[int | None
             if used and max(len(golds), len(preds)) <= TIES:
                 continue
             pairing.proved = pairing.proved and not used
-        for gold in sorted(golds, key=pairing.optional.__contains__) if pairing.optional else golds:
+            preds, golds = _in_order(pairing, preds, golds, used=used)
+        for gold in golds:
             if preds:
                 pairing.pair(preds.pop(), gold)
 
 
+def _in_order(
+    pairing: Pairing, preds: list[int], golds: list[int], *, used: bool
+) -> tuple[list[int], list[int]]:
+    """Equal calls in an order in which they can be paired; the first of pred is the last of its list."""
+    if used or pairing.open or pairing.gold.numbered.producers(golds[0]):
+        preds, golds = pairing.ranks.preds(preds)[::-1], pairing.ranks.golds(golds)
+        return preds, sorted(golds, key=pairing.optional.__contains__)
+    both = {*preds}.intersection(golds)  # it does not matter which stands for which
+    for place in both:
+        pairing.pair(place, place)
+    return [at for at in preds if at not in both], [at for at in golds if at not in both]
+
+
 def _blocks(pairing: Pairing) -> list[Block]:
-    """The undecided calls by app and name, in gold's order; what needs no choice is decided here."""
+    """The undecided calls by app and name, by rank; what needs no choice is decided here."""
     found: dict[Tool, Block] = {}
     for tool, partner, gold in zip(pairing.gold.tools, pairing.to_pred, count()):
         if partner == FREE:
@@ -232,7 +254,14 @@ def _blocks(pairing: Pairing) -> list[Block]:
             open_blocks.append(block)
         else:
             pairing.release([], block.golds, ALONE)
-    return open_blocks
+    if not open_blocks:
+        return []
+    ranks = pairing.ranks
+    ranked = {
+        (golds := ranks.golds(block.golds))[0]: Block(golds, ranks.preds(block.preds))
+        for block in open_blocks
+    }
+    return [ranked[first] for first in ranks.golds(ranked)]
 
 
 def _reconsider(pairing: Pairing) -> None:
@@ -262,6 +291,21 @@ def _reconsider(pairing: Pairing) -> None:
         pairing.to_gold, pairing.to_pred = to_gold, to_pred
     else:
         pairing.settled = False  # an equal call may have another partner now
+
+
+def _pair_twins_as_written(pairing: Pairing) -> None:
+    """Exchange partners of calls that nothing tells apart so that they come in one order in both plans.
+
+    No figure depends on it but those of order, and these are the better for it.
+    """
+    if not pairing.ranked:
+        return
+    for side, groups in enumerate(pairing.ranks.twins()):
+        partner = pairing.to_pred if side else pairing.to_gold
+        for calls in groups:
+            paired = [at for at in calls if partner[at] >= 0]
+            for at, other in zip(paired, sorted(partner[at] for at in paired), strict=True):
+                pairing.pair(*((other, at) if side else (at, other)))
 
 
 def _astray(pairing: Pairing, gold: int, counts: Counter[Tool]) -> bool:

@@ -43,9 +43,9 @@ class EdgeRole(NamedTuple):
     """One reference of the two plans laid over one another.
 
     Args:
-        role: ``"kept"``, ``"wrong"`` (both plans have a reference there, to another producer or
-            output), ``"missing"`` (gold only), ``"extra"`` (pred only), or ``"inferred"``: nobody wrote it,
-            and it makes no difference.
+        role: ``"kept"`` (in both plans, or in one where the policy lets it be), ``"wrong"`` (both plans
+            have a reference there, to another producer or output), ``"missing"`` (gold only), ``"extra"``
+            (pred only), or ``"inferred"``: nobody wrote it, and it makes no difference.
         pred: The edge in pred, None when missing.
         gold: The edge in gold, None when extra.
     """
@@ -118,20 +118,48 @@ class Diff:
         """The references of both plans with their roles: gold's in gold's order, then pred's extra ones."""
         to_gold: dict[int, int] = dict(self.alignment.pairs)
         pred, gold = self.pred.written.edges, self.gold.written.edges
-        left = {(to_gold.get(e.consumer), e.argument, e.at): e for e in reversed(pred)}
+        granted = self._granted(to_gold)
+
+        def key(edge: Edge, producer: int | None, consumer: int | None) -> tuple[object, ...]:
+            if (consumer, edge.argument) in granted:
+                return consumer, edge.argument, producer, edge.path
+            return consumer, edge.argument, edge.at
+
+        left: dict[tuple[object, ...], list[Edge]] = {}
+        for edge in reversed(pred):
+            at = key(edge, to_gold.get(edge.producer), to_gold.get(edge.consumer))
+            left.setdefault(at, []).append(edge)
         for edge in gold:
-            other = left.pop((edge.consumer, edge.argument, edge.at), None)
-            if other is None:
-                yield EdgeRole("missing", None, edge)
-            elif to_gold.get(other.producer) == edge.producer and other.path == edge.path:
-                yield EdgeRole("kept", other, edge)
-            else:
-                yield EdgeRole("wrong", other, edge)
-        seen = {id(edge) for edge in left.values()}
+            others = left.get(key(edge, edge.producer, edge.consumer))
+            if not others:
+                kept = (edge.consumer, edge.argument) in granted
+                yield EdgeRole("kept" if kept else "missing", None, edge)
+                continue
+            other = others.pop()
+            same = to_gold.get(other.producer) == edge.producer and other.path == edge.path
+            yield EdgeRole("kept" if same else "wrong", other, edge)
+        seen = {id(edge) for edges in left.values() for edge in edges}
         for edge in pred:
-            if id(edge) in seen or edge.consumer not in to_gold:
-                yield EdgeRole("extra", edge, None)
+            if id(edge) in seen:
+                kept = (to_gold.get(edge.consumer), edge.argument) in granted
+                yield EdgeRole("kept" if kept else "extra", edge, None)
         yield from self._inferred(to_gold)
+
+    def _granted(self, to_gold: dict[int, int]) -> set[tuple[int | None, str]]:
+        """Arguments, by gold's calls, that are right because the policy or gold's terms say so."""
+        matching = self.matching
+        if matching is None or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
+            return set()
+        places: set[tuple[int | None, str]] = set()
+        for pred, gold in to_gold.items():
+            both = (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
+            places.update((gold, name) for name, _ in both)
+        for edit in self.edits:
+            if edit.gold is not None and edit.gold.argument is not None:
+                places.discard((edit.gold.call, edit.gold.argument))
+            if edit.pred is not None and edit.pred.argument is not None and edit.pred.call is not None:
+                places.discard((to_gold.get(edit.pred.call), edit.pred.argument))
+        return places
 
     def _inferred(self, to_gold: dict[int, int]) -> Iterator[EdgeRole]:
         """The inferred edges of either plan, those that both have once."""

@@ -267,18 +267,14 @@ class _Finder:
         numbered = self.pairing.pred.numbered
         if not numbered.forward or not self.ordered:
             return
-        for pred in range(len(self.pred.calls)):
-            gold = self.pairing.to_gold[pred]
-            if gold < 0 or numbered.numbers[pred] is None:
-                continue
-            for producer in sorted({p for p in numbered.producers(pred) if p > pred}):
-                image = self.pairing.to_gold[producer]
-                if image < 0 or image < gold:
-                    said = (
-                        f"{call_name(self.pred, pred)} is written before "
-                        f"{call_name(self.pred, producer)}, whose output it needs"
-                    )
-                    yield Edit("order.broken", said, Place(pred), Place(gold))
+        for pred, producer in numbered.early():
+            gold, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
+            if gold >= 0 and (image < 0 or image < gold):
+                said = (
+                    f"{call_name(self.pred, pred)} is written before "
+                    f"{call_name(self.pred, producer)}, whose output it needs"
+                )
+                yield Edit("order.broken", said, Place(pred), Place(gold))
 
 
 def _named(value: Value, plan: Plan) -> str:

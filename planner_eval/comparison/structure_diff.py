@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.counted import as_counted
 from planner_eval.comparison.structure_figures import Sides, StructureFigures
 from planner_eval.comparison.structure_words import structure_text
 from planner_eval.plan.model import Plan
@@ -165,6 +166,7 @@ def structure_of(matching: Matching) -> StructureDiff:
     """
     import networkx as nx
 
+    matching = as_counted(matching)
     pred, gold = _graph(matching.pred), _graph(matching.gold)
     gold.remove_nodes_from(matching.waived)
     to_gold = dict(matching.alignment.pairs)

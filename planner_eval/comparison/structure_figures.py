@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.text import counted
+from planner_eval.comparison.counted import as_counted
 from planner_eval.plan.adjacency import BLOCK, closure, leaders, levels, needed, producers
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def structure_figures(matching: Matching) -> StructureFigures:
     >>> print(structure_figures(match(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"), gold)))
     2 components instead of 1; depth 2 instead of 3; 2 dependencies lost
     """
-    graphs = Structures(matching)
+    graphs = Structures(as_counted(matching))
     parts = graphs.components()
     both, ours, theirs = graphs.dependencies()
     return StructureFigures(

@@ -171,7 +171,7 @@ class _Overlay:
         if role.pred is not None:
             tail, head = self.of_pred[role.pred.producer], self.of_pred[role.pred.consumer]
             yield _arrow(self.diff.pred, role.pred, role.role, tail, head)
-        if role.gold is not None and (role.pred is None or role.role == "wrong"):
+        if role.gold is not None and (role.role == "wrong" or (role.pred is None and role.role != "kept")):
             tail, head = self.of_gold[role.gold.producer], self.of_gold[role.gold.consumer]
             shown = role.role if role.role == "inferred" else "missing"
             yield _arrow(self.diff.gold, role.gold, shown, tail, head)

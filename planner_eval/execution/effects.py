@@ -14,7 +14,6 @@ from planner_eval.execution.run import execute_many
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.execution.wire import Opaque
 from planner_eval.plan.canonical import same as same_plan
-from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.walk import fold
 from planner_eval.policy import DEFAULT_POLICY
@@ -217,19 +216,7 @@ def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
 def _comparison(policy: Policy | None) -> Same:
     """How two values of one call compare: by the policy's rules for its argument ``result``."""
     rules = Rules(policy or DEFAULT_POLICY)
-
-    def same(call: Call, pred: Any, gold: Any) -> bool:
-        (ours, theirs) = (_normal(rules, call, _plain(value)) for value in (pred, gold))
-        if not ours or not theirs or value_key(ours[0][1], ()) == value_key(theirs[0][1], ()):
-            return bool(ours) == bool(theirs)
-        return rules.matches(call, "result", ours[0][1], theirs[0][1])
-
-    return same
-
-
-def _normal(rules: Any, call: Call, value: Any) -> Any:
-    plan = Plan((Call(call.id, call.name, (("result", value),), call.app),))
-    return rules.normalised(plan, 0, plan.calls[0].arguments)
+    return lambda call, pred, gold: rules.agree(call, "result", _plain(pred), _plain(gold))
 
 
 def _plain(value: Any) -> Any:

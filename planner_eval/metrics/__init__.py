@@ -9,6 +9,7 @@ from functools import lru_cache
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.counted import as_counted
 from planner_eval.metrics import arguments, calls, edges, order, published, shape
 from planner_eval.metrics.counts import Counts, Share, Tally
 from planner_eval.metrics.facts import Facts
@@ -167,11 +168,12 @@ def measure(matching: Matching, names: Iterable[str] = DEFAULT_METRICS) -> Mappi
     {'calls': Counts(hit=1, pred=1, gold=2)}
     """
     names = tuple(names)
-    size = right_size(matching)
-    found = _right(names, size, matching.alike) if size is not None else {}
+    counted = as_counted(matching)
+    size = right_size(counted) if counted.policy.order != "free" else None  # an order counts there
+    found = _right(names, size, counted.alike) if size is not None else {}
     if len(found) == len(names):
         return found
-    facts = Facts(matching, None if size is None else size.largest)
+    facts = Facts(matching, None if size is None else size.largest, counted)
     return {name: found[name] if name in found else METRICS[name].count(facts) for name in names}
 
 

@@ -46,7 +46,7 @@ def exact(facts: Facts) -> Share:
 
     Source: success of AppBench and full match of NESTful, on data flow instead of text.
     """
-    matching = facts.matching
+    matching = facts.compared
     if matching.pairing is None:
         return Share(int(not matching.misplaced), 1)
     if matching.pairing.matcher is None and not matching.terms.optional:

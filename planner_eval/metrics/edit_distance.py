@@ -1,28 +1,35 @@
 """Exact graph edit distance, on request: the least cost of turning one plan into the other.
 
-A call costs 1 and 1 for each argument without a reference; a reference costs 1; another tool, another
-value of an argument, a reference to another output cost 1 each. The pairing of calls that
-:mod:`planner_eval.comparison.align` finds gives an upper bound; NetworkX looks for anything cheaper
-until its time is over. Exact distances take exponential time: from about ten calls of one name on,
-expect a bound.
+A call costs 1, an argument 1 and a reference 1, but an argument that is nothing but a reference only what
+that costs. Another tool, another value of an argument (or another text or list around its references) and
+another output of the right call cost 1 each; a reference to another call costs 2, one removed and one
+written; a call that stands against the order that is asked for costs 1. What a policy takes for right costs
+nothing. So the distance is 0 where the plans mean the same, and nowhere else.
+
+The pairing of calls that :mod:`planner_eval.comparison.align` finds gives an upper bound; anything cheaper is
+looked for until the time is over. Exact distances take exponential time: where a dozen calls of one name
+differ in much, expect a bound.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
-from planner_eval.comparison.align import match
-from planner_eval.metrics.facts import dependent
-from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Plan
-
-if TYPE_CHECKING:
-    import networkx as nx
+from planner_eval.comparison.align import Matching, match
+from planner_eval.comparison.matching.assignment import assign
+from planner_eval.comparison.matching.order import find_misplaced
+from planner_eval.comparison.matching.pairing import Pairing, Side
+from planner_eval.plan.canonical import Key, value_key
+from planner_eval.plan.model import Path, Plan, Ref, Value
+from planner_eval.plan.walk import leaves, map_leaves
+from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
 MOST = 60
 """Calls of either plan beyond which nothing is searched: the first table of costs alone takes too long."""
+
+_NONE, _OPEN = -1, -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,103 +47,226 @@ class EditDistance:
     seconds: float
 
 
-def edit_distance(pred: Plan, gold: Plan, *, timeout: float = 5.0) -> EditDistance:
+def edit_distance(
+    pred: Plan,
+    gold: Plan,
+    policy: Policy = DEFAULT_POLICY,
+    terms: Terms = NO_TERMS,
+    *,
+    timeout: float = 5.0,
+) -> EditDistance:
     """The graph edit distance between two plans.
 
     Args:
         pred: The prediction.
         gold: What was wanted.
+        policy: How values compare.
+        terms: What the gold plan leaves open.
         timeout: Seconds to search for something cheaper than the pairing that is known.
 
     Source: Abu-Aisheh, Raveaux, Ramel, Martineau, An exact graph edit distance algorithm for solving
-    pattern recognition problems (ICPRAM 2015), as NetworkX implements it.
+    pattern recognition problems (ICPRAM 2015): depth first, bounded from below by an assignment.
 
     >>> from planner_eval.plan.model import Call, Plan
     >>> one, two = (Plan((Call("a", "f", (("x", value),)),)) for value in (1, 2))
     >>> edit_distance(one, two).value
     1.0
     """
+    return distance_of(match(pred, gold, policy, terms), timeout=timeout)
+
+
+def distance_of(matching: Matching, *, timeout: float = 5.0) -> EditDistance:
+    """:func:`edit_distance` of plans that are compared already.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.align.match` gave.
+        timeout: Seconds to search for something cheaper than its pairing.
+    """
     start = time.monotonic()
-    known = _known(pred, gold)
-    if known == 0:
-        return EditDistance(0.0, True, time.monotonic() - start)
-    if max(len(pred.calls), len(gold.calls)) > MOST or timeout <= 0:
-        return EditDistance(known, False, time.monotonic() - start)
-    import networkx as nx
-
-    best = known
-    paths = nx.optimize_edit_paths(
-        _graph(pred),
-        _graph(gold),
-        node_subst_cost=_changed_call,
-        node_del_cost=_whole_call,
-        node_ins_cost=_whole_call,
-        edge_subst_cost=lambda one, other: _between(one["labels"], other["labels"]),
-        edge_del_cost=lambda edge: float(len(edge["labels"])),
-        edge_ins_cost=lambda edge: float(len(edge["labels"])),
-        upper_bound=known,
-        strictly_decreasing=True,
-        timeout=timeout,
-    )
-    for _, _, cost in paths:
-        best = min(best, float(cost))
-    spent = time.monotonic() - start
-    return EditDistance(best, spent < timeout, spent)
+    costs = _Costs(matching)
+    partner = [_NONE] * costs.golds
+    for pred, gold in matching.alignment.pairs:
+        partner[gold] = pred
+    search = _Search(costs, costs.total(partner), start + timeout)
+    if max(costs.preds, costs.golds) > MOST or timeout <= 0:
+        search.proved = not search.best
+    elif search.best:
+        search.descend([_OPEN] * costs.golds, 0)
+    return EditDistance(float(search.best), search.proved, time.monotonic() - start)
 
 
-def _graph(plan: Plan) -> nx.DiGraph[int]:
-    """A node a call with its literals, an edge a pair of calls with the labels of its references."""
-    import networkx as nx
+class _Slot(NamedTuple):
+    """A place where both of two calls have a reference: what it costs unless the producers are partners."""
 
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    for at, call in enumerate(plan.calls):
-        literals: dict[Any, Any] = {}
-        for name, value in call.arguments:
-            if not dependent(value):
-                literals[name, sum(key[0] == name for key in literals)] = value_key(value, [])
-        graph.add_node(at, tool=(call.app, call.name), literals=literals)
-    for edge in plan.edges:
-        if edge.producer != edge.consumer and not edge.inferred:
-            labels = graph.get_edge_data(edge.producer, edge.consumer, {"labels": ()})["labels"]
-            label = (edge.argument, edge.at, edge.path)
-            graph.add_edge(edge.producer, edge.consumer, labels=(*labels, label))
-    return graph
+    pred: int
+    gold: int
+    cost: int
 
 
-def _whole_call(call: dict[str, Any]) -> float:
-    return 1.0 + len(call["literals"])
+class _Costs:
+    """What edits cost, pair by pair; the answers are partners that come last."""
+
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.preds, self.golds = len(matching.pred.calls), len(matching.gold.calls)
+        ours, theirs = matching.numbered
+        self.pairing = matching.pairing or Pairing(Side(ours), Side(theirs))
+        sides = self.pairing.pred, self.pairing.gold
+        self.given = [
+            [
+                {name: _Given(held[2]) for name, held in side.arguments(at).items()}
+                for at in range(len(side.known))
+            ]
+            for side in sides
+        ]
+        whole = [[1 + sum(given.cost for given in held.values()) for held in calls] for calls in self.given]
+        self.extra, self.missing = whole
+        optional = matching.terms.optional
+        for at, call in enumerate(matching.gold.calls):
+            if call.id in optional:
+                self.missing[at] = 0
+        self.known: dict[tuple[int, int], tuple[int, list[_Slot]]] = {}
+        self.answers = self._answers()
+
+    def _answers(self) -> tuple[int, list[_Slot]]:
+        ours, theirs = len(self.given[0]) > self.preds, len(self.given[1]) > self.golds
+        if ours and theirs:
+            return self.pair(self.preds, self.golds)
+        return (self.extra[-1] - 1 if ours else 0) + (self.missing[-1] - 1 if theirs else 0), []
+
+    def pair(self, pred: int, gold: int) -> tuple[int, list[_Slot]]:
+        """What two calls cost as partners, and the references whose cost depends on other partners."""
+        if (pred, gold) not in self.known:
+            self.known[pred, gold] = self._pair(pred, gold)
+        return self.known[pred, gold]
+
+    def _pair(self, pred: int, gold: int) -> tuple[int, list[_Slot]]:
+        cost = int(self.pairing.pred.tool(pred) != self.pairing.gold.tool(gold))
+        slots: list[_Slot] = []
+        ours, theirs = self.given[0][pred], self.given[1][gold]
+        wrong = self.pairing.wrong(pred, gold)
+        for name in {**theirs, **ours}:
+            one, other = ours.get(name), theirs.get(name)
+            if one is not None and other is not None and (name in wrong or one.shape == other.shape):
+                cost += one.to(other, slots)
+            elif name in wrong:
+                cost += sum(given.cost for given in (one, other) if given is not None)
+        return cost, slots
+
+    def total(self, partner: list[int]) -> int:
+        """The cost of a mapping: gold's calls to pred's, or to none."""
+        pairs = [(pred, gold) for gold, pred in enumerate(partner) if pred >= 0]
+        made = {pred for pred, _ in pairs}
+        cost = sum(self.missing[gold] for gold, pred in enumerate(partner) if pred < 0)
+        cost += sum(self.extra[pred] for pred in range(self.preds) if pred not in made)
+        for part, slots in (self.answers, *(self.pair(*pair) for pair in pairs)):
+            cost += part + sum(slot.cost for slot in slots if partner[slot.gold] != slot.pred)
+        return cost + self._order({pred: gold for pred, gold in pairs})
+
+    def _order(self, image: dict[int, int]) -> int:
+        """How many calls, and references to later ones, stand against the order that is asked for."""
+        matching, ours = self.matching, self.matching.numbered[0]
+        found = find_misplaced([*image.items()], matching.numbered, matching.policy, matching.terms)
+        late = 0
+        if ours.forward and matching.policy.order != "free":
+            early = [(at, later) for at, later in ours.early() if at in image and later in image]
+            late = sum(image[later] < image[at] for at, later in early)
+        return len(found) + late
 
 
-def _changed_call(one: dict[str, Any], other: dict[str, Any]) -> float:
-    ours, theirs = one["literals"], other["literals"]
-    changed = sum(name not in ours or ours[name] != value for name, value in theirs.items())
-    return float((one["tool"] != other["tool"]) + changed + sum(name not in theirs for name in ours))
+class _Given:
+    """An argument's value: what stands around its references, and these by their places."""
+
+    __slots__ = ("around", "cost", "references", "shape")
+
+    def __init__(self, value: Value) -> None:
+        self.references: dict[Path, Ref] = {at: leaf for at, leaf in leaves(value) if type(leaf) is Ref}
+        self.around: Key = (
+            None if type(value) is Ref else ("around", value_key(map_leaves(_blank, value), [0]))
+        )
+        self.cost = len(self.references) + (self.around is not None)
+        self.shape = self.around, {at: ref.path for at, ref in self.references.items()}
+
+    def to(self, other: _Given, slots: list[_Slot]) -> int:
+        """What it costs to make this value the other one; what depends on partners is put into `slots`."""
+        cost = int(self.around != other.around)
+        for at in {**self.references, **other.references}:
+            one, two = self.references.get(at), other.references.get(at)
+            if one is None or two is None:
+                cost += 1
+            else:
+                moved = int(one.path != two.path)
+                cost += moved
+                slots.append(_Slot(one.call, two.call, 2 - moved))
+        return cost
 
 
-def _between(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> float:
-    """The cost between the references of two edges: those of one place to another output cost 1."""
-    left, right = (
-        dict(((a, at), path) for a, at, path in ours),
-        dict(((a, at), path) for a, at, path in theirs),
-    )
-    places = {*left, *right}
-    return float(sum(left.get(place) != right.get(place) for place in places))
+def _blank(leaf: Value) -> Value:
+    return Ref(0) if type(leaf) is Ref else leaf
 
 
-def _known(pred: Plan, gold: Plan) -> float:
-    """The cost of the pairing that the alignment found."""
-    ours, theirs = _graph(pred), _graph(gold)
-    image = dict(match(pred, gold).alignment.pairs)
-    cost = sum(
-        _changed_call(ours.nodes[at], theirs.nodes[image[at]]) if at in image else _whole_call(ours.nodes[at])
-        for at in ours
-    )
-    cost += sum(_whole_call(theirs.nodes[at]) for at in theirs if at not in set(image.values()))
-    met = set()
-    for tail, head, data in ours.edges(data=True):
-        pair = (image.get(tail, -1), image.get(head, -1))
-        there = theirs.get_edge_data(*pair)
-        cost += _between(data["labels"], there["labels"]) if there else len(data["labels"])
-        met.add(pair)
-    cost += sum(len(data["labels"]) for t, h, data in theirs.edges(data=True) if (t, h) not in met)
-    return float(cost)
+class _Search:
+    """Depth first over all mappings, cutting off what cannot be cheaper than the best."""
+
+    def __init__(self, costs: _Costs, best: int, end: float) -> None:
+        self.costs, self.best, self.end, self.proved = costs, best, end, True
+
+    def descend(self, partner: list[int], gold: int) -> None:
+        """Try all mappings of the calls of gold from one on, given those before."""
+        if time.monotonic() > self.end:
+            self.proved = False
+            return
+        costs = self.costs
+        bound, cells, mapping = self._bound(partner)
+        if bound >= self.best:
+            return
+        self.best = min(self.best, costs.total(mapping))
+        if bound >= self.best or gold == costs.golds:
+            return
+        for _, pred in sorted([*((cost, pred) for pred, cost in cells[gold].items())]):
+            if not self.proved:
+                return
+            partner[gold] = pred
+            self.descend(partner, gold + 1)
+        partner[gold] = _OPEN
+
+    def _bound(self, partner: list[int]) -> tuple[int, dict[int, dict[int, int]], list[int]]:
+        """The least that a mapping can cost, what each step adds to it, and the mapping that it speaks of."""
+        costs = self.costs
+        used = {pred: gold for gold, pred in enumerate(partner) if pred >= 0}
+        free = [pred for pred in range(costs.preds) if pred not in used]
+        left = [gold for gold, pred in enumerate(partner) if pred == _OPEN]
+        bound = sum(costs.extra[pred] for pred in free)
+        bound += sum(costs.missing[gold] for gold, pred in enumerate(partner) if pred == _NONE)
+        wanted: dict[int, dict[int, int]] = {gold: {} for gold in left}
+        for part, slots in (costs.answers, *(costs.pair(*pair) for pair in used.items())):
+            bound += part
+            for slot in slots:
+                if partner[slot.gold] != _OPEN or slot.pred in used:
+                    bound += slot.cost if partner[slot.gold] != slot.pred else 0
+                else:
+                    there = wanted[slot.gold]
+                    there[slot.pred] = there.get(slot.pred, 0) + slot.cost
+        cells = {gold: self._cells(gold, partner, used, free, wanted[gold]) for gold in left}
+        table = [[*(cells[gold][pred] for pred in free), *[cells[gold][_NONE]] * len(left)] for gold in left]
+        mapping = [*partner]
+        for row, column in assign(table):
+            mapping[left[row]] = free[column] if column < len(free) else _NONE
+            bound += table[row][column]
+        return bound, cells, mapping
+
+    def _cells(
+        self, gold: int, partner: list[int], used: dict[int, int], free: list[int], wanted: dict[int, int]
+    ) -> dict[int, int]:
+        """What each partner of an open call of gold costs, less what it would cost as an extra call."""
+        lost = sum(wanted.values())
+        found = {}
+        for pred in free:
+            part, slots = self.costs.pair(pred, gold)
+            for slot in slots:
+                there = pred if slot.gold == gold else partner[slot.gold]
+                if slot.pred in used if there == _OPEN else there != slot.pred:
+                    part += slot.cost
+            found[pred] = part + lost - wanted.get(pred, 0) - self.costs.extra[pred]
+        found[_NONE] = self.costs.missing[gold] + lost
+        return found

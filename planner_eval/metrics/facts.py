@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
 from planner_eval.comparison.align import Matching
+from planner_eval.comparison.counted import as_counted
 from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.adjacency import levels, producers
 from planner_eval.plan.model import Arguments, Edge, Plan, Ref, Template, Unresolved, Value
@@ -52,7 +53,7 @@ class ArgumentCounts:
 
 
 class Facts:
-    """A matching with what metrics count in it.
+    """A matching with what metrics count in it; ``pred`` and ``gold`` are the plans as figures count them.
 
     Optional calls of gold that were not made count as if gold did not have them.
 
@@ -60,11 +61,15 @@ class Facts:
         matching: What :func:`planner_eval.comparison.align.match` gave.
         largest: The calls of the largest component, where the prediction has gold's graph, call by call, each
             written after what it needs; None where it may have another.
+        counted: What :func:`planner_eval.comparison.counted.as_counted` gave, where it is known already.
     """
 
-    def __init__(self, matching: Matching, largest: int | None = None) -> None:
+    def __init__(
+        self, matching: Matching, largest: int | None = None, counted: Matching | None = None
+    ) -> None:
         self.largest = largest
-        self.matching = matching
+        self.compared = matching
+        self.matching = matching = as_counted(matching) if counted is None else counted
         self.pred: Plan = matching.pred
         self.gold: Plan = matching.gold
         self.to_gold = dict(matching.alignment.pairs)
@@ -81,38 +86,51 @@ class Facts:
         return Structures(self.matching)
 
     @once
+    def needed(self) -> list[list[int]]:
+        """For each call of gold those that must be written before it because it takes their output.
+
+        What gold itself writes in the wrong order, or in a circle, forces nothing, nor does anything where
+        the policy takes calls in any order.
+        """
+        if self.matching.policy.order == "free":
+            return [[] for _ in self.gold.calls]
+        if self.waived:
+            needs = producers(self.gold)
+            level = levels(needs)
+        else:
+            needs, level = self.structures.gold, self.structures.levels[1]
+        return [  # calls of a circle share a level
+            [producer for producer in needed if producer < call and level[producer] < level[call]]
+            for call, needed in enumerate(needs)
+        ]
+
+    @once
     def forced(self) -> tuple[list[int], list[int]]:
         """For each call of gold with a partner: the partner's position, and its forced predecessors.
 
         Predecessors are a bit set by the partner's position in pred; calls without a partner pass
-        theirs on. What gold itself writes in the wrong order, or in a circle, forces nothing.
+        theirs on.
         """
         partner = {gold: pred for pred, gold in self.matching.alignment.pairs}
-        if self.waived:
-            needed = producers(self.gold)
-            level = levels(needed)
-        else:
-            needed, level = self.structures.gold, self.structures.levels[1]
-        before = [0] * len(needed)
-        for gold in sorted(range(len(needed)), key=level.__getitem__):
-            for producer in needed[gold]:
-                before[gold] |= before[producer]
-                if producer in partner:
-                    before[gold] |= 1 << partner[producer]
+        before: list[int] = []
         places, forced = [], []
-        earlier = 0
-        for gold in range(len(needed)):
+        for gold, needed in enumerate(self.needed):
+            found = 0
+            for producer in needed:
+                found |= before[producer]
+                if producer in partner:
+                    found |= 1 << partner[producer]
+            before.append(found)
             if gold in partner:
                 places.append(partner[gold])
-                forced.append(before[gold] & earlier)
-                earlier |= 1 << partner[gold]
+                forced.append(found)
         return places, forced
 
     @once
     def cost(self) -> float:
         """How many arguments of partners differ, and how many of them call another tool."""
         others = len(self.matching.alignment.pairs) - len(self.same_name)
-        return sum([round(sum(wrong.values())) for wrong in self.differing.values()], float(others))
+        return float(others + sum(map(len, self.differing.values())))
 
     @once
     def differing(self) -> dict[int, dict[Any, float]]:
@@ -189,14 +207,18 @@ class Facts:
         ours, theirs = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
         wrong = self.differing[gold]
         for name, (_, _, value) in theirs.items():
+            if name not in ours and name not in wrong:
+                continue
             kind = type(value) is not str and dependent(value)
             counts.gold[kind] += 1
             counts.wanted[kind] += 1
             if name in ours:
                 counts.shared[kind] += 1
                 counts.right[kind] += name not in wrong
-        for _, _, value in ours.values():
-            counts.pred[type(value) is not str and dependent(value)] += 1
+                counts.pred[kind] += name not in wrong
+        for name, (_, _, value) in ours.items():
+            if name in wrong:
+                counts.pred[type(value) is not str and dependent(value)] += 1
         return not wrong
 
     @once

@@ -10,7 +10,7 @@ def order_tau(facts: Facts) -> Share:
     """Kendall's tau over forced pairs: calls of which one needs the other, by way of others too.
 
     (pairs written in the right order - pairs written in the wrong order) / pairs; independent calls
-    do not count. Empty: None when no two paired calls depend on one another.
+    do not count. Empty: None when no two paired calls depend on one another, or in free order.
 
     Source: Kendall, A new measure of rank correlation (Biometrika 30, 1938), on a partial order.
     """
@@ -25,7 +25,7 @@ def order_tau(facts: Facts) -> Share:
 def precedences(facts: Facts) -> Share:
     """Share of gold's dependencies between paired calls whose order the prediction violates. Empty: None."""
     partner = {gold: pred for pred, gold in facts.matching.alignment.pairs}
-    pairs = {(e.producer, e.consumer) for e in facts.gold_edges if e.producer < e.consumer}
+    pairs = [(producer, call) for call, needed in enumerate(facts.needed) for producer in needed]
     known = [(partner[p], partner[c]) for p, c in pairs if p in partner and c in partner]
     return Share(sum(producer > consumer for producer, consumer in known), len(known))
 

@@ -28,7 +28,7 @@ def taskbench_nodes(facts: Facts) -> Counts:
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Node Micro F1 [No Matching]".
     """
     tools = facts.matching.policy.tools
-    ours, theirs = _names(facts.pred, tools), _names(facts.gold, tools)
+    ours, theirs = _names(facts.compared.pred, tools), _names(facts.compared.gold, tools)
     return Counts(len(ours & theirs), len(ours), len(theirs))
 
 
@@ -55,7 +55,7 @@ def taskbench_links(facts: Facts) -> Counts:
     Source: microsoft/JARVIS, taskbench/evaluate.py, "Link Binary F1".
     """
     tools = facts.matching.policy.tools
-    ours, theirs = _links(facts.pred, tools), _links(facts.gold, tools)
+    ours, theirs = _links(facts.compared.pred, tools), _links(facts.compared.gold, tools)
     return Counts(len(ours & theirs), len(ours), len(theirs))
 
 
@@ -71,11 +71,11 @@ def worfbench_chain(facts: Facts) -> Counts | None:
 
     Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_nodes``.
     """
-    ours = [call.tool for call in facts.pred.calls]
-    theirs = [call.tool for call in facts.gold.calls]
+    ours = [call.tool for call in facts.compared.pred.calls]
+    theirs = [call.tool for call in facts.compared.gold.calls]
     if not ours or not theirs:
         return None
-    orders = _orders(facts.gold, theirs)
+    orders = _orders(facts.compared.gold, theirs)
     best = 0
     for order in orders:
         mapping = _match(ours, order)
@@ -99,7 +99,7 @@ def worfbench_graph(facts: Facts) -> Counts | None:
 
     Source: WorFBench, evaluator/graph_evaluator.py, ``t_eval_graph``.
     """
-    (ours, our_edges), (theirs, their_edges) = _graph(facts.pred), _graph(facts.gold)
+    (ours, our_edges), (theirs, their_edges) = _graph(facts.compared.pred), _graph(facts.compared.gold)
     mapping = _match(ours, theirs)
     pred_nodes = {at for at, image in enumerate(mapping) if image >= 0}
     gold_nodes = {image for image in mapping if image >= 0}

@@ -56,9 +56,10 @@ def generations(facts: Facts) -> Share:
 def similarity(facts: Facts) -> Share:
     """1 - (cost of the edits) / (cost of removing one plan and writing the other). Empty: None.
 
-    A call costs 1 and 1 for each argument; between partners each differing argument costs 1 and a
-    replaced tool 1. A normalised graph edit similarity under the pairing; 1.0 for the same calls,
-    arguments and references.
+    A call costs 1 and 1 for each argument, whatever it holds; between partners each argument that differs
+    costs 1, and another tool 1. So it is 1 - (D + T + M) / W: D differing arguments of partners, T partners
+    of different tools, M calls without a partner and their arguments, W calls and arguments of both plans.
+    A normalised graph edit similarity under the pairing; 1.0 for the same calls, arguments and references.
     """
     given = sum(facts.arguments.pred) + sum(facts.arguments.gold)
     whole = len(facts.pred.calls) + facts.gold_calls + given
@@ -66,8 +67,11 @@ def similarity(facts: Facts) -> Share:
     if pairing is None:
         return Share(whole, whole)
     ours, theirs = (numbered.arguments for numbered in facts.matching.numbered)
-    spent = sum([2 + len(ours[pred]) + len(theirs[gold]) for pred, gold in facts.matching.alignment.pairs])
-    return Share(max(0.0, whole - facts.cost - (whole - spent)), whole)
+    alignment = facts.matching.alignment
+    missing = [gold for gold in alignment.missing if gold not in facts.waived]
+    alone = sum([1 + len(ours[pred]) for pred in alignment.extra])
+    alone += sum([1 + len(theirs[gold]) for gold in missing])
+    return Share(whole - alone - facts.cost, whole)
 
 
 def common_subplan(facts: Facts) -> Counts:

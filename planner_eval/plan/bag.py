@@ -6,4 +6,4 @@ from typing import Any
 
 
 class Bag(list[Any]):
-    """A list whose order carries no meaning; its items are kept in an order that depends on them only."""
+    """A list whose order carries no meaning: what stands for it puts what stands for its items in order."""

@@ -17,14 +17,18 @@ from typing import Any, TypeAlias
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.isomorphism import DIFFERENT, Coloured, Verdict, find_mapping
 from planner_eval.plan.model import Arguments, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.topological import generations
+from planner_eval.plan.topological import circles, generations
 
 Key: TypeAlias = Any
 """Something hashable that stands for a value: equal keys, equal values."""
 
 Normaliser: TypeAlias = Callable[[Plan, int, Arguments], Arguments]
 """What a policy does to a call's arguments before they are compared: (plan, position, arguments); the
-position is the number of calls for the answer."""
+position is the number of calls for the answer. It gives as many as it takes, :data:`LEFT_OUT` for the value
+of one that does not count."""
+
+LEFT_OUT = object()
+"""In place of an argument's value: the argument does not count."""
 
 BUDGET = 1_000_000
 """How many steps a search among equal calls may take (about a second) before it stops and says so."""
@@ -73,7 +77,7 @@ def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, an
         items = sorted(value.items(), key=_first)
         return "dict", *((key, value_key(item, numbers)) for key, item in items)
     if kind is Bag:
-        return "bag", *(value_key(item, numbers) for item in value)
+        return "bag", *sorted([value_key(item, numbers) for item in value], key=repr)
     if kind is Template:
         return "text", *(value_key(part, numbers) for part in value.parts)
     if kind is Unresolved:
@@ -85,7 +89,8 @@ class Numbered:
     """A plan with a number for each call, and one more for its answer where it names one.
 
     ``numbers`` holds None for what is part of a circle or needs one; ``forward`` says that some
-    call is written before a call that it needs; ``arguments`` are those that are compared.
+    call is written before a call that it needs; ``arguments`` are those that are compared, ``written`` the
+    same as the plan has them.
 
     Args:
         plan: The plan.
@@ -93,15 +98,16 @@ class Numbered:
         normalise: What a policy does to arguments first; None for nothing.
     """
 
-    __slots__ = ("arguments", "forward", "numbers", "plan")
+    __slots__ = ("arguments", "forward", "numbers", "plan", "written")
 
     def __init__(self, plan: Plan, table: dict[Key, int] | None, normalise: Normaliser | None = None) -> None:
         self.plan = plan
         self.arguments = [call.arguments for call in plan.calls]
         if plan.answer:
             self.arguments.append(plan.answer)
+        self.written = self.arguments
         if normalise is not None:
-            self.arguments = [normalise(plan, at, given) for at, given in enumerate(self.arguments)]
+            self._normalise(normalise)
         self.numbers: list[int | None] = [None] * len(self.arguments)
         self.forward = False
         if table is None:
@@ -111,6 +117,16 @@ class Numbered:
         except _Later:
             self.forward = True
             self._number(self._producers_first(), table)
+
+    def _normalise(self, normalise: Normaliser) -> None:
+        made = [normalise(self.plan, at, given) for at, given in enumerate(self.written)]
+        self.arguments = [tuple(pair for pair in new if pair[1] is not LEFT_OUT) for new in made]
+        self.written = [
+            given
+            if len(kept) == len(given)
+            else tuple(pair for pair, (_, value) in zip(given, new, strict=True) if value is not LEFT_OUT)
+            for given, new, kept in zip(self.written, made, self.arguments, strict=True)
+        ]
 
     def key(self, position: int, numbers: list[int | None]) -> Key:
         """What stands for one call, or for the answer, when calls have these numbers."""
@@ -128,7 +144,18 @@ class Numbered:
     def producers(self, position: int) -> list[int]:
         """The calls that one call refers to, in an order that depends on nothing but its key."""
         named = sorted(self.arguments[position], key=_first)
-        return [producer for _, value in named for producer in producers_of(value)]
+        return [producer for _, value in named for producer in producers_of(value, self.numbers)]
+
+    def early(self) -> Iterator[tuple[int, int]]:
+        """Calls that are written before one that they need, and that one; calls of one circle aside."""
+        circle: dict[int, int] = {}
+        if None in self.numbers:
+            needs = [self.producers(at) for at in range(len(self.arguments))]
+            circle = {at: number for number, group in enumerate(circles(needs)) for at in group}
+        for position in range(len(self.plan.calls)):
+            for producer in sorted({*self.producers(position)}):
+                if producer > position and not (circle and circle[producer] == circle[position]):
+                    yield position, producer
 
     def coloured(self, table: dict[Key, int]) -> Coloured:
         """The plan as the search for a mapping sees it."""
@@ -240,26 +267,23 @@ def _fits(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
 
 def _keeps_order(pred: Numbered, gold: Numbered, mapping: list[int]) -> bool:
     """Whether gold, too, writes each call before its producer that pred writes so; circles aside."""
-    for position, image in enumerate(mapping[: len(pred.plan.calls)]):
-        if pred.numbers[position] is None:
-            continue
-        for producer in pred.producers(position):
-            if producer > position and mapping[producer] < image:
-                return False
-    return True
+    return all(mapping[producer] > mapping[position] for position, producer in pred.early())
 
 
-def producers_of(value: Value) -> Iterator[int]:
-    """The calls that a value refers to, fields by name."""
+def producers_of(value: Value, numbers: Sequence[int | None] = ()) -> Iterator[int]:
+    """The calls that a value refers to, fields by name, what has no order by the numbers of its calls."""
     kind = type(value)
     if kind is Ref:
         yield value.call
     elif kind is list or kind is Bag:
+        if kind is Bag and numbers:
+            known = [-1 if number is None else number for number in numbers]
+            value = sorted(value, key=lambda item: repr(value_key(item, known)))
         for item in value:
-            yield from producers_of(item)
+            yield from producers_of(item, numbers)
     elif kind is dict:
         for _, item in sorted(value.items(), key=_first):
-            yield from producers_of(item)
+            yield from producers_of(item, numbers)
     elif kind is Template:
         for part in value.parts:
             yield from producers_of(part)

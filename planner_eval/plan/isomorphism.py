@@ -11,10 +11,14 @@ onto one another" is an equivalence, so any partner that fits is as good as any 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from sys import maxsize
 from typing import NamedTuple
 
 ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""
+
+
+_END = (maxsize, 0)  # so that of calls whose first users are alike the one with more users comes first
 
 
 class Verdict(NamedTuple):
@@ -79,24 +83,30 @@ def find_mapping(left: Coloured, right: Coloured, *, budget: int) -> Verdict:
 
 
 def refine(*graphs: Coloured, rounds: int = ROUNDS) -> None:
-    """Split colours by the colours of producers and consumers, until nothing splits (in place)."""
+    """Split colours by the colours of producers and consumers, until nothing splits (in place).
+
+    The new colours are ordered as the old ones, and what was of one colour by what is around it: never by
+    place.
+    """
     users = [consumers(graph) for graph in graphs]
     count = -1
     for _ in range(rounds):
-        table: dict[object, int] = {}
-        for graph, used in zip(graphs, users, strict=True):
-            old = graph.colours
-            graph.colours[:] = [
-                table.setdefault(
-                    (
-                        old[call],
-                        tuple([old[producer] for producer in graph.producers[call]]),
-                        tuple(sorted([(old[consumer], slot) for consumer, slot in used[call]])),
-                    ),
-                    len(table),
+        seen = [
+            [
+                (
+                    graph.colours[call],
+                    tuple([graph.colours[producer] for producer in graph.producers[call]]),
+                    (*sorted([(graph.colours[consumer], slot) for consumer, slot in used[call]]), _END),
                 )
-                for call in range(len(old))
+                for call in range(len(graph.colours))
             ]
+            for graph, used in zip(graphs, users, strict=True)
+        ]
+        table = {
+            look: colour for colour, look in enumerate(sorted({look for looks in seen for look in looks}))
+        }
+        for graph, looks in zip(graphs, seen, strict=True):
+            graph.colours[:] = [table[look] for look in looks]
         if len(table) == count:
             return
         count = len(table)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import PolicyError
@@ -141,6 +142,22 @@ class Terms(NamedTuple):
     unordered: tuple[frozenset[str], ...] = ()
     accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
     omittable: Mapping[str, frozenset[str]] = {}
+
+    def of(self, call: str) -> str:
+        """All that is left open at one call, as a text: equal texts, equal terms.
+
+        >>> Terms(optional=frozenset({"c1"})).of("c1") == NO_TERMS.of("c1")
+        False
+        """
+        return repr(
+            (
+                call in self.optional,
+                [(number, pair.index(call)) for number, pair in enumerate(self.before) if call in pair],
+                [number for number, group in enumerate(self.unordered) if call in group],
+                sorted(self.accepted.get(call, {}).items(), key=itemgetter(0)),
+                sorted(self.omittable.get(call, ())),
+            )
+        )
 
 
 NO_TERMS = Terms()

@@ -11,6 +11,7 @@ from typing import Any
 from planner_eval.base.errors import PolicyError
 from planner_eval.plan.model import Value
 from planner_eval.policy import fits, tool_fits, unknown
+from planner_eval.policy.values import Form
 
 COMPARE: dict[str, str] = {
     "exact": "the value itself",
@@ -53,7 +54,7 @@ class Rule:
         tool: The tools it is for: a name, or ``App.name``; ``*`` and ``?`` stand for any text and
             any character.
         argument: The arguments it is for, likewise.
-        compare: Names of :data:`COMPARE`, applied from left to right.
+        compare: Names of :data:`COMPARE`, in any order.
         tolerance: Numbers may differ by so much.
         relative: Numbers may differ by this share of gold's.
         accepted: Values that are right besides gold's.
@@ -62,6 +63,8 @@ class Rule:
         pattern: A regular expression that the prediction's text must match as a whole.
         function: A function of (prediction's value, gold's value) that says whether it will do.
         where: The place of the rule in a file of the user's, for messages.
+        form: How it brings a value into the form that it compares.
+        weighs: Whether it may take one value for another that has another form.
     """
 
     tool: str = "*"
@@ -75,6 +78,8 @@ class Rule:
     pattern: str | None = None
     function: Callable[[Value, Value], bool] | None = None
     where: str = field(default="", compare=False)
+    form: Form = field(init=False, repr=False, compare=False)
+    weighs: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given: Any = self.compare
@@ -92,6 +97,11 @@ class Rule:
             if number is not None and not 0 <= number < inf:
                 raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
 
+        object.__setattr__(self, "form", Form(self.compare, self.aliases))
+        asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
+        weighs = asked or self.accepted or self.function or not _PAIRWISE.isdisjoint(self.compare)
+        object.__setattr__(self, "weighs", bool(weighs))
+
     def fits(self, app: str | None, name: str, argument: str) -> bool:
         """Whether the rule is for this argument of this tool."""
         return fits(self.argument, argument) and tool_fits(self.tool, app, name)
@@ -99,8 +109,7 @@ class Rule:
     @property
     def one_sided(self) -> bool:
         """Whether the rule can only be asked of two values, not of each alone."""
-        asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
-        return bool(asked or self.accepted or self.function or _PAIRWISE.intersection(self.compare))
+        return self.weighs or "optional" in self.compare or "extra" in self.compare
 
 
-_PAIRWISE = frozenset({"subset", "superset", "any", "optional", "extra"})
+_PAIRWISE = frozenset({"set", "unordered", "subset", "superset", "any"})

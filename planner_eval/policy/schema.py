@@ -31,7 +31,7 @@ class RuleEntry(Described):
     tool: str = key("The tools it is for: a name, or App.name; * and ? are wildcards.")
     argument: str = key("The arguments it is for, likewise.")
     compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = key(
-        "Names of ways to compare, applied from left to right."
+        "Names of ways to compare, in any order."
     )
     tolerance: float = key("Numbers may differ by so much.", ge=0, allow_inf_nan=False)
     relative: float = key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)

@@ -7,14 +7,15 @@ understand, so that nothing is guessed. References pass through untouched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from unicodedata import normalize
 
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.plan.bag import Bag
+from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Value
+from planner_eval.plan.walk import map_leaves
 from planner_eval.policy.dates import dates, times
 
 
@@ -131,7 +132,6 @@ def booleans(value: Value) -> Value:
 
 
 LEAVES: dict[str, Callable[[Value], Value]] = {
-    "exact": lambda value: value,
     "numbers": numbers,
     "booleans": booleans,
     "date": dates,
@@ -140,33 +140,83 @@ LEAVES: dict[str, Callable[[Value], Value]] = {
     "blankless": blankless,
     "typed": typed,
 }
-"""Rules that look at one leaf at a time, by the name that a policy calls them."""
+"""Rules that look at one leaf at a time, by their names, in the order in which they act: what is read as
+something else first, then what is left of text."""
+
+_READ = ("numbers", "booleans", "date", "time")
 
 
-def as_set(value: Value, order: Callable[[Value], Any]) -> Value:
-    """A list, or a text of items with commas between, as a set: neither order nor repetition counts.
+class Form:
+    """How a rule brings a value into the form that it compares: aliases, :data:`LEAVES`, then collections.
 
-    >>> as_set("b, a,b", repr) == as_set(["a", "b"], repr)
-    True
+    Args:
+        compare: The names of :data:`planner_eval.policy.rule.COMPARE` that the rule has, in any order.
+        aliases: Other names of a value: alias → name.
     """
-    items = split(value)
-    if items is None:
+
+    __slots__ = ("bag", "changes", "names", "read", "set")
+
+    def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
+        self.names = {casefold(name): casefold(name) for name in aliases.values()}
+        self.names |= {casefold(alias): casefold(name) for alias, name in aliases.items()}
+        named = (self._named,) if aliases else ()
+        self.read = (*named, *(LEAVES[name] for name in _READ if name in compare))
+        self.changes = (*named, *(change for name, change in LEAVES.items() if name in compare))
+        self.set = not SETS.isdisjoint(compare)
+        self.bag = "unordered" in compare
+
+    def of(self, value: Value, own: Sequence[str] = ()) -> Value:
+        """The form of a value; references stay as they are.
+
+        Args:
+            value: The value.
+            own: The tools of its plan's calls.
+
+        >>> Form(["numbers", "set"], {"nyc": "New York"}).of("2, NYC, 1, 1.0")
+        ['new york', 1, 2]
+        """
+        if not self.set:
+            made = map_leaves(self.leaf, value) if self.changes else value
+            return Bag(_sorted(made, own)) if self.bag and type(made) is list else made
+        items = self.items(value)
+        if items is None:
+            return map_leaves(self.leaf, value)
+        kept = {repr(value_key(item, range(len(own)))): item for item in items}
+        return Bag(_sorted(list(kept.values()), own))
+
+    def items(self, value: Value) -> list[Value] | None:
+        """The items of a list, of a text with commas between them, a scalar alone; None for anything else."""
+        if type(value) is str:
+            if "," not in value or self._whole(value):
+                return [self.leaf(value)] if value.strip(" ,") else []
+            return [self.leaf(part) for part in map(str.strip, value.split(",")) if part]
+        if type(value) in (bool, int, float):
+            return [self.leaf(value)]
+        return [map_leaves(self.leaf, item) for item in value] if isinstance(value, list) else None
+
+    def leaf(self, value: Value) -> Value:
+        """The form of one leaf."""
+        for change in self.changes:
+            value = change(value)
         return value
-    found: dict[Any, Value] = {order(item): item for item in items}
-    return Bag(found[key] for key in sorted(found))
+
+    def _named(self, value: Value) -> Value:
+        """A text by the name that it is an alias of."""
+        return self.names.get(casefold(value), value) if type(value) is str else value
+
+    def _whole(self, text: str) -> bool:
+        """Whether a text with commas is read as one value, as a date is."""
+        value: Value = text
+        for change in self.read:
+            value = change(value)
+        return bool(value != text)
 
 
-def as_bag(value: Value, order: Callable[[Value], Any]) -> Value:
-    """A list whose order does not count, though repetition does.
-
-    >>> as_bag([2, 1], repr) == as_bag([1, 2], repr), as_bag([1, 1], repr) == as_bag([1], repr)
-    (True, False)
-    """
-    return Bag(sorted(value, key=order)) if isinstance(value, list) else value
+SETS = frozenset({"set", "subset", "superset"})
+"""Rules that compare collections in which neither order nor repetition counts."""
 
 
-def split(value: Value) -> list[Value] | None:
-    """The items of a list or of a text with commas between them; None for anything else."""
-    if isinstance(value, list):
-        return value
-    return [part.strip() for part in value.split(",") if part.strip()] if type(value) is str else None
+def _sorted(items: list[Value], own: Sequence[str]) -> list[Value]:
+    """Items in an order that depends on what they are, references by their tools; of equals as written."""
+    blank = [0] * len(own)
+    return sorted(items, key=lambda item: (repr(value_key(item, blank)), repr(value_key(item, own))))

@@ -8,11 +8,12 @@ blocks' optimistic costs, and where it does not and the plan is small, everythin
 from __future__ import annotations
 
 from math import ceil
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
-from planner_eval.comparison.matching.starts import pair_as_written, pair_by_surroundings
+from planner_eval.comparison.matching.starts import pair_by_surroundings, pair_in_order
 
 DENSE = 40_000
 """Cells of the largest table of costs that is filled; larger blocks are paired by what they share."""
@@ -30,7 +31,7 @@ ROUNDS = 4
 NODES = 10_000
 """Pairs of calls that the exhaustive search tries before it gives up the proof."""
 
-STARTS = (pair_by_surroundings, pair_as_written)
+STARTS = (pair_by_surroundings, pair_in_order)
 STARTED = 400
 """Undecided calls of gold up to which other starts are tried."""
 
@@ -41,12 +42,13 @@ BUCKET = 32
 """A value that more calls than this share says nothing about which of them are partners."""
 
 _CLOSE = 1e-5
-_LAST = 3e-6
-"""What makes an optional call of gold the last choice among equals."""
+_AROUND, _LAST, _SPREAD = 2.0**-41, 2.0**-43, 2.0**-48
+"""What speaks among equals for calls of like surroundings, a hop; what then makes an optional call of gold
+the last choice, and calls of like ranks partners."""
 
 
 class Block(NamedTuple):
-    """The undecided calls of one name."""
+    """The undecided calls of one name, by rank."""
 
     golds: list[int]
     preds: list[int]
@@ -157,14 +159,15 @@ def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
 
 
 def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[float]]:
-    """Costs by gold and pred; nearly equal costs go to calls at like places in their blocks."""
-    spread = 1e-6 / (1 + len(block.golds) + len(block.preds)) ** 2
+    """Weights by gold and pred; what is equal in all else goes to calls of like ranks in their blocks."""
     users = pairing.gold.users if consumers else ()
+    alike = pairing.ranks.alike
     return [
         [
-            pairing.cost(pred, gold)
+            pairing.weight(pred, gold)
             + (pairing.broken(pred, gold) if consumers and users[gold] else 0.0)
-            + spread * abs(place - row)
+            + _SPREAD * abs(place - row)
+            - _AROUND * alike(pred, gold)
             + (_LAST if gold in pairing.optional else 0.0)
             for place, pred in enumerate(block.preds)
         ]
@@ -175,7 +178,7 @@ def _table(pairing: Pairing, block: Block, *, consumers: bool) -> list[list[floa
 def _optimum(pairing: Pairing, block: Block) -> float:
     """The least that the block can cost, whatever becomes of the others."""
     table = _table(pairing, block, consumers=False)
-    return sum(table[row][column] for row, column in assign(table))
+    return sum(pairing.cost(block.preds[column], block.golds[row]) for row, column in assign(table))
 
 
 def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
@@ -189,7 +192,8 @@ def _assign(pairing: Pairing, block: Block, *, consumers: bool = True) -> None:
 
 def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
     """Depth-first over all pairings of the blocks, cutting off what cannot beat the best; proved?"""
-    golds = sorted(((gold, block) for block in blocks for gold in block.golds), key=lambda pair: pair[0])
+    block_of = {gold: block for block in blocks for gold in block.golds}
+    golds = [(gold, block_of[gold]) for gold in pairing.ranks.golds(block_of)]
     spare = {id(block): max(0, len(block.golds) - len(block.preds)) for block in blocks}
     best_pairs = _pairs(pairing, blocks)
     best = pairing.total(touched)
@@ -212,8 +216,8 @@ def _try_all(pairing: Pairing, blocks: list[Block], touched: list[int]) -> bool:
         gold, block = golds[at]
         free = [pred for pred in block.preds if pairing.to_gold[pred] < 0]
         nodes -= len(free)
-        steps = sorted((pairing.cost(pred, gold) + pairing.broken(pred, gold), pred) for pred in free)
-        for step, pred in steps:
+        steps = [(pairing.cost(pred, gold) + pairing.broken(pred, gold), pred) for pred in free]
+        for step, pred in sorted(steps, key=itemgetter(0)):
             if nodes > 0 and cost + step + rest[at + 1] < best - _CLOSE:
                 pairing.pair(pred, gold)
                 descend(at + 1, cost + step)
@@ -243,7 +247,8 @@ def _pair_equal(pairing: Pairing, block: Block) -> Block:
             pairing.pair(there.pop(), gold)
         else:
             golds.append(gold)
-    return Block(golds, sorted(pred for preds in waiting.values() for pred in preds))
+    left = {pred for preds in waiting.values() for pred in preds}
+    return Block(golds, [pred for pred in block.preds if pred in left])
 
 
 def _looks(side: Side, position: int) -> Any:
@@ -262,6 +267,7 @@ def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
             holders.setdefault((name, shape), []).append(pred)
     taken: set[int] = set()
     left = []
+    rank = {pred: place for place, pred in enumerate(block.preds)}
     for gold in block.golds:
         shared: dict[int, int] = {}
         for name, (shape, _, _) in pairing.gold.arguments(gold).items():
@@ -270,7 +276,7 @@ def _pair_by_shared_values(pairing: Pairing, block: Block) -> None:
                 if pred not in taken:
                     shared[pred] = shared.get(pred, 0) + 1
         if shared:
-            partner = max(shared, key=lambda pred: (shared[pred], -pred))
+            partner = max(shared, key=lambda pred: (shared[pred], -rank[pred]))
             taken.add(partner)
             pairing.pair(partner, gold)
         else:

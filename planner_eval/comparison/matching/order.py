@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from typing import NamedTuple
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from planner_eval.comparison.matching.assignment import assign
+from planner_eval.plan.canonical import Numbered
+from planner_eval.plan.isomorphism import refine
 from planner_eval.plan.model import Plan
 from planner_eval.policy import Policy, Terms
 
@@ -28,71 +31,130 @@ class Misplaced(NamedTuple):
     after: bool
 
 
-def find_misplaced(pairs: Pairs, gold: Plan, policy: Policy, terms: Terms) -> tuple[Misplaced, ...]:
+def find_misplaced(
+    pairs: Pairs, numbered: tuple[Numbered, Numbered], policy: Policy, terms: Terms
+) -> tuple[Misplaced, ...]:
     """The calls that stand against an order that is asked for, as written in pred.
+
+    What gold itself writes otherwise is not asked for.
 
     Args:
         pairs: Partners (in pred, in gold).
-        gold: The gold plan.
+        numbered: The two plans.
         policy: Its order "written", and "flat" where gold has no references, ask for gold's order.
         terms: Asks for single precedences; names groups whose order does not count.
     """
+    gold = numbered[1].plan
     found: dict[int, Misplaced] = {}
-    if terms.before:
-        position = {call.id: at for at, call in enumerate(gold.calls)}
-        to_pred = {gold_call: pred for pred, gold_call in pairs}
-        for first, then in terms.before:
-            one, other = position.get(first, -1), position.get(then, -1)
-            if one in to_pred and other in to_pred and to_pred[other] < to_pred[one]:
-                found[other] = Misplaced(to_pred[other], other, one, True)
+    for first, then, pred in _broken(pairs, numbered, terms) if terms.before else ():
+        found[then] = Misplaced(pred, then, first, True)
     if policy.order == "written" or (policy.order == "flat" and not gold.edges):
-        for misplaced in _out_of_order(sorted(pairs), _ranks(gold, terms)):
+        for misplaced in _out_of_order(sorted(pairs), _places(gold, terms)):
             found.setdefault(misplaced.gold, misplaced)
     return tuple(sorted(found.values()))
 
 
-def _ranks(gold: Plan, terms: Terms) -> list[int]:
-    """Each call's place in gold's written order; calls of an unordered group share the first one's."""
-    group = {name: number for number, names in enumerate(terms.unordered) for name in names}
-    first: dict[int, int] = {}
-    ranks = []
-    for at, call in enumerate(gold.calls):
-        ranks.append(first.setdefault(group[call.id], at) if call.id in group else at)
-    return ranks
+def _broken(
+    pairs: Pairs, numbered: tuple[Numbered, Numbered], terms: Terms
+) -> Iterator[tuple[int, int, int]]:
+    """Precedences that pred breaks: first and second call in gold, and where pred makes the second.
+
+    Calls that nothing tells apart stand for one another as it suits the precedences.
+    """
+    position = {call.id: at for at, call in enumerate(numbered[1].plan.calls)}
+    named = ((position.get(first, -1), position.get(then, -1)) for first, then in terms.before)
+    wanted = [(first, then) for first, then in dict.fromkeys(named) if 0 <= first < then]
+    to_pred = {gold: pred for pred, gold in pairs}
+    if any(_late(to_pred, *pair) for pair in wanted):
+        groups = _twins(pairs, numbered)
+        group = {gold: number for number, twins in enumerate(groups) for gold in twins}
+        wanted = [(first, then) for first, then in wanted if group.get(first, -1) != group.get(then, -2)]
+        for twins in groups:
+            _exchange(to_pred, wanted, twins)
+    for first, then in wanted:
+        if _late(to_pred, first, then):
+            yield first, then, to_pred[then]
 
 
-def _out_of_order(pairs: Pairs, ranks: list[int]) -> list[Misplaced]:
-    """The fewest calls without which the rest is in order: all but a longest ordered subsequence."""
-    tails: list[int] = []  # the least rank that ends an ordered subsequence of each length
-    holder: list[int] = []
-    before = [-1] * len(pairs)
+def _late(to_pred: Mapping[int, int], first: int, then: int) -> bool:
+    """Whether pred makes the second of two calls before the first."""
+    return first in to_pred and then in to_pred and to_pred[then] < to_pred[first]
+
+
+def _twins(pairs: Pairs, numbered: tuple[Numbered, Numbered]) -> list[list[int]]:
+    """Calls of gold that nothing tells apart, nor their partners: not what they are, nor who uses them."""
+    table: dict[Any, int] = {}
+    ours, theirs = (one.coloured(table) for one in numbered)
+    refine(ours, theirs)
+    found: dict[tuple[int, int], list[int]] = {}
+    for pred, gold in pairs:
+        found.setdefault((ours.colours[pred], theirs.colours[gold]), []).append(gold)
+    return [twins for twins in found.values() if len(twins) > 1]
+
+
+def _exchange(to_pred: dict[int, int], wanted: Pairs, twins: Sequence[int]) -> None:
+    """Give twins the partners with which the fewest precedences are broken."""
+    if not any(gold in pair for pair in wanted for gold in twins):
+        return
+
+    def broken(gold: int, place: int) -> int:
+        there = {**to_pred, gold: place}
+        return sum(_late(there, *pair) for pair in wanted if gold in pair)
+
+    places = sorted(to_pred[gold] for gold in twins)
+    chosen = assign([[broken(gold, place) for place in places] for gold in twins])
+    for row, column in chosen:
+        to_pred[twins[row]] = places[column]
+
+
+def _places(gold: Plan, terms: Terms) -> list[Sequence[int]]:
+    """The places in gold's written order that each call may take, the last first: those of its group."""
+    places: list[Sequence[int]] = [(at,) for at in range(len(gold.calls))]
+    if terms.unordered:
+        position = {call.id: at for at, call in enumerate(gold.calls)}
+        taken: dict[int, set[int]] = {}
+        for names in terms.unordered:
+            group = {position[name] for name in names if name in position}
+            for at in group:
+                taken.setdefault(at, set()).update(group)
+        for at, group in taken.items():
+            places[at] = sorted(group, reverse=True)
+    return places
+
+
+def _out_of_order(pairs: Pairs, places: list[Sequence[int]]) -> list[Misplaced]:
+    """The fewest calls without which each of the rest has a place of its own, in order."""
+    tails: list[int] = []  # the least place that ends an ordered subsequence of each length
+    holder: list[tuple[int, int]] = []  # the call there, and which of its places it takes
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
     for index, (_, gold) in enumerate(pairs):
-        length = bisect_right(tails, ranks[gold])
-        before[index] = holder[length - 1] if length else -1
-        if length == len(tails):
-            tails.append(ranks[gold])
-            holder.append(index)
-        else:
-            tails[length], holder[length] = ranks[gold], index
-    kept = set()
-    index = holder[-1] if holder else -1
-    while index >= 0:
-        kept.add(index)
-        index = before[index]
+        for place in places[gold]:  # the last first, so that no call follows itself
+            length = bisect_left(tails, place)
+            before[index, place] = holder[length - 1] if length else None
+            if length == len(tails):
+                tails.append(place)
+                holder.append((index, place))
+            else:
+                tails[length], holder[length] = place, (index, place)
+    kept: dict[int, int] = {}
+    last = holder[-1] if holder else None
+    while last is not None:
+        kept[last[0]] = last[1]
+        last = before[last]
     found = []
     for index, (pred, gold) in enumerate(pairs):
         if index not in kept:
-            other = _crossed(pairs, ranks, sorted(kept), index)
-            found.append(Misplaced(pred, gold, other, ranks[other] < ranks[gold]))
+            other, after = _crossed(kept, places[gold], index)
+            found.append(Misplaced(pred, gold, pairs[other][1], after))
     return found
 
 
-def _crossed(pairs: Pairs, ranks: list[int], kept: list[int], index: int) -> int:
-    """A call in order that the misplaced one stands on the wrong side of."""
-    rank = ranks[pairs[index][1]]
+def _crossed(kept: Mapping[int, int], places: Sequence[int], index: int) -> tuple[int, bool]:
+    """A call in order that the misplaced one is on the wrong side of, and whether it should come after it."""
     return next(  # there is one: the calls in order could not be more
-        pairs[other][1]
-        for other in kept
-        if (ranks[pairs[other][1]] < rank and other > index)
-        or (ranks[pairs[other][1]] > rank and other < index)
+        (other, kept[other] < place)
+        for place in places
+        if place not in kept.values()
+        for other in sorted(kept)
+        if (kept[other] < place and other > index) or (kept[other] > place and other < index)
     )

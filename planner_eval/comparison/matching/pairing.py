@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
 from planner_eval.plan.model import Call, Value
 
@@ -18,25 +19,32 @@ Argument: TypeAlias = tuple[Key, tuple[int, ...], Value]
 """The shape of a value (its producers blank), its producers, the value: a bare tuple, for one is made for
 each argument and read at every comparison, which a class with named fields slows by a hundredth."""
 
-Matcher: TypeAlias = Callable[[Call | None, str, Any, Any], bool]
-"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's); MISSING for none."""
+Matcher: TypeAlias = Callable[["Call | None", str, Any, Any, "Asked"], bool]
+"""Whether pred's value will do for gold's: (gold's call, argument, pred's, gold's, what else is known);
+MISSING for none."""
 
 FREE, ALONE = -1, -2
 
-NEAR = 1 - 1e-4
-"""What an argument counts that differs only in case and blanks: a whole one, unless all else is equal."""
-
 DOUBTFUL = 0.25
-"""What a reference counts that goes from gold's unpaired call to an unpaired call of another name: one
-may have replaced the other."""
+"""What a reference counts, while calls are paired, that goes from gold's unpaired call to an unpaired call of
+another name: one may have replaced the other."""
 
+PARTS = 1024
+"""Into how many parts an argument is cut where several calls share the blame for it; a power of two, so that
+sums of parts are exact and in whatever order they are added."""
 
 REMEMBERED = 10_000
 """Pairs of calls up to which it is remembered what each costs whatever becomes of the others: a search asks
 for each of them a few times."""
 
-Fixed: TypeAlias = tuple[float, list[tuple[tuple[int, ...], tuple[int, ...]]]]
-"""What two calls cost in any pairing, and the references that decide the rest: their producers, gold's."""
+Fixed: TypeAlias = tuple[list[Any], list[tuple[Any, tuple[int, ...], tuple[int, ...]]], float]
+"""What two calls have in any pairing: the arguments that differ; the references that decide the rest, each
+with its argument, pred's producers, gold's; what speaks for the pair."""
+
+NAMED, REFERRED, VALUED, WHOLE, ALIKE = 2.0**-14, 2.0**-21, 2.0**-28, 2.0**-33, 2.0**-36
+"""What speaks for a pair among equally dear ones, the first the most: a shared argument name, a right
+reference, a right value, a call right in all; last a text that differs only in case and blanks. Powers of
+two, which add up exactly, each so much less than the former that many do not make up for one of those."""
 
 
 class Missing:
@@ -48,6 +56,24 @@ class Missing:
 
 MISSING = Missing()
 """What a matcher gets in place of an argument that is not there."""
+
+
+class Asked(NamedTuple):
+    """What else there is to know of two values that are compared.
+
+    Args:
+        alike: Whether two values, or items of them, are equal, references by what they refer to.
+        ours: The prediction's value as the plan has it.
+        theirs: Gold's.
+    """
+
+    alike: Callable[[Value, Value], bool]
+    ours: Callable[[], Value]
+    theirs: Callable[[], Value]
+
+    def of(self, theirs: Value) -> Asked:
+        """The same of another value in the place of gold's."""
+        return self._replace(theirs=lambda: theirs)
 
 
 class Use(NamedTuple):
@@ -71,13 +97,14 @@ _ANSWER = Tool(None, "")
 class Side:
     """One plan's calls as a pairing sees them; the answer counts as one more call."""
 
-    __slots__ = ("_blank", "_users", "known", "numbered", "tools")
+    __slots__ = ("_blank", "_users", "_written", "known", "numbered", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
         self.tools = [Tool(call.app, call.name) for call in numbered.plan.calls]
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
+        self._written: dict[int, dict[Any, Value]] = {}
         self._users: list[list[Use]] | None = None
 
     def arguments(self, position: int) -> dict[Any, Argument]:
@@ -99,6 +126,19 @@ class Side:
         self.known[position] = found
         return found
 
+    def written(self, position: int) -> dict[Any, Value]:
+        """The same arguments, by the same names, as the plan has them."""
+        if self.numbered.written is self.numbered.arguments:
+            return {name: value for name, (_, _, value) in self.arguments(position).items()}
+        if position not in self._written:
+            values = [value for _, value in self.numbered.written[position]]
+            self._written[position] = dict(zip(self.arguments(position), values, strict=True))
+        return self._written[position]
+
+    def shape(self, value: Value) -> Key:
+        """A value but for which calls it refers to."""
+        return value_key(value, self._blank)
+
     def tool(self, position: int) -> Tool:
         """App and name of one call, of the answer too."""
         return self.tools[position] if position < len(self.tools) else _ANSWER
@@ -118,12 +158,14 @@ class Side:
 class Pairing:
     """A pairing in the making: ``to_gold`` and ``to_pred`` hold each call's partner, FREE or ALONE.
 
-    ``optional`` calls of gold are the first to stay alone where not all can have partners. When
-    ``settled``, no plan has equal calls, and partners of equal numbers are equal in all arguments.
+    ``optional`` calls of gold are the first to stay alone where not all can have partners; ``open`` says
+    what else gold leaves open at a call. When ``settled``, no plan has equal calls, and partners of equal
+    numbers are equal in all arguments.
     """
 
     __slots__ = (
-        "_final", "_fixed", "gold", "matcher", "optional", "pred", "proved", "settled", "to_gold", "to_pred",
+        "_few", "_final", "_fixed", "_ranks", "gold", "matcher", "open", "optional", "pred", "proved",
+        "settled", "to_gold", "to_pred",
     )  # fmt: skip
 
     def __init__(self, pred: Side, gold: Side, matcher: Matcher | None = None) -> None:
@@ -133,9 +175,11 @@ class Pairing:
         self.proved = True
         self.settled = False
         self.optional: frozenset[int] = frozenset()
+        self.open: dict[int, str] = {}
+        self._ranks: Ranks | None = None
         self._final: dict[int, dict[Any, float]] = {}
-        few = matcher is None and len(self.to_gold) * len(self.to_pred) <= REMEMBERED
-        self._fixed: dict[tuple[int, int], Fixed | None] | None = {} if few else None
+        self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
+        self._fixed: dict[tuple[int, int], Fixed] = {}
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""
@@ -147,6 +191,18 @@ class Pairing:
             self.to_gold[pred] = to
         for gold in golds:
             self.to_pred[gold] = to
+
+    @property
+    def ranked(self) -> bool:
+        """Whether anything has been decided by rank."""
+        return self._ranks is not None
+
+    @property
+    def ranks(self) -> Ranks:
+        """An order of pred's calls and one of gold's that do not depend on where they are written."""
+        if self._ranks is None:
+            self._ranks = Ranks(self.pred, self.gold, whole=self.matcher is not None, marks=self.open)
+        return self._ranks
 
     def equal(self, pred: int, gold: int) -> bool:
         """Whether two partners are known to be equal without a look at them."""
@@ -160,73 +216,91 @@ class Pairing:
         return found
 
     def differing(self, pred: int, gold: int, strict: bool = False) -> dict[Any, float]:
-        """The arguments of two calls that differ: 1.0 each, less a trifle where something speaks for it.
+        """The arguments of two calls that differ: 1.0 each, less where it is in doubt.
 
         Args:
             pred: A call of pred.
             gold: A call of gold.
             strict: Take no free producer for right; else also where two free producers could pair.
         """
-        ours = self.pred.known[pred] or self.pred.arguments(pred)  # a table asks this for each of its cells
-        theirs = self.gold.known[gold] or self.gold.arguments(gold)
-        asked = self.matcher is not None
-        found: dict[Any, float] = {}
-        shared = 0
-        for name, wanted in theirs.items():
-            mine = ours.get(name)
-            if mine is None:
-                if not (asked and self._matches(gold, name, None, wanted)):
-                    found[name] = 1.0
-                continue
-            shared += 1
-            if mine[0] != wanted[0]:
-                if not (asked and self._matches(gold, name, mine, wanted)):
-                    found[name] = _near(mine[2], wanted[2]) if type(mine[2]) is str else 1.0
-            elif mine[1]:
-                worst = self._strayed(mine[1], wanted[1], strict)
-                if worst:
-                    found[name] = worst
-        if shared < len(ours):
-            for name, mine in ours.items():
-                if name not in theirs and not (asked and self._matches(gold, name, mine, None)):
-                    found[name] = 1.0
+        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        found = dict.fromkeys(differ, 1.0)
+        for name, producers, wanted in referring:
+            worst = self._strayed(producers, wanted, strict)
+            if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
+                found[name] = worst
         return found
+
+    def wrong(self, pred: int, gold: int) -> list[Any]:
+        """The arguments of two calls that differ whatever becomes of other calls."""
+        return (self._fixed.get((pred, gold)) or self._fix(pred, gold))[0]
 
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        if self._fixed is None:
-            return sum(self.differing(pred, gold, strict).values())
-        key = pred, gold
-        known = self._fixed[key] if key in self._fixed else self._fixed.setdefault(key, self._fix(pred, gold))
-        if known is None:
-            return sum(self.differing(pred, gold, strict).values())
-        total, referring = known
-        for producers, wanted in referring:
-            total += self._strayed(producers, wanted, strict)
+        differ, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(differ))
+        for name, producers, wanted in referring:
+            worst = self._strayed(producers, wanted, strict)
+            if worst and not (self.matcher is not None and self._matches(pred, gold, name, strict)):
+                total += worst
         return total
 
-    def _fix(self, pred: int, gold: int) -> Fixed | None:
-        """What of a cost no other pair changes; None where trifles are in it, whose order tells."""
-        ours, theirs = self.pred.arguments(pred), self.gold.arguments(gold)
-        referring = []
-        differ = shared = 0
+    def weight(self, pred: int, gold: int) -> float:
+        """The cost of two calls, less what speaks for them as partners."""
+        differ, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        total = float(len(differ))
+        for name, producers, wanted in referring:
+            strayed = self._strayed(producers, wanted, strict=False)
+            if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
+                total += strayed
+            else:
+                bonus += REFERRED
+        return total - bonus if total else total - bonus - WHOLE
+
+    def _fix(self, pred: int, gold: int) -> Fixed:
+        """What of two calls no other pair changes; remembered while there are few."""
+        ours = self.pred.known[pred] or self.pred.arguments(pred)  # a table asks this for each of its cells
+        theirs = self.gold.known[gold] or self.gold.arguments(gold)
+        asked = self.matcher is not None
+        differ: list[Any] = []
+        referring: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
+        shared = right = near = 0
         for name, wanted in theirs.items():
             mine = ours.get(name)
             if mine is None:
-                differ += 1
+                if not (asked and self._matches(pred, gold, name, False)):
+                    differ.append(name)
                 continue
             shared += 1
             if mine[0] != wanted[0]:
-                if type(mine[2]) is str and _near(mine[2], wanted[2]) != 1.0:
-                    return None
-                differ += 1
+                could = asked and self._matches(pred, gold, name, None)
+                if could and mine[1] and wanted[1]:
+                    referring.append((name, (), ()))  # the matcher is to say, once others are paired
+                elif could:
+                    right += 1
+                else:
+                    differ.append(name)
+                    near += type(mine[2]) is str and _near(mine[2], wanted[2])
             elif mine[1]:
-                referring.append((mine[1], wanted[1]))
-        return float(differ + len(ours) - shared), referring
+                referring.append((name, mine[1], wanted[1]))
+            else:
+                right += 1
+        if shared < len(ours):
+            for name in ours:
+                if name not in theirs and not (asked and self._matches(pred, gold, name, False)):
+                    differ.append(name)
+        found = differ, referring, shared * NAMED + right * VALUED + near * ALIKE
+        if self._few:
+            self._fixed[pred, gold] = found
+        return found
 
     def _strayed(self, producers: tuple[int, ...], wanted: tuple[int, ...], strict: bool) -> float:
-        worst = 0.0
         to_gold = self.to_gold
+        if len(producers) == 1:
+            if to_gold[producers[0]] == wanted[0]:
+                return 0.0
+            return self._astray(producers[0], wanted[0], strict)
+        worst = 0.0 if wanted else 1.0
         for producer, other in zip(producers, wanted, strict=True):
             if to_gold[producer] != other:
                 worst = max(worst, self._astray(producer, other, strict))
@@ -234,15 +308,17 @@ class Pairing:
 
     def broken(self, pred: int, gold: int) -> float:
         """How many arguments of paired consumers differ if these two become partners."""
-        total = 0.0
+        total = 0
         for consumer, name, slot in self.gold.users[gold]:
             partner = self.to_pred[consumer]
             if partner < 0:
                 continue
             ours, theirs = self.pred.arguments(partner).get(name), self.gold.arguments(consumer)[name]
-            if ours is not None and ours[0] == theirs[0] and ours[1][slot] != pred:
-                total += 1 / len(theirs[1])
-        return total
+            if ours is None or ours[0] != theirs[0] or ours[1][slot] == pred:
+                continue
+            if self.matcher is None or not self._matches(partner, consumer, name, False):
+                total += max(1, PARTS // len(theirs[1]))
+        return total / PARTS
 
     def total(self, golds: Iterable[int], strict: bool = True) -> float:
         """The cost of those of `golds` that have partners."""
@@ -253,22 +329,38 @@ class Pairing:
         ours, theirs = self.to_gold[producer], self.to_pred[wanted]
         if ours >= 0 or theirs >= 0:
             return 1.0
-        if self.pred.tool(producer) != self.gold.tool(wanted):
+        if self.pred.tools[producer] != self.gold.tools[wanted]:
             return DOUBTFUL if ALONE in (ours, theirs) or not strict else 1.0
         return 0.0 if ours == FREE == theirs and not strict else 1.0
 
-    def _matches(self, gold: int, name: Any, ours: Argument | None, theirs: Argument | None) -> bool:
+    def _matches(self, pred: int, gold: int, name: Any, strict: bool | None) -> bool:
+        """Whether the policy takes for right what two calls give for an argument, or leave out.
+
+        As for :meth:`differing`; `strict` None takes any producer for right.
+        """
         assert self.matcher is not None
         calls = self.gold.numbered.plan.calls
+        ours, theirs = self.pred.arguments(pred).get(name), self.gold.arguments(gold).get(name)
         return self.matcher(
             calls[gold] if gold < len(calls) else None,
             name if type(name) is str else name[0],
             MISSING if ours is None else ours[2],
             MISSING if theirs is None else theirs[2],
+            Asked(
+                lambda one, other: self._alike(one, other, strict),
+                lambda: self.pred.written(pred)[name],
+                lambda: self.gold.written(gold)[name],
+            ),
         )
 
+    def _alike(self, ours: Value, theirs: Value, strict: bool | None) -> bool:
+        """Whether two values, or items of them, are equal; unless `strict`, whether they could become so."""
+        if self.pred.shape(ours) != self.gold.shape(theirs):
+            return False
+        producers = tuple(producers_of(ours)) if strict is not None else ()
+        strayed = self._strayed(producers, tuple(producers_of(theirs)), bool(strict)) if producers else 0.0
+        return strayed == 0 or (not strict and strayed < 1)
 
-def _near(ours: Value, theirs: Value) -> float:
-    if type(ours) is str and type(theirs) is str and ours.casefold().split() == theirs.casefold().split():
-        return NEAR
-    return 1.0
+
+def _near(ours: str, theirs: Value) -> bool:
+    return type(theirs) is str and ours.casefold().split() == theirs.casefold().split()

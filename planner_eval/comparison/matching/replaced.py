@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
-from planner_eval.comparison.matching.pairing import ALONE, Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 
 LIMIT = 2_500
 """Cells of the largest table that is solved exactly; above it the best evidence is taken first."""
@@ -18,7 +18,7 @@ def pair_replaced(pairing: Pairing) -> None:
 
     Evidence, per pair: an argument of equal name and value counts 2, a paired consumer that uses
     both at one place 2, an equal argument name 0.5, one app or one name 1, and standing alone
-    between the same paired neighbours 1. Pairs with less than 1 are not made.
+    between the same paired producers and consumers 1. Pairs with less than 1 are not made.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -26,7 +26,8 @@ def pair_replaced(pairing: Pairing) -> None:
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
         return
-    _choose_twins(pairing, golds, preds)
+    if len(golds) + len(preds) > 2:
+        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     evidence = _evidence(pairing, golds, preds)
     if not evidence:
         return
@@ -35,7 +36,8 @@ def pair_replaced(pairing: Pairing) -> None:
         pairs = [(preds[column], golds[row]) for row, column in assign(table)]
     else:
         pairing.proved = False
-        pairs = sorted(evidence, key=lambda pair: (-evidence[pair], pair[1], pair[0]))
+        ours, theirs = ({at: place for place, at in enumerate(calls)} for calls in (preds, golds))
+        pairs = sorted(evidence, key=lambda pair: (-evidence[pair], theirs[pair[1]], ours[pair[0]]))
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
         if free and evidence.get((pred, gold), 0.0) >= 1:
@@ -54,8 +56,11 @@ def _evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tupl
             there = holders.get(mark, ())
             for pred in there if len(there) <= BUCKET else ():
                 found[pred, gold] = found.get((pred, gold), 0.0) + weight
-    for pred, gold in _between(pairing, golds, preds):
-        found[pred, gold] = found.get((pred, gold), 0.0) + 1
+    due = [gold for gold in golds if gold not in pairing.optional]
+    theirs = _ends(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
+    for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
+        if ends in theirs:
+            found[pred, theirs[ends]] = found.get((pred, theirs[ends]), 0.0) + 1
     return found
 
 
@@ -77,46 +82,12 @@ def _marks(pairing: Pairing, position: int, *, ours: bool) -> dict[Any, float]:
     return marks
 
 
-def _between(pairing: Pairing, golds: list[int], preds: list[int]) -> list[tuple[int, int]]:
-    """Pairs that are each the only unpaired call between the same paired neighbours."""
-    theirs = _gaps(pairing, golds)
-    ours = {}
-    for pred in preds:
-        ends = _neighbours(pairing.to_gold, pred, len(pairing.pred.tools))
-        if ALONE not in ends:
-            ours[ends] = pred
-    return [(ours[ends], gold) for ends, gold in theirs.items() if ends in ours]
-
-
-def _gaps(pairing: Pairing, golds: list[int]) -> dict[tuple[int, int], int]:
-    """The unpaired calls of gold that stand between paired ones, by these."""
-    count = len(pairing.gold.tools)
-    own = [gold if pairing.to_pred[gold] >= 0 else ALONE for gold in range(count)]
-    found = ((_neighbours(own, gold, count), gold) for gold in golds)
-    return {ends: gold for ends, gold in found if ALONE not in ends}
-
-
-def _neighbours(image: list[int], at: int, count: int) -> tuple[int, int]:
-    """What the calls before and after one stand for; -1 for the ends of the plan."""
-    return image[at - 1] if at else -1, image[at + 1] if at + 1 < count else -1
-
-
-def _choose_twins(pairing: Pairing, golds: list[int], preds: list[int]) -> None:
-    """Where an extra call has equals that nobody uses, call extra the one that stands in gold's gap."""
-    numbers, users = pairing.pred.numbered.numbers, pairing.pred.users
-    wanted = {numbers[pred] for pred in preds} - {None}
-    twins: dict[int | None, list[int]] = {}
-    for pred, number in enumerate(numbers[: len(pairing.pred.tools)]):
-        if number in wanted and pairing.to_gold[pred] >= 0 and not users[pred]:
-            twins.setdefault(number, []).append(pred)
-    gaps = _gaps(pairing, golds) if twins else {}
-    for place, pred in enumerate(preds):
-        for twin in twins.get(numbers[pred], ()) if not users[pred] else ():
-            image = [*pairing.to_gold]
-            image[pred], image[twin] = image[twin], ALONE
-            if _neighbours(image, twin, len(pairing.pred.tools)) in gaps:
-                pairing.to_gold[twin] = ALONE
-                pairing.pair(pred, image[pred])
-                preds[place] = twin
-                twins[numbers[pred]].remove(twin)
-                break
+def _ends(side: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:
+    """Unpaired calls that stand alone between paired ones, by these: producers, consumers."""
+    found: dict[tuple[frozenset[int], ...], list[int]] = {}
+    for at in calls:
+        producers = frozenset(image[producer] for producer in side.numbered.producers(at))
+        ends = producers, frozenset(image[use.consumer] for use in side.users[at])
+        if all(call >= 0 for end in ends for call in end):
+            found.setdefault(ends, []).append(at)
+    return {ends: there[0] for ends, there in found.items() if len(there) == 1}
