@@ -1,7 +1,9 @@
 """Which call of the prediction stands for which call of the gold plan.
 
 Equal calls first; then the cheapest pairing of calls that share app and name; then calls of another
-name where something speaks for a replacement. What is left is missing or extra.
+name where something speaks for a replacement. What is left is missing or extra. Of equally cheap pairings the
+one is taken that means more, then one by :mod:`planner_eval.comparison.matching.ranks`: where calls are
+written plays no part.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ RECONSIDERED = 60
 """Up to this many calls of gold a pairing that breaks references is asked for again without ties."""
 
 TIES = 50
-"""Up to this many equal calls it is worth asking which stands for which; more are paired as written."""
+"""Up to this many equal calls it is worth asking which stands for which; more are paired by rank."""
 
 
 class Alignment(NamedTuple):

@@ -89,7 +89,7 @@ class Ranks:
         return count
 
     def twins(self) -> tuple[list[list[int]], list[list[int]]]:
-        """Calls of pred, and of gold, that look alike, need the same calls and are used by none, as written."""
+        """Calls of pred, and of gold, that look alike, need the same calls and that none uses, as written."""
         looks = self._seen[0] if self._seen else tuple(side.colours for side in self._sides)
         ours, theirs = (_twins(look, side.producers) for look, side in zip(looks, self._sides, strict=True))
         return ours, theirs
