@@ -18,7 +18,7 @@ import pytest
 
 from planner_eval.comparison import align
 from planner_eval.comparison.diff import diff_any, explain
-from planner_eval.comparison.matching import blocks, ranks, replaced
+from planner_eval.comparison.matching import blocks, equal, ranks, replaced
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.comparison.structure_report import structure_data, structure_lines
 from planner_eval.metrics import METRICS, measure
@@ -71,7 +71,7 @@ LIMITS: tuple[dict[Any, dict[str, int]], ...] = (
     {},
     {blocks: {"SETTLED": 3, "HURRIED": 12}, isomorphism: {"ROUNDS": 1}},
     {blocks: {"PLAIN": 2, "DENSE": 8, "BUCKET": 2}, replaced: {"LIMIT": 1, "BUCKET": 1}},
-    {blocks: {"NODES": 12, "ROUNDS": 1}, align: {"TIES": 1, "RECONSIDERED": 6}},
+    {blocks: {"NODES": 12, "ROUNDS": 1}, equal: {"TIES": 1}, align: {"RECONSIDERED": 6}},
     {blocks: {"STARTED": 3, "TRIED": 3}, ranks: {"HOPS": 1}},
     {blocks: {"STARTED": 0, "ROUNDS": 1}},
 )

@@ -26,8 +26,9 @@ def pair_in_place(pairing: Pairing) -> bool:
     - the number of arguments that differ is a distance, for it is counted name by name. Let a call of gold
       be the one that differs from its partner. Any other pairing of its tool's calls leads from it, by
       calls that are the same on both sides, to that partner: the distances on this way are no less in sum;
-    - where costs tie the search prefers calls at like places, so it finds this pairing for each name by
-      itself, and proves it, for no reference of it is broken.
+    - so are, counted alike, those of argument names, references and values, by which the search breaks ties,
+      and no other pairing has more calls that are right in all: it finds this one for each name by itself,
+      and proves it, for no reference of it is broken.
 
     Args:
         pairing: Plans whose calls all have numbers of their own; calls of equal numbers are paired.
