@@ -219,7 +219,7 @@ def test_an_interrupt_says_how_much_was_done_where_nothing_was_shown_of_it() -> 
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
-    code = SLOW.format(module="planner_eval.records.rows", name="read_plan")
+    code = SLOW.format(module="planner_eval.engine.diff", name="told_row")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.

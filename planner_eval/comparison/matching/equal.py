@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from planner_eval.comparison.matching.pairing import Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Pairing
 
 TIES = 50
 """Up to this many equal calls it is worth asking which stands for which; more are paired by rank."""
@@ -78,13 +78,16 @@ def _in_order(
 def pair_twins_as_written(pairing: Pairing) -> None:
     """Exchange partners of calls that nothing tells apart so that they come in one order in both plans.
 
-    No figure depends on it but those of order, and these are the better for it.
+    Where there are too few partners the first ones have them. No figure depends on it but those of order, and
+    these are the better for it.
     """
     if not pairing.ranked:
         return
     for side, groups in enumerate(pairing.ranks.twins()):
         partner = pairing.to_pred if side else pairing.to_gold
         for calls in groups:
-            paired = [at for at in calls if partner[at] >= 0]
-            for at, other in zip(paired, sorted(partner[at] for at in paired), strict=True):
+            partners = sorted(partner[at] for at in calls if partner[at] >= 0)
+            for at, other in zip(calls, partners, strict=False):
                 pairing.pair(*((other, at) if side else (at, other)))
+            alone = calls[len(partners) :]
+            pairing.release(() if side else alone, alone if side else (), ALONE)
