@@ -243,12 +243,14 @@ UNLIKE = {
     "click's own": ("cli/__init__.resolve_command",),
     "pairs of a key or a place with what is there, as of dict.items()": (
         "base/jsontext.pairs_of",
+        "cli/asked_for.setting",
         "comparison/explain.fields",
         "comparison/explain.walk",
         "dialects/cut.left_open",
         "dialects/cut.opening",
         "dialects/cut.section",
         "dialects/python_ast.spread",
+        "dialects/python_cuts.cut",
         "dialects/searches.in_prose",
         "dialects/sections.sections",
         "plan/link.binders",
@@ -260,6 +262,11 @@ UNLIKE = {
     ),
     "predictions and gold, which every command takes apart where it asks for them": (
         "cli/sources.read_sides",
+    ),
+    "what one step of a search, or of a pair's work, hands to the next": (
+        "engine/diff.compared",
+        "engine/score.compared",
+        "metrics/edit_distance.pair",
     ),
 }
 """Why a function may give a tuple of unlike things all the same."""
