@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.comparison.diff import diff
 from planner_eval.metrics import DEFAULT_METRICS, METRICS, score
 from planner_eval.metrics.counts import Counts
@@ -357,3 +358,31 @@ def test_the_border_of_a_tolerance_on_the_command_line(tmp_path: Path) -> None:
     for name, code in (("near", 0), ("far", 1)):
         files = (str(tmp_path / f"{one}.json") for one in (name, "gold"))
         assert planeval("diff", *files, "--policy", str(tmp_path / "own.toml")).returncode == code
+
+
+@pytest.mark.parametrize(
+    ("word", "pred", "gold", "wanted"),
+    [
+        ("casefold", "hello  {}", "Hello {}", True),
+        ("casefold", " Hello {} ", "Hello {}", True),
+        ("casefold", "Hello{}", "Hello {}", False),
+        ("casefold", "{}  and  {}", "{} And {}", True),
+        ("blankless", "Hello{}", "hello {}", True),
+        ("numbers", "7{}", "7.0{}", False),
+        ("booleans", "true{}", "1{}", False),
+        ("date", "2024-5-1{}", "2024-05-01{}", False),
+    ],
+)
+def test_text_around_references_is_folded_and_read_as_nothing_else(
+    word: str, pred: str, gold: str, wanted: bool
+) -> None:
+    one, other = (
+        pe.parse(
+            [
+                {"name": "g", "label": "$var_1", "arguments": {}},
+                {"name": "f", "label": "$var_2", "arguments": {"x": text.replace("{}", "$var_1.out$")}},
+            ]
+        )
+        for text in (pred, gold)
+    )
+    assert pe.diff(one, other, policy=rule(compare=(word,))).same is wanted

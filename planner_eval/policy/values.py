@@ -14,8 +14,8 @@ from unicodedata import normalize
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Value
-from planner_eval.plan.walk import map_leaves
+from planner_eval.plan.model import Template, Value
+from planner_eval.plan.walk import fold
 from planner_eval.policy.dates import dates, times
 
 
@@ -143,6 +143,10 @@ LEAVES: dict[str, Callable[[Value], Value]] = {
 """Rules that look at one leaf at a time, by their names, in the order in which they act: what is read as
 something else first, then what is left of text."""
 
+_FOLDS = ("casefold", "blankless")
+_HELD = "\0"
+"""What keeps the blanks beside a reference, as it is none and joins with no accent."""
+
 _READ = ("numbers", "booleans", "date", "time")
 
 
@@ -154,7 +158,7 @@ class Form:
         aliases: Other names of a value: alias → name.
     """
 
-    __slots__ = ("bag", "changes", "names", "read", "set")
+    __slots__ = ("bag", "changes", "folds", "names", "read", "set")
 
     def __init__(self, compare: Collection[str], aliases: Mapping[str, str]) -> None:
         self.names = {casefold(name): casefold(name) for name in aliases.values()}
@@ -162,6 +166,7 @@ class Form:
         named = (self._named,) if aliases else ()
         self.read = (*named, *(LEAVES[name] for name in _READ if name in compare))
         self.changes = (*named, *(change for name, change in LEAVES.items() if name in compare))
+        self.folds = [LEAVES[name] for name in _FOLDS if name in compare]
         self.set = not SETS.isdisjoint(compare)
         self.bag = "unordered" in compare
 
@@ -176,11 +181,11 @@ class Form:
         ['new york', 1, 2]
         """
         if not self.set:
-            made = map_leaves(self.leaf, value) if self.changes else value
+            made = fold(value, self.leaf, text=self.text) if self.changes else value
             return Bag(_sorted(made, own)) if self.bag and type(made) is list else made
         items = self.items(value)
         if items is None:
-            return map_leaves(self.leaf, value)
+            return fold(value, self.leaf, text=self.text)
         kept = {repr(value_key(item, range(len(own)))): item for item in items}
         return Bag(_sorted(list(kept.values()), own))
 
@@ -192,13 +197,36 @@ class Form:
             return [self.leaf(part) for part in map(str.strip, value.split(",")) if part]
         if type(value) in (bool, int, float):
             return [self.leaf(value)]
-        return [map_leaves(self.leaf, item) for item in value] if isinstance(value, list) else None
+        if not isinstance(value, list):
+            return None
+        return [fold(item, self.leaf, text=self.text) for item in value]
 
     def leaf(self, value: Value) -> Value:
         """The form of one leaf."""
         for change in self.changes:
             value = change(value)
         return value
+
+    def text(self, parts: Sequence[Value]) -> Value:
+        """The form of a text around references: it is no number and no date, and its ends are those of all.
+
+        >>> from planner_eval.plan.model import Ref
+        >>> Form(["casefold", "numbers"], {}).text((" 7 ", Ref(0), " Up "))
+        Template(parts=('7 ', Ref(call=0, path=()), ' up'))
+        """
+        made: list[Value] = []
+        last = len(parts) - 1
+        for at, part in enumerate(parts):
+            if type(part) is not str:
+                made.append(part)
+                continue
+            before, after = _HELD * (at > 0), _HELD * (at < last)
+            for change in self.folds:
+                part = change(f"{before}{part}{after}")
+                part = str(part)[len(before) : len(part) - len(after)]
+            if part:
+                made.append(part)
+        return Template(tuple(made))
 
     def _named(self, value: Value) -> Value:
         """A text by the name that it is an alias of."""
