@@ -178,7 +178,7 @@ class Form:
             own: The tools of its plan's calls.
 
         >>> Form(["numbers", "set"], {"nyc": "New York"}).of("2, NYC, 1, 1.0")
-        ['new york', 1, 2]
+        ['new york', 1.0, 2]
         """
         if not self.set:
             made = fold(value, self.leaf, text=self.text) if self.changes else value
