@@ -597,7 +597,7 @@ def test_bad_files_do_neither(name: str, path: tuple[Any, ...], value: Any, tmp_
     ("model", "described", "apart"),
     [
         (Row, table.Wrapper, set()),
-        (RuleEntry, Rule, {"where"}),
+        (RuleEntry, Rule, {"where", "form", "weighs"}),
         (RoleEntry, Role, set()),
         (ThemeFile, Theme, {"name"}),
         (DatasetEntry, Dataset, set()),

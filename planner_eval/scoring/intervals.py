@@ -55,7 +55,7 @@ def intervals(columns: Mapping[str, Column]) -> dict[str, Interval | None]:
     >>> from planner_eval.metrics.counts import Share
     >>> found = intervals({"calls": Column([Share(3, 4), Share(2, 2), Share(5, 5)])})["calls"]
     >>> round(found.low, 2), round(found.high, 2), found.method
-    (0.26, 1.0, 'clopper-pearson, effective n 2.9')
+    (0.25, 1.0, 'clopper-pearson, effective n 3.2')
     """
     return {name: _interval(column, least(name)) for name, column in columns.items()}
 
