@@ -10,9 +10,10 @@ from random import Random
 import pytest
 
 from planner_eval.base.errors import InputError, LimitError
-from planner_eval.comparison.align import TIES, align
+from planner_eval.comparison.align import align
 from planner_eval.comparison.diff import diff, diff_any
 from planner_eval.comparison.matching.blocks import SETTLED
+from planner_eval.comparison.matching.equal import TIES
 from planner_eval.comparison.matching.replaced import BUCKET
 from planner_eval.comparison.sentences import WIDTH, calls_name, value_name
 from planner_eval.dialects.read import parse
