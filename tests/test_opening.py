@@ -705,3 +705,17 @@ def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.Monke
     monkeypatch.setattr(frames, "MOST", 1000)
     with pytest.raises(pe.PlanevalError, match="gives more than 1,000 records"):
         pe.stats(one for _ in iter(int, 1) for one in PREDS)
+
+
+def test_shards_without_ids_that_are_uneven_are_told(tmp_path: Path) -> None:
+    for side, field in (("p", "output"), ("g", "gold")):
+        (tmp_path / side).mkdir()
+        for name in ("a", "b"):
+            rows = [{field: f"f(a={at})"} for at in range(5)]
+            if (side, name) == ("p", "b"):
+                del rows[1]
+            (tmp_path / side / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = planeval("score", f"{tmp_path}/p", f"{tmp_path}/g", "--metric", "exact")
+    assert "have not as many records in b (4 and 5): they have no ids" in done.stderr
+    done = planeval("score", f"{tmp_path}/g", f"{tmp_path}/g", "--metric", "exact", "--text-field", "gold")
+    assert "not as many" not in done.stderr

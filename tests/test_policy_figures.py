@@ -386,3 +386,21 @@ def test_text_around_references_is_folded_and_read_as_nothing_else(
         for text in (pred, gold)
     )
     assert pe.diff(one, other, policy=rule(compare=(word,))).same is wanted
+
+
+def test_an_alias_of_an_alias_is_refused() -> None:
+    with pytest.raises(pe.PlanevalError, match="the alias 'NYC' stands for 'New York', which is an alias"):
+        rule(aliases={"NYC": "New York", "new york": "New York City"})
+    assert rule(aliases={"NYC": "New York", "New York": "new york"})
+
+
+def test_a_function_that_exits_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    (tmp_path / "leaving.py").write_text("def out(ours, theirs):\n    raise SystemExit(0)\n")
+    (tmp_path / "p.toml").write_text('[[rule]]\nargument = "x"\nfunction = "leaving:out"\n')
+    (tmp_path / "a.txt").write_text("f(x=1)\n")
+    (tmp_path / "b.txt").write_text("f(x=2)\n")
+    files = (f"{tmp_path}/a.txt", f"{tmp_path}/b.txt", "--policy", f"{tmp_path}/p.toml")
+    done = planeval("diff", *files)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'out' failed on 1 (the prediction's) and 2 (gold's): SystemExit: 0" in done.stderr

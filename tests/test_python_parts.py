@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.base.errors import PlanevalError
 from planner_eval.dialects import python_cuts, python_parts
 from planner_eval.dialects.python_ast import follow
@@ -216,3 +217,10 @@ def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
         python_parts.in_parts(text + tail)
     for name in ("msg", "lineno", "offset"):
         assert getattr(parts.value, name) == getattr(whole.value, name)
+
+
+def test_a_value_that_several_names_take_is_called_once() -> None:
+    plan = pe.parse("a = (b, c) = d = f(x=1)\ng(y=a, z=c, w=d)")
+    assert [call.name for call in plan.calls] == ["f", "g"]
+    assert {edge.producer for edge in plan.edges} == {0}
+    assert len(pe.parse("a=" * 2_000 + "f()").calls) == 1

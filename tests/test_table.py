@@ -586,3 +586,17 @@ def test_a_table_is_the_same_each_time(names: list[str]) -> None:
     first, second = (planeval("table", *names, "--format", "svg") for _ in range(2))
     assert first.stdout == second.stdout != ""
     ET.fromstring(first.stdout)
+
+
+def test_a_tied_column_counts_as_a_test() -> None:
+    """Else the data would say how many tests there are, and stars came too easily."""
+    right = {str(at): Share(1, 1) for at in range(12)}
+    worse = {str(at): Share(int(at < 6), 1) for at in range(12)}
+    ids = frozenset(right)
+    tied = Measured(1.0, right, ids)
+    rows = [[Measured(1.0, right, ids), tied], [Measured(0.5, worse, ids), tied]]
+    heads = [Head("", "exact", "exact"), Head("", "calls", "calls")]
+    table = make_table("", heads, ["a", "b"], rows)
+    assert table.rows[1].cells[0].p == pytest.approx(2 * 2**-5)
+    assert not table.rows[1].cells[0].worse
+    assert any("over 2 tests" in said for said in table.notes)

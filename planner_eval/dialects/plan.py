@@ -91,6 +91,19 @@ def _labelled(call: RawCall, position: int) -> RawCall:
     )  # fmt: skip
 
 
+def _template(parts: list[Any]) -> Any:
+    """Text around references; texts beside one another are one, and without a reference it is all text."""
+    made: list[Any] = []
+    for part in parts:
+        if isinstance(part, str) and made and isinstance(made[-1], str):
+            made[-1] += part
+        elif part != "":
+            made.append(part)
+    if all(isinstance(part, str) for part in made):
+        return "".join(made)
+    return RawTemplate(tuple(made))
+
+
 def _to_raw(value: Value) -> Value:
     if isinstance(value, dict):
         if type(value) is Repeated:  # none of our marks: which of the values is meant, nobody knows
@@ -108,7 +121,7 @@ def _to_raw(value: Value) -> Value:
         if "$template" in value and len(value) == 1 and isinstance(value["$template"], list):
             parts = [_to_raw(part) for part in value["$template"]]
             if all(isinstance(part, (str, RawRef)) for part in parts):
-                return RawTemplate(tuple(parts))
+                return _template(parts)
             raise ParseError(
                 "a template holds something that is neither a text nor a reference",
                 code="parse.shape",

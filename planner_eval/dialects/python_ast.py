@@ -146,8 +146,10 @@ class _Reader:
                 self.machine.statement(self.node(node.value))
         elif isinstance(node, ast.Assign):
             value = self.node(node.value)
-            for target in node.targets:
+            for target in sorted(node.targets, key=lambda one: not isinstance(one, ast.Name)):
                 self.target(target, value)
+                if isinstance(target, ast.Name):  # the others have what it has: nothing is called again
+                    value = self.node(target)
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
             if node.value is not None:
                 value = self.node(node.value)

@@ -103,7 +103,7 @@ class Run(NamedTuple):
                 return f"it is {what} {known.get(name)}, not {ours[name]}"
         return (
             other_input(known.get("inputs"), self.inputs)
-            or other_option(known.get("options"), self.options, self.kind)
+            or other_option(_deciding(known.get("options")), _deciding(self.options), self.kind)
             or other_option(known.get("notations"), self.notations, "")
             or other_option(
                 {name: known.get(name) for name in ("deadline", "pairs", "store")},
@@ -111,6 +111,14 @@ class Run(NamedTuple):
                 self.kind,
             )
         )
+
+
+def _deciding(options: Any) -> Any:
+    """Options without what was said of the files, as that one was left out: what was read are the inputs."""
+    about = options.get("about") if isinstance(options, Mapping) else None
+    if not isinstance(about, Mapping):
+        return options
+    return {**options, "about": {name: one for name, one in about.items() if name != "notes"}}
 
 
 # ---------------------------------------------------------------- the folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
 import weakref
@@ -17,7 +18,7 @@ from planner_eval.engine.local import cores, spread
 from planner_eval.engine.rows import unusable
 from planner_eval.engine.stopping import Ending, Interrupted, Stop, Stopping
 from planner_eval.engine.stores import refuse_store
-from planner_eval.engine.work import cut
+from planner_eval.engine.work import cut, mark_file
 from planner_eval.engine.worker import Task
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ def run(  # noqa: PLR0913
             doing.parts(engine or spread, jobs, unchanged)
             return doing.put_together(report)
         except Stop:
+            kept = doing.kept()
             home.close()
-            raise Interrupted(doing.done, count, folder, what) from None
+            raise Interrupted(doing.done, count, folder, what, kept) from None
         except OSError as error:
             home.close()
             raise unusable(home.path, error) from None
@@ -185,6 +187,11 @@ class _Doing:
             home.write_report(report(sums) if report else json.dumps(sums.data(), indent=1))
             home.unlock()
         return Finished(home, sums, self.failed)
+
+    def kept(self) -> int:
+        """How many pairs lie in parts that are done: of one that was interrupted nothing is kept."""
+        marked = (one for one in self._cut() if os.path.exists(mark_file(self.home.parts, one)))
+        return sum(one.end - one.first for one in marked)
 
     def _cut(self) -> Any:
         return cut(self.home.run.pairs, self.home.run.part)

@@ -19,14 +19,18 @@ class Interrupted(KeyboardInterrupt):
         total: Of how many.
         folder: Where the run is kept; None where it is not.
         what: What is counted, in the plural.
+        kept: How many of those done lie in the folder; all of them when left out.
     """
 
-    def __init__(self, done: int, total: int, folder: str | None, what: str = "pairs") -> None:
+    def __init__(
+        self, done: int, total: int, folder: str | None, what: str = "pairs", kept: int | None = None
+    ) -> None:
         super().__init__(done, total, folder)
         self.done, self.total, self.folder = done, total, folder
-        self.add_note(f"after {done:,} of {total:,} {what}")
+        part = "" if kept in (None, done) or folder is None else f", {kept:,} of them"
+        self.add_note(f"after {done:,} of {total:,} {what}{part or ' and' * (folder is not None)}")
         if folder is not None:
-            self.add_note("and kept: the same command goes on from there")
+            self.add_note("kept: the same command goes on from there")
 
 
 class Ending:

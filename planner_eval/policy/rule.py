@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import PolicyError
 from planner_eval.plan.model import Value
 from planner_eval.policy import fits, tool_fits, unknown
-from planner_eval.policy.values import Form
+from planner_eval.policy.values import Form, casefold
 
 COMPARE: dict[str, str] = {
     "exact": "the value itself",
@@ -97,6 +97,12 @@ class Rule:
             if number is not None and not 0 <= number < inf:
                 raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
 
+        chained = _chained(self.aliases)
+        if chained is not None:
+            raise PolicyError(
+                f"the alias {chained[0]!r} stands for {chained[1]!r}, which is an alias itself: "
+                "let both stand for the last name"
+            )
         object.__setattr__(self, "form", Form(self.compare, self.aliases))
         asked = self.tolerance is not None or self.relative is not None or self.pattern is not None
         weighs = asked or self.accepted or self.function or not _PAIRWISE.isdisjoint(self.compare)
@@ -110,6 +116,13 @@ class Rule:
     def one_sided(self) -> bool:
         """Whether the rule can only be asked of two values, not of each alone."""
         return self.weighs or "optional" in self.compare or "extra" in self.compare
+
+
+def _chained(aliases: Mapping[str, str]) -> tuple[str, str] | None:
+    """The first alias whose name is the alias of another name."""
+    known = {casefold(alias): casefold(name) for alias, name in aliases.items()}
+    chained = ((a, n) for a, n in aliases.items() if known.get(casefold(n), casefold(n)) != casefold(n))
+    return next(chained, None)
 
 
 _PAIRWISE = frozenset({"set", "unordered", "subset", "superset", "any"})

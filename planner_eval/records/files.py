@@ -38,6 +38,7 @@ class PlanFile(NamedTuple):
         content: The field that was taken for the plan; None where records are plans themselves.
         id_field: The field that was taken for the id.
         parts: Of a directory or a pattern its files, and what each is called in it.
+        placed: Of these the files whose records have no ids: what each is called, and how many it has.
         notes: What the user should know: what was left out, which ids are given twice.
         published: Whether it is a published data set, of which nothing has to be recognised.
     """
@@ -48,6 +49,7 @@ class PlanFile(NamedTuple):
     content: str | None = None
     id_field: str | None = None
     parts: Mapping[str, str] = {}
+    placed: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
     published: bool = False
 

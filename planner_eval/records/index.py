@@ -144,9 +144,9 @@ class Index:
 
     def close(self) -> None:
         """Close the database; it is opened again when something is asked."""
-        if self._base is not None:
-            self._base.close()
-            self._base = None
+        base, self._base = self._base, None
+        if base is not None:
+            base.close()
 
     @property
     def path(self) -> str:
@@ -210,9 +210,9 @@ class Source:
 
     def close(self) -> None:
         """Close the file; it is opened again when something is read of it."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        file, self._file = self._file, -1  # so that an interrupt in between closes no file twice
+        if file >= 0:
+            os.close(file)
 
     def texts(self, places: Iterable[Place]) -> Iterator[tuple[Place, bytes]]:
         """The bytes of some records, in the order asked for; a few megabytes of them are held at a time.

@@ -97,10 +97,11 @@ def _stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | Folder
 
 def _in_order(pred: PlanFile, gold: PlanFile, by: str | None) -> bool:
     """Whether records of two files are paired by position."""
-    return by == "position" or (by is None and not any(map(_has_ids, (pred.records, gold.records))))
+    return by == "position" or (by is None and not any(map(have_ids, (pred.records, gold.records))))
 
 
-def _has_ids(records: Sequence[Record]) -> bool:
+def have_ids(records: Sequence[Record]) -> bool:
+    """Whether any record has an id."""
     return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
@@ -119,6 +120,7 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
     >>> [said.partition(": paired")[0] for said in doubts(one, two)]
     ['records: 1 in a, 2 in b']
     """
+    yield from _uneven(pred, gold)
     if not (pred.many and gold.many and _in_order(pred, gold, by)):
         return
     if len(pred.records) != len(gold.records):
@@ -133,6 +135,22 @@ def doubts(pred: PlanFile, gold: PlanFile, *, by: str | None = None) -> Iterator
         yield (
             f"{pred.name}: {count:,} of {len(pred.records):,} records stand elsewhere than the record "
             f"of the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them by id"
+        )
+
+
+def _uneven(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
+    """That files of two directories, whose records have no ids, have not as many of them."""
+    uneven = [
+        f"{name} ({count:,} and {gold.placed[name]:,})"
+        for name, count in pred.placed.items()
+        if gold.placed.get(name, count) != count
+    ]
+    if uneven:
+        more = f" and {len(uneven) - 3:,} more files" if len(uneven) > 3 else ""
+        yield (
+            f"{pred.name} and {gold.name} have not as many records in {', '.join(uneven[:3])}{more}: they "
+            "have no ids and are paired by file and position, where one that is left out before the end puts "
+            "all later ones beside the wrong plan; give the records ids"
         )
 
 

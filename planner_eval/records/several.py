@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
-from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.pairing import have_ids, repeated_ids
 from planner_eval.records.parts import Part, below
 from planner_eval.records.storing import AS_USUAL, IN_MEMORY, Store, is_lazy, is_sharded
 
@@ -97,6 +97,7 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     store = _store_of(listed.files, named.get("store", AS_USUAL))
     parts: list[Part] = []
     contents: dict[str, None] = {}
+    placed: dict[str, int] = {}
     id_field = None
     refused: list[InputError] = []
     for file, name in names.items():
@@ -108,6 +109,8 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
             lost = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
             parts.append(Part(name, (lost,), False))
             continue
+        if read.many and len(read.records) > 1 and not have_ids(read.records):
+            placed[name] = len(read.records)
         if is_lazy(read.records):
             read.records.base.close()  # there may be more files than a process may have open
         parts.append(Part(name, read.records, read.many))
@@ -116,7 +119,8 @@ def _together(path: str, listed: Listed, named: Mapping[str, Any]) -> PlanFile:
     if len(refused) == len(listed.files):
         raise refused[0]
     content = " or ".join(contents) or None
-    return PlanFile(path, _records_of(path, parts, store), True, content, id_field, names, listed.notes)
+    records = _records_of(path, parts, store)
+    return PlanFile(path, records, True, content, id_field, names, placed, listed.notes)
 
 
 def _store_of(files: Sequence[str], store: Store) -> Store:

@@ -166,8 +166,10 @@ def make_table(
         best.append(_best(column, there, head) if same and len(there) > 1 else frozenset())
         if not same:
             apart.setdefault(_apart(names, column, there), []).append(head.title)
-        for k in there:
-            if best[at] and k not in best[at]:
+        for k in there[1:] if same and not best[at] else ():  # tied: how many tests there are is no chance
+            tested |= {(k, at): 1.0} if column[k].tallies else {}
+        for k in there if best[at] else ():
+            if k != min(best[at]):
                 p = _tested(column[k], column[min(best[at])], head.figure, seed)
                 tested |= {} if p is None else {(k, at): p}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))

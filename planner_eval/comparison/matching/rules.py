@@ -163,7 +163,7 @@ def _answered(rule: Rule, function: Callable[[Value, Value], bool], ours: Value,
     """
     try:
         return bool(function(ours, theirs))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a function may not end the command either
         named = getattr(function, "__name__", "function")
         values = f"{shortened(repr(ours), 40)} (the prediction's) and {shortened(repr(theirs), 40)} (gold's)"
         reason = f"{type(error).__name__}: {error}"
