@@ -76,7 +76,7 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
             "--record-deadline",
             metavar="SECONDS",
             type=click.FloatRange(min=0, min_open=True),
-            help="Time for one record, 60 when left out for large inputs; one that takes longer becomes an error.",
+            help="Time for one record, of large inputs 60 when left out; one that takes longer is an error.",
         ),
         click.option(
             "--jobs",
