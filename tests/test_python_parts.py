@@ -224,3 +224,18 @@ def test_a_value_that_several_names_take_is_called_once() -> None:
     assert [call.name for call in plan.calls] == ["f", "g"]
     assert {edge.producer for edge in plan.edges} == {0}
     assert len(pe.parse("a=" * 2_000 + "f()").calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("Plan:\n```python\na = f(x=1)\n# see ``` below\ng(y=a)\n```\n", ["f", "g"]),
+        ('```python\na = f(x=1)\ng(y="use ```bash``` here", z=a)\n```', ["f", "g"]),
+        ("```python\nf()``` and then\n```python\ng()\n```\n", ["f", "g"]),
+        ("```python\nf()```\n\nLater:\n```\ng()\n```\n", ["f", "g"]),
+    ],
+)
+def test_a_fence_ends_where_its_mark_stands_alone(text: str, calls: list[str]) -> None:
+    plan = pe.parse(text)
+    assert [call.name for call in plan.calls] == calls
+    assert len(plan.edges) == text.count("=a")

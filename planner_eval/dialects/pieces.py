@@ -18,7 +18,14 @@ from planner_eval.dialects.python_parts import may_hold, walk
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-FENCE = later(r"(?P<mark>```+|~~~+)(?P<body>(?:[^`~]++|`(?!``)|~(?!~~))*+)(?:```+|~~~+|\Z)")
+_LINES = r"\w*+[ \t]*+\n(?:(?!```|~~~)(?:[^\n`~]++|(?!(?:```|~~~)[ \t]*+\n)[`~])*+\n)*+"
+"""The lines after a fence's mark of which none begins or ends with one."""
+
+FENCE = later(
+    r"(?P<line>(?<![^\n]))?+(?P<mark>```+|~~~+)"
+    rf"(?P<body>(?(line){_LINES}(?=(?:```+|~~~+)[ \t]*+(?:\n|\Z))|(?!))|(?:[^`~]++|`(?!``)|~(?!~~))*+)"
+    r"(?:```+|~~~+|\Z)"
+)
 _LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
