@@ -122,8 +122,8 @@ def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms 
     from planner_eval.comparison.matching.prepare import prepare
     from planner_eval.comparison.matching.rules import Rules
 
+    pred, gold, terms = prepare(policy, pred, gold, terms)
     rules = Rules(policy, terms)
-    pred, gold = prepare(policy, pred, gold)
     return _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
 
 

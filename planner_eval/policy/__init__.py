@@ -143,6 +143,34 @@ class Terms(NamedTuple):
     accepted: Mapping[str, Mapping[str, tuple[Any, ...]]] = {}
     omittable: Mapping[str, frozenset[str]] = {}
 
+    def merged(self, made: Mapping[str, str]) -> Terms:
+        """The same where calls are made once for others: what is open at any of them is open there.
+
+        Args:
+            made: Call → the call that is made for it.
+
+        >>> Terms(optional=frozenset("a"), before=(("a", "c"),)).merged({"a": "a", "b": "a", "c": "c"})
+        Terms(optional=frozenset(), before=(('a', 'c'),), unordered=(), accepted={}, omittable={})
+        """
+        needed = {kept for call, kept in made.items() if call not in self.optional}
+        before = ((made.get(first, first), made.get(then, then)) for first, then in self.before)
+        accepted: dict[str, dict[str, tuple[Any, ...]]] = {}
+        omittable: dict[str, frozenset[str]] = {}
+        for call, given in self.accepted.items():
+            known = accepted.setdefault(made.get(call, call), {})
+            for name, values in given.items():
+                known[name] = tuple(sorted([*known.get(name, ()), *values], key=repr))
+        for call, names in self.omittable.items():
+            kept = made.get(call, call)
+            omittable[kept] = omittable.get(kept, frozenset()) | names
+        return Terms(
+            frozenset(made.get(call, call) for call in self.optional) - needed,
+            tuple(dict.fromkeys(pair for pair in before if pair[0] != pair[1])),
+            tuple(frozenset(made.get(call, call) for call in group) for group in self.unordered),
+            accepted,
+            omittable,
+        )
+
     def of(self, call: str) -> str:
         """All that is left open at one call, as a text: equal texts, equal terms.
 

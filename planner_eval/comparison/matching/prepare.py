@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import WHOLE_RESULT, Arguments, Call, Path, Plan, Ref, Value
 from planner_eval.plan.rewire import moved, plan_of, with_arguments
 from planner_eval.plan.walk import map_leaves
-from planner_eval.policy import Policy
+from planner_eval.policy import NO_TERMS, Policy, Terms
 
 _ARGUMENTS = ("arguments", "parameters", "args")
 
 
-def prepare(policy: Policy, pred: Plan, gold: Plan) -> tuple[Plan, Plan]:
+class Prepared(NamedTuple):
+    """Two plans as a policy compares them, and what gold leaves open of its calls as they are then."""
+
+    pred: Plan
+    gold: Plan
+    terms: Terms
+
+
+def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
     """The two plans as the policy compares them; the same two where it changes nothing."""
     if policy.outputs:
         pred, gold = _whole(pred, policy), _whole(gold, policy)
     if policy.inline:
         pred, gold = _outlined(pred, gold), _outlined(gold, pred)
     if not policy.repeats:
-        pred, gold = _merged(pred, policy), _merged(gold, policy)
+        (pred, _), (gold, made) = _merged(pred, policy), _merged(gold, policy)
+        terms = terms if terms is NO_TERMS else terms.merged(made)
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
-    return pred, gold
+    return Prepared(pred, gold, terms)
 
 
 def _whole(plan: Plan, policy: Policy) -> Plan:
@@ -103,8 +112,8 @@ def _outlined(plan: Plan, other: Plan) -> Plan:
     return outlined if len(outlined.calls) > len(plan.calls) else plan
 
 
-def _merged(plan: Plan, policy: Policy) -> Plan:
-    """The plan with equal calls of tools without state made once, all references to the first."""
+def _merged(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
+    """The plan with equal calls of tools without state made once, and which call stands for each."""
     numbers = Numbered(plan, {}).numbers
     first: dict[Any, int] = {}
     place: dict[int, int] = {}
@@ -119,9 +128,10 @@ def _merged(plan: Plan, policy: Policy) -> Plan:
             first[key] = len(kept)
             kept.append(position)
         place[position] = first[key]
+    made = {call.id: plan.calls[kept[place[at]]].id for at, call in enumerate(plan.calls)}
     if len(kept) == len(plan.calls):
-        return plan
+        return plan, made
     calls = [plan.calls[at] for at in kept]
     calls = [with_arguments(c, tuple((n, moved(v, place)) for n, v in c.arguments)) for c in calls]
     named = None if plan.answer is None else tuple((n, moved(v, place)) for n, v in plan.answer)
-    return replace(plan_of(calls, named), dialect=plan.dialect, text=plan.text)
+    return replace(plan_of(calls, named), dialect=plan.dialect, text=plan.text), made
