@@ -408,6 +408,24 @@ def test_the_example_of_appbench_is_taken(to: str) -> None:
     assert not walk.takes(get("appbench").example.replace("'2'", "'two'"))
 
 
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+@pytest.mark.parametrize(("texts", "quote"), [(True, "'"), (False, "")])
+def test_appbench_has_booleans_in_both_spellings(tmp_path: Path, to: str, texts: bool, quote: str) -> None:
+    from tests.test_cli import planeval
+
+    file = tmp_path / "tools.json"
+    tools = [_tool("find", direct="boolean")]
+    file.write_text(json.dumps({"format": "planeval-catalog/1", "text_values": texts, "tools": tools}))
+    done = planeval("catalog", "grammar", str(file), "--dialect", "appbench", "--to", to)
+    walk = WALKS[to](done.stdout)
+    for word in ("True", "False", "true", "false"):
+        line = f"find(#direct={quote}{word}{quote})"
+        assert walk.takes(line), line
+        checked = planeval("check", "-", "--catalog", str(file), "--from", "appbench", text=line)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert not walk.takes(f"find(#direct={quote}maybe{quote})")
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_bracket_of_a_listed_value_is_a_token_of_its_own(dialect: str) -> None:
     """As that of a reference or an object there: engines do not go back behind a token's begin."""
