@@ -214,7 +214,8 @@ def _assigned(rules: Rules, names: Sequence[str], called: Expr, hint: str) -> Ex
     The call ends each rule: a reader that looks one token ahead cannot tell at the end of the names
     which tool's they were.
     """
-    next_, rest = NEVER, seq(" = ", called)  # a name that stands here or later; the same after a comma
+    next_: Expr = NEVER  # a name that stands here or later
+    rest = seq(" = ", called)  # the same after a comma
     for name in reversed(names):
         next_ = alt((seq(name, rules.rule(f"{hint}_rest", rest)), rules.rule(f"{hint}_next", next_)))
         rest = alt((seq(", ", next_), seq(" = ", called)))
