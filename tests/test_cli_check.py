@@ -157,6 +157,21 @@ def test_catalogs_are_shown_and_converted(tmp_path: Path) -> None:
     assert json.loads(planeval("catalog", "convert", RATES, "--to", "openai").stdout)[0]["type"] == "function"
 
 
+def test_variants_that_a_format_has_no_place_for_are_said(tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    variants = [{"name": "f", "parameters": {"properties": {name: {}}, "type": "object"}} for name in "abc"]
+    file.write_text(json.dumps([*variants, {"name": "g", "parameters": {}}]))
+    done = planeval("catalog", "convert", str(file), "--to", "jsonschema")
+    assert done.returncode == 0
+    assert sorted(json.loads(done.stdout)) == ["f", "g"]
+    assert list(json.loads(done.stdout)["f"]["properties"]) == ["c"]
+    assert "no place for 2 tools of a name that a later one has: left out; --to planeval keeps" in done.stderr
+    for form in ("openai", "mcp", "planeval"):
+        done = planeval("catalog", "convert", str(file), "--to", form)
+        assert done.stdout.count('"f"') == 3
+        assert "left out" not in done.stderr
+
+
 def test_a_catalogs_text_cannot_move_the_cursor(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(json.dumps([{"name": "a\x1b[31m", "description": "\x07", "parameters": {}}]))

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lark import Lark
+from lark.exceptions import LarkError
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
@@ -406,6 +408,50 @@ def test_the_example_of_appbench_is_taken(to: str) -> None:
     walk = WALKS[to](pe.grammar(hotels, dialect="appbench", to=to).text)
     assert walk.takes(get("appbench").example)
     assert not walk.takes(get("appbench").example.replace("'2'", "'two'"))
+
+
+def test_appbench_lark_grammars_are_for_lalr_too(tmp_path: Path) -> None:
+    """Of tools with results of the same names one token ahead does not tell whose they are."""
+    returns = _object({name: {"type": "string"} for name in ("city", "price", "rating")})
+    tools = [
+        {"app": app, **_tool(name, city="string"), "returns": returns}
+        for app, name in (("Hotels", "find"), ("Hotels", "book"), (None, "rent"), (None, "buy"))
+    ]
+    tools[1]["returns"] = _object({"price": {"type": "string"}, "city": {"type": "string"}})
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps({"format": "planeval-catalog/1", "text_values": True, "tools": tools}))
+    done = planeval("catalog", "grammar", str(file), "--dialect", "appbench", "--to", "lark")
+    reader = Lark(done.stdout, parser="lalr")
+    right = (
+        "Hotels: [find(#city='x')]\nHotels: [price, city = book(#city=city)]\nrating = buy(#city='y')",
+        "rent(#city='x')",
+        "city, rating = rent(#city='x')",
+    )
+    for text in right:
+        assert reader.parse(text)
+    for text in (
+        "Hotels: [rating = book(#city='x')]",
+        "rating, city = rent(#city='x')",
+        "city rent(#city='x')",
+    ):
+        with pytest.raises(LarkError):
+            reader.parse(text)
+
+
+@pytest.mark.parametrize("to", ["lark", "gbnf"])
+@pytest.mark.parametrize(("texts", "quote"), [(True, "'"), (False, "")])
+def test_appbench_has_booleans_in_both_spellings(tmp_path: Path, to: str, texts: bool, quote: str) -> None:
+    file = tmp_path / "tools.json"
+    tools = [_tool("find", direct="boolean")]
+    file.write_text(json.dumps({"format": "planeval-catalog/1", "text_values": texts, "tools": tools}))
+    done = planeval("catalog", "grammar", str(file), "--dialect", "appbench", "--to", to)
+    walk = WALKS[to](done.stdout)
+    for word in ("True", "False", "true", "false"):
+        line = f"find(#direct={quote}{word}{quote})"
+        assert walk.takes(line), line
+        checked = planeval("check", "-", "--catalog", str(file), "--from", "appbench", text=line)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert not walk.takes(f"find(#direct={quote}maybe{quote})")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from planner_eval.base.text import closest
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.values import fits, problem
+from planner_eval.catalogs.parts import Parts, where
+from planner_eval.catalogs.values import fits
 from planner_eval.plan.model import (
     WHOLE_RESULT,
     Call,
     Diagnostic,
-    Path,
     Plan,
     Ref,
     Template,
@@ -96,6 +96,7 @@ def _hint(name: str, catalog: Catalog) -> str:
 def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Iterator[Diagnostic]:
     """What is wrong with the arguments as far as the call alone can say."""
     known = {each.name: each for each in tool.parameters}
+    parts = Parts(catalog.text_values, catalog.holes)
     for name, value, span in _placed(call):
         parameter = known.get(name)
         if parameter is None and not tool.open:
@@ -104,7 +105,7 @@ def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Itera
             yield Diagnostic("check.unknown_argument", text, "error", position, name, span)
             continue
         kind = parameter.type if parameter is not None else tool.others or ANY
-        for at, code, text in _literals(value, kind, catalog):
+        for at, code, text in parts.wrong(value, kind):
             severity = "warning" if code == "check.format" else "error"
             yield Diagnostic(code, f"{where(name, at)}: {text}", severity, position, name, span)
     given = {name for name, _ in call.arguments}
@@ -112,39 +113,6 @@ def _arguments(call: Call, position: int, tool: Tool, catalog: Catalog) -> Itera
         if each.required and each.name not in given:
             text = f"{tool.full_name} needs the argument {each.name!r}"
             yield Diagnostic("check.missing_argument", text, "error", position, each.name, call.span)
-
-
-def _literals(value: Value, kind: Type, catalog: Catalog, at: Path = ()) -> Iterator[tuple[Path, str, str]]:
-    """Code and message of each thing wrong with the literal parts of a value."""
-    if isinstance(value, (Ref, Unresolved)) or (type(value) is str and value in catalog.holes):
-        return
-    if isinstance(value, Template):
-        if not catalog.text_values and kind.kinds and "string" not in kind.kinds:
-            yield at, "check.wrong_type", f"expected {kind}, found a text with a reference in it"
-        return
-    found = problem(value, kind, texts=catalog.text_values)
-    if found is not None:
-        yield at, *found
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            yield from _literals(item, kind.at((position,)) or ANY, catalog, (*at, position))
-    elif isinstance(value, dict):
-        yield from _object(value, kind.unfolded, catalog, at)
-
-
-def _object(
-    value: dict[str, Value], kind: Type, catalog: Catalog, at: Path
-) -> Iterator[tuple[Path, str, str]]:
-    for key, item in value.items():
-        inner = kind.at((key,))
-        if inner is None:
-            text = f"there is no field {key[:_SHOWN]!r}; the fields are {_names(kind.fields)}"
-            yield (*at, key), "check.unknown_argument", text
-        else:
-            yield from _literals(item, inner, catalog, (*at, key))
-    for each in kind.fields:
-        if each.required and each.name not in value:
-            yield at, "check.missing_argument", f"the field {each.name!r} is needed"
 
 
 def _outputs(
@@ -223,16 +191,6 @@ def _placed(call: Call) -> Iterator[tuple[str, Value, tuple[int, int] | None]]:
     known = len(call.spans) == len(call.arguments)
     for number, (name, value) in enumerate(call.arguments):
         yield name, value, call.spans[number] if known else call.span
-
-
-def where(name: str, at: Path) -> str:
-    """A way into a value, for people.
-
-    >>> where("legs", (0, "date"))
-    'legs[0].date'
-    """
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
-    return (name + "".join(steps)).removeprefix(".")
 
 
 def _names(parameters: tuple[Parameter, ...]) -> str:

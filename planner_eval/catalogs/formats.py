@@ -101,6 +101,9 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     if acting:
         found.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
     found = [] if format == "mcp" else found
+    if format == "jsonschema":  # an object from names to schemas: the last of a name stays
+        over = len(catalog.tools) - len({tool.full_name for tool in catalog.tools})
+        found += [f"{counted(over, 'tool')} of a name that a later one has"] if over else []
     if catalog.text_values or catalog.holes or catalog.reports_all:
         found.append(
             "how plans of this catalog are to be read (values as text, placeholders, unused results)"

@@ -199,11 +199,24 @@ def _appbench(wanted: Wanted, values: Values) -> Expr:
             given = values.ordered(fields, at, f"given_{tool.name}")
             if given == NEVER:
                 values.narrow[unwritable(tool)] = None
-            gives = values.listed([(Text(name), False) for name in returned[id(tool)]], f"gives_{tool.name}")
-            assigned = opt(seq(gives.item, " = ")) if isinstance(gives, Repeat) else EMPTY
-            line = seq(assigned, f"{tool.name}(", given, ")")
+            called = rules.rule(f"called_{tool.name}_{at}", seq(f"{tool.name}(", given, ")"))
+            line = _assigned(rules, returned[id(tool)], called, f"gives_{tool.name}_{at}")
             line = seq(f"{tool.app}: [", line, "]") if tool.app else line
             made.append(rules.rule(f"line_{tool.full_name}_{at}", line))
         return rules.rule(f"line_{at}", alt(made))
 
     return _calls(wanted, cache(lambda at: call(min(at, 2))), rules, "\n")
+
+
+def _assigned(rules: Rules, names: Sequence[str], called: Expr, hint: str) -> Expr:
+    """A call, with names for its results before it or without.
+
+    The call ends each rule: a reader that looks one token ahead cannot tell at the end of the names
+    which tool's they were.
+    """
+    next_: Expr = NEVER  # a name that stands here or later
+    rest = seq(" = ", called)  # the same after a comma
+    for name in reversed(names):
+        next_ = alt((seq(name, rules.rule(f"{hint}_rest", rest)), rules.rule(f"{hint}_next", next_)))
+        rest = alt((seq(", ", next_), seq(" = ", called)))
+    return alt((next_, called)) if names else called

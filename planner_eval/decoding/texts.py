@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -46,6 +46,9 @@ NESTFUL_CHAR = Alt(
 
 APPBENCH_CHAR = Alt((_any("'", "\\"), seq("'", chars("A-Za-z0-9")), seq("\\", chars("'\\"))))
 """A character of a text in single quotes, of which those before a letter stand as they are."""
+
+_EITHER = ("True", "False", "true", "false")
+"""What AppBench's readers take for true and false; its data have the first, other catalogs the second."""
 
 _PLAIN_CHAR = Alt((_any("'", "\\"), seq("\\", chars("'\\"))))
 
@@ -135,7 +138,8 @@ class Form:
         quote: What stands around a text.
         char: A character of a text.
         constant: A value that a catalog lists, as it is written; None where it cannot be.
-        true, false, null: The words for these.
+        booleans: The words for true and false, each in all the ways that plans have it.
+        null: The word for that.
         objects: Whether objects can be written.
         keyed: What stands between a field's name and its value.
         numbers: What stands around numbers and words: nothing, or the quotes of a text.
@@ -146,8 +150,7 @@ class Form:
     quote: str
     char: Expr
     constant: Callable[[Any], str | None]
-    true: str = "true"
-    false: str = "false"
+    booleans: tuple[str, ...] = ("true", "false")
     null: str = "null"
     objects: bool = True
     keyed: str = ": "
@@ -209,11 +212,10 @@ def form_of(dialect: str, *, texts: bool = False) -> Form:
     """
     if dialect == "appbench":
         constant = partial(_appbench_constant, texts=texts)
-        if texts:
-            return Form("'", APPBENCH_CHAR, constant, objects=False, numbers="'", counted=_PLAIN_CHAR)
-        return Form("'", APPBENCH_CHAR, constant, "True", "False", "None", objects=False, counted=_PLAIN_CHAR)
+        form = Form("'", APPBENCH_CHAR, constant, _EITHER, "None", objects=False, counted=_PLAIN_CHAR)
+        return replace(form, null="null", numbers="'") if texts else form
     if dialect == "pythonic":
-        return Form('"', JSON_CHAR, _python_constant, "True", "False", "None")
+        return Form('"', JSON_CHAR, _python_constant, ("True", "False"), "None")
     if dialect == "nestful":
         return Form('"', NESTFUL_CHAR, _nestful_constant, counted=_KEY_CHAR)
     if dialect == "plan":

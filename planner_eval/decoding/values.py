@@ -108,7 +108,7 @@ class Values:
         if "null" in kind.kinds:
             found.append(form.bare(form.null))
         if "boolean" in kind.kinds:
-            found.append(form.bare(words((form.true, form.false))))
+            found.append(form.bare(words(form.booleans)))
         if "number" in kind.kinds or "integer" in kind.kinds:
             found.append(form.bare(self._number(kind)))
         if "string" in kind.kinds:

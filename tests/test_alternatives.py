@@ -1,0 +1,198 @@
+"""Values held against alternatives: what `check` says, and JSON Schema's own validator beside it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+import planner_eval as pe
+from planner_eval.catalogs.parts import Parts
+from planner_eval.catalogs.schema import type_of
+from tests.test_cli import planeval
+
+PERSON = {
+    "type": "object",
+    "properties": {"iban": {"type": "string"}, "name": {"type": "string"}},
+    "required": ["iban", "name"],
+}
+MARKED = {
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {"k": {"const": mark}, name: {"type": "string"}, "more": {"type": "integer"}},
+            "required": ["k", name],
+        }
+        for mark, name in (("A", "x"), ("B", "y"))
+    ]
+}
+SUM = {
+    "anyOf": [
+        {"type": "number"},
+        {
+            "type": "object",
+            "properties": {
+                "op": {"enum": ["+", "-"]},
+                "l": {"$ref": "#/$defs/sum"},
+                "r": {"$ref": "#/$defs/sum"},
+            },
+            "required": ["op", "l", "r"],
+        },
+    ]
+}
+EITHER = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "mail": {"type": "string"}},
+    "anyOf": [{"required": ["id"]}, {"required": ["mail"]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"anyOf": [PERSON, {"type": "null"}]}, None, []),
+        ({"anyOf": [PERSON, {"type": "null"}]}, {"iban": "X", "name": "Y"}, []),
+        (
+            {"anyOf": [PERSON, {"type": "null"}]},
+            {"iban": "X"},
+            ["to: the field 'name' is needed [check.missing_argument]"],
+        ),
+        (
+            {"anyOf": [PERSON, {"type": "null"}]},
+            {"iban": "X", "name": "Y", "z": 1},
+            ["to.z: there is no field 'z'; the fields are iban, name [check.unknown_argument]"],
+        ),
+        ({"anyOf": [{"type": "string"}, PERSON]}, {}, ["the field 'iban' is needed", "the field 'name' is"]),
+        ({"anyOf": [{"type": "string"}, PERSON]}, 3, ["to: expected string or object, found integer 3"]),
+        (MARKED, {"k": "A", "x": "t"}, []),
+        (MARKED, {"k": "A", "y": "t"}, ["no field 'y'; the fields are k, x, more", "'x' is needed"]),
+        (MARKED, {"k": "C", "x": "t"}, ["to.k: expected one of 'A', found string 'C' [check.enum]"]),
+        (
+            {"$ref": "#/$defs/sum"},
+            {"op": "+", "l": {"op": "-", "l": 1}, "r": 2},
+            ["to.l: the field 'r' is needed [check.missing_argument]"],
+        ),
+        (EITHER, {"id": 1}, []),
+        (
+            EITHER,
+            {},
+            [
+                "to: fits none of 2 alternatives: the field 'id' is needed or the field 'mail' is needed "
+                "[check.missing_argument]"
+            ],
+        ),
+        (EITHER, {"id": "1"}, ["to.id: expected integer, found string '1' [check.wrong_type]"]),
+        (
+            {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("string", "integer")]},
+            ["a", 1],
+            [
+                "to: fits none of 2 alternatives: [1]: expected string, found integer 1 or "
+                "[0]: expected integer, found string 'a' [check.wrong_type]"
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_a_value_has_to_fit_one_of_the_alternatives(
+    tmp_path: Path, schema: dict[str, Any], value: Any, said: list[str]
+) -> None:
+    tools = tmp_path / "tools.json"
+    parameters = {"type": "object", "properties": {"to": schema}, "$defs": {"sum": SUM}}
+    tools.write_text(json.dumps([{"name": "pay", "parameters": parameters}]))
+    plan = json.dumps([{"name": "pay", "arguments": {"to": value}}])
+    done = planeval("check", "-", "--catalog", str(tools), text=plan)
+    assert done.returncode == bool(said), done.stdout + done.stderr
+    assert done.stdout.count("[check.") == len(said), done.stdout
+    for each in said:
+        assert each in done.stdout
+
+
+def test_a_reference_may_be_any_of_the_alternatives_and_a_text_around_one_only_a_text() -> None:
+    def codes(value: Any) -> list[str]:
+        tools = [
+            {"name": "get", "parameters": {}},
+            {"name": "pay", "parameters": {"properties": {"to": {"anyOf": [PERSON, {"type": "integer"}]}}}},
+        ]
+        calls = [
+            {"name": "get", "label": "$var_1", "arguments": {}},
+            {"name": "pay", "label": "$var_2", "arguments": {"to": value}},
+        ]
+        return [found.code for found in pe.check(json.dumps(calls), tools)]
+
+    assert codes("$var_1.result$") == []
+    assert codes({"iban": "$var_1.result$", "name": "a"}) == []
+    assert codes({"iban": "$var_1.result$"}) == ["check.missing_argument"]
+
+
+def test_alternatives_inside_alternatives_are_looked_at_once_however_deep() -> None:
+    inner = {"$ref": "#/$defs/node"}
+    node = {
+        "anyOf": [
+            {"type": "object", "properties": {"kid": inner, name: {}}, "required": [name]}
+            for name in ("v", "w", "x")
+        ]
+    }
+    parameters = {"type": "object", "properties": {"tree": inner}, "$defs": {"node": node}}
+    tools = [{"name": "grow", "parameters": parameters}]
+    tree: Any = {"w": 1, "x": 1}
+    for _ in range(180):
+        tree = {"kid": tree, "x": 1}
+    begun = time.process_time()
+    found = pe.check(json.dumps([{"name": "grow", "arguments": {"tree": tree}}]), tools)
+    assert len(found) == 1
+    assert found[0].argument == "tree"
+    assert time.process_time() - begun < 20
+
+
+SCALARS = st.sampled_from([None, True, False, 0, 1, 2.5, "a", "b"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=5,
+)
+SIMPLE = st.sampled_from(
+    [{"type": kind} for kind in ("string", "integer", "number", "boolean", "null", "object")]
+    + [{}, {"enum": ["a", 1]}, {"const": "b"}, {"type": "integer", "minimum": 1}]
+    + [{"type": ["string", "null"]}]
+)  # fmt: skip
+
+
+@st.composite
+def _objects(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
+    """An object that says whether it takes other fields; beside it, perhaps, alternatives for its own."""
+    properties = draw(st.dictionaries(st.sampled_from("abc"), inner, min_size=1))
+    some = st.lists(st.sampled_from(sorted(properties)), unique=True)
+    made = {"type": "object", "properties": properties, "required": draw(some)}
+    made["additionalProperties"] = draw(st.booleans())
+    if draw(st.booleans()):
+        part = st.fixed_dictionaries({"required": some})
+        if not made["additionalProperties"]:
+            part |= st.dictionaries(st.sampled_from(sorted(properties)), inner, min_size=1).map(
+                lambda own: {"type": "object", "properties": own}
+            )
+        made["anyOf"] = draw(st.lists(part, min_size=1, max_size=3))
+    return made
+
+
+SCHEMAS = st.recursive(
+    SIMPLE,
+    lambda inner: st.one_of(
+        _objects(inner),
+        st.lists(inner, min_size=1, max_size=3).map(lambda each: {"anyOf": each}),
+        inner.map(lambda items: {"type": "array", "items": items}),
+    ),
+    max_leaves=8,
+)
+
+
+@given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=6))
+def test_what_json_schema_refuses_is_found_and_no_more(schema: dict[str, Any], values: list[Any]) -> None:
+    kind, oracle = type_of(schema), Draft202012Validator(schema)
+    for value in values:
+        found = Parts().wrong(value, kind)
+        assert (not found) == oracle.is_valid(value), found
