@@ -101,6 +101,7 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
         (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
         (["--closeness", "close"], "--closeness applies only with --distractors N"),
         (["--seed", "1"], "--seed applies only with"),
+        (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
         (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
     ],
 )
