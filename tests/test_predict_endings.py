@@ -252,6 +252,25 @@ def test_what_the_server_says_of_its_error_is_shown(server: ModelServer, tmp_pat
     assert "with an error: upstream\ufffd[31m failed" in done.stderr
 
 
+def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    run = tmp_path / "run"
+    asking = ("predict", tasks(tmp_path / "t.jsonl"), "--model", "m", "--url", "http://127.0.0.1:9/v1")
+    done = planeval(*asking, "-o", str(run), "--retries", "0", "--concurrency", "1", "--repeat", "2")
+    assert done.returncode == 3
+    errors = [row["error"]["message"] for row in rows(run)]
+    assert "not asked any more" in errors[-1]
+    assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
+
+
+def test_a_row_of_a_model_that_answered_without_end_blames_no_api(tmp_path: Path) -> None:
+    why = "the model was still calling tools after 200 turns"
+    row = {"id": "t0", "prediction": [], "error": {"code": "max_turns", "message": why}}
+    done = planeval("diff", written(tmp_path / "run.jsonl", [row]), tasks(tmp_path / "t.jsonl"))
+    assert f'there is no answer: "{why}"' in done.stdout
+    assert "API" not in done.stdout
+
+
 def test_no_connection_names_the_address(tmp_path: Path) -> None:
     pytest.importorskip("openai", reason="the llm extra is not installed")
     file, out = tasks(tmp_path / "t.jsonl"), str(tmp_path / "run")
