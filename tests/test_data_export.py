@@ -181,13 +181,12 @@ def test_what_cannot_be_written_is_named_and_counted(tmp_path: Path) -> None:
     done = planeval("data", "export", own(tmp_path), "--to", "tools-jsonl")
     assert done.returncode == 1
     records = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [read_back(one["messages"], {}) for one in records] == [
-        [("now", {})],
-        [("add", {"x": "1"}), ("add", {"x": "$var_1.v1$"})],
-    ]
+    assert [read_back(one["messages"], {}) for one in records] == [[("now", {})]]
+    assert "gold hands results on to later calls, which score does not read" in done.stderr
+    assert "the text that --to chat-jsonl --dialect nestful writes says it: 1 not written, b" in done.stderr
     assert "gold calls 'fly', which is not among its tools: 1 not written, c" in done.stderr
     assert ": 1 not written, d" in done.stderr
-    assert done.stderr.endswith("2 of 4 samples written\n")
+    assert done.stderr.endswith("1 of 4 samples written\n")
 
 
 def test_a_notation_that_cannot_say_a_plan_says_so(tmp_path: Path) -> None:
@@ -200,6 +199,16 @@ def test_a_notation_that_cannot_say_a_plan_says_so(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)["messages"][-1]["content"]
     assert pe.same(pe.parse(answer, dialect="nestful"), pe.parse("v1 = add(#x='1')\nv2 = add(#x=v1)"))
+
+
+def test_calls_of_ones_own_are_gold_as_score_reads_them(tmp_path: Path) -> None:
+    task = json.loads(Path(own(tmp_path)).read_text(encoding="utf-8").splitlines()[0])
+    gold = [{"name": "add", "arguments": {"x": 1}}, {"name": "now", "arguments": {}}]
+    gold_file, out = tmp_path / "gold.jsonl", tmp_path / "out.jsonl"
+    gold_file.write_text(json.dumps(task | {"gold": gold}) + "\n", encoding="utf-8")
+    assert planeval("data", "export", str(gold_file), "--to", "tools-jsonl", "-o", str(out)).returncode == 0
+    done = planeval("diff", str(out), str(gold_file), "--pair", "position")
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("to", ["chat-jsonl", "tools-jsonl"])

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner_eval import dialects
 from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
+from planner_eval.dialects.read import parse
 from planner_eval.execution import Sandbox, tool_source
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
+from planner_eval.prediction.notation import shown as example_of
 from planner_eval.prediction.prepare import Prepared, prepare
 from planner_eval.prediction.registry import PIPELINES
 from planner_eval.prediction.setup import Example, Setup
@@ -101,6 +105,7 @@ def test_demonstrations_of_a_file_are_chosen_by_their_questions_and_structures(t
         (["--shots", "1", "--demos", "no/such"], "no/such: there is no such file"),
         (["--closeness", "close"], "--closeness applies only with --distractors N"),
         (["--seed", "1"], "--seed applies only with"),
+        (["--explain-references", "--pipeline", "react"], "applies only to NESTful's prompt of flat, not to"),
         (["--budget", "5"], "tokens with gold's tools alone, and --budget is 5"),
     ],
 )
@@ -211,6 +216,34 @@ def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> No
     done = planeval(*argv, "--prompts", str(tmp_path), "--shots", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "callnavi/plan.txt of --prompts has no {examples}" in done.stderr
+
+
+def test_a_copy_of_our_prompts_asks_what_ours_ask(tmp_path: Path) -> None:
+    shutil.copytree(folder("data") / "prompts", tmp_path / "my")
+    assert asked(*NESTFUL, "--prompts", str(tmp_path / "my")) == asked(*NESTFUL)
+
+
+@pytest.mark.parametrize("name", dialects.names())
+def test_the_example_of_a_notation_calls_no_tool_on_offer(name: str) -> None:
+    example = dialects.get(name).example
+    before = parse(example, dialect=name)
+    assert example_of(name, []) == example_of(name, ["brew_tea"]) == example
+    called = [call.name for call in before.calls]
+    offered = [*called, "brew_tea", *(call.tool for call in before.calls)]
+    after = parse(example_of(name, offered), dialect=name)
+    assert not {one for call in after.calls for one in (call.name, call.tool)} & {*offered}
+    assert len({call.name for call in after.calls}) == len({*called})
+    assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls]
+
+
+def test_the_example_of_a_prompt_calls_no_tool_on_offer(tmp_path: Path) -> None:
+    tools = [{"name": name, "description": name} for name in ("get_weather", "brew_tea")]
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(json.dumps({"query": "Weather?", "tools": tools}), encoding="utf-8")
+    text = said(asked("predict", str(file), "--dry-run")[0]).partition("which calls other tools")[2]
+    assert "get_weather" not in text
+    assert "brew_tea" not in text
+    assert '{"name": "fold_map", "arguments": {"city": "Rome"}}' in text
 
 
 def test_demonstrations_with_tools_on_offer_come_first() -> None:

@@ -252,6 +252,25 @@ def test_what_the_server_says_of_its_error_is_shown(server: ModelServer, tmp_pat
     assert "with an error: upstream\ufffd[31m failed" in done.stderr
 
 
+def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="the llm extra is not installed")
+    run = tmp_path / "run"
+    asking = ("predict", tasks(tmp_path / "t.jsonl"), "--model", "m", "--url", "http://127.0.0.1:9/v1")
+    done = planeval(*asking, "-o", str(run), "--retries", "0", "--concurrency", "1", "--repeat", "2")
+    assert done.returncode == 3
+    errors = [row["error"]["message"] for row in rows(run)]
+    assert "not asked any more" in errors[-1]
+    assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
+
+
+def test_a_row_of_a_model_that_answered_without_end_blames_no_api(tmp_path: Path) -> None:
+    why = "the model was still calling tools after 200 turns"
+    row = {"id": "t0", "prediction": [], "error": {"code": "max_turns", "message": why}}
+    done = planeval("diff", written(tmp_path / "run.jsonl", [row]), tasks(tmp_path / "t.jsonl"))
+    assert f'there is no answer: "{why}"' in done.stdout
+    assert "API" not in done.stdout
+
+
 def test_no_connection_names_the_address(tmp_path: Path) -> None:
     pytest.importorskip("openai", reason="the llm extra is not installed")
     file, out = tasks(tmp_path / "t.jsonl"), str(tmp_path / "run")
@@ -291,6 +310,38 @@ def test_further_answers_of_a_run_are_no_ids_given_twice(server: ModelServer, tm
     assert done.returncode == 0
     assert "asked 3 times; the first answer to each counts" in done.stderr
     assert "given twice" not in done.stderr
+
+
+def test_samples_without_a_whole_answer_are_counted_by_the_answers_that_count(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.script = lambda body, n: message(
+        json.dumps(calls(city_of(body))), finish="stop" if city_of(body) == "Bonn" else "length"
+    )
+    run = tmp_path / "run"
+    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--repeat", "3")
+    for command in (["score", str(run)], ["compare", str(run), str(run)]):
+        assert "2 samples without a whole answer count as wrong" in planeval(*command).stderr
+    table = planeval("table", str(run), "--metric", "exact")
+    assert "3 samples" in table.stdout + table.stderr
+    assert "2 of them without a whole answer" in table.stdout + table.stderr
+
+
+def test_tasks_without_ids_are_scored_by_what_predict_calls_them(server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    named = Path(tasks(tmp_path / "t.jsonl")).read_text(encoding="utf-8").splitlines()
+    bare = [{key: value for key, value in json.loads(one).items() if key != "id"} for one in named]
+    run, file = tmp_path / "run", written(tmp_path / "bare.jsonl", bare)
+    predicted(server, file, run, "--limit", "2")
+    assert [one["id"] for one in rows(run)] == ["task-1", "task-2"]
+    for command in ([str(run)], [str(run), file]):
+        done = planeval("score", *command)
+        assert done.returncode == 0, done.stderr
+        assert "2 of 3 gold plans were asked for" in done.stderr
+        assert figure(*command) == (1.0, {"same": 2})
+    compared = planeval("compare", str(run), str(run), "--metric", "exact", "--format", "json")
+    assert json.loads(compared.stdout)["figures"]["exact"]["first"] == 1.0
+    assert "1.000" in planeval("table", str(run), "--metric", "exact").stdout
 
 
 def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tmp_path: Path) -> None:

@@ -31,9 +31,12 @@ def answers_of(path: str, *, repeated: bool = False) -> Predicted:
     from planner_eval.prediction.folder import predicted
 
     found = predicted(path)
-    if found.unasked:
+    lost, noun, lack = found.unasked, "sample", "without a whole answer"
+    if repeated and found.repeat > 1:
+        lost, noun, lack = found.lost, "answer", "not whole"
+    if lost:
         counts = "count as wrong" if found.form == "own" else "count as they are"
-        note(f"{path}: {counted(found.unasked, 'sample')} without a whole answer {counts}")
+        note(f"{path}: {counted(lost, noun)} {lack} {counts}")
     if not repeated and (said := further(found)):
         note(f"{path}: {said}")
     return found

@@ -41,6 +41,10 @@ _WORDS = (
 )
 
 
+_NO_PLAN = frozenset({"max_turns", "max_steps", "no_route", "left_record"})
+"""Codes of errors in rows of planeval predict whose model did answer."""
+
+
 class State(NamedTuple):
     """Why an answer is no whole answer: a code of :data:`planner_eval.base.errors.CODES`, and a sentence."""
 
@@ -102,6 +106,8 @@ def failed(error: Any) -> State:
     >>> failed({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
     'there is no answer: the API failed: "Overloaded"'
     """
+    if isinstance(error, dict) and error.get("code") in _NO_PLAN and isinstance(error.get("message"), str):
+        return State("answer.failed", f"there is no answer: {_quoted(error['message'])}")
     for _ in range(3):
         if isinstance(error, dict):
             error = next(

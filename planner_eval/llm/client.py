@@ -172,7 +172,9 @@ class Client:
             except _Retry as problem:
                 if tries > self.retries:
                     times = "once" if tries == 1 else f"{tries} times"
-                    self._failed(problem, "nobody answered before" if problem.silent else str(problem))
+                    self._failed(
+                        problem, f"nobody answered before: {problem}" if problem.silent else str(problem)
+                    )
                     raise ModelError(f"{name} was asked {times}: {problem}") from None
                 await self.sleep(self.jitter(pause if problem.pause is None else problem.pause))
                 pause = min(2 * pause, LONGEST_PAUSE)

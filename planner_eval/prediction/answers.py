@@ -7,6 +7,7 @@ from itertools import islice
 from planner_eval.base.text import counted
 from planner_eval.prediction.folder import Predicted
 from planner_eval.prediction.recorded import left_out
+from planner_eval.prediction.tasks import numbered
 from planner_eval.prediction.visible import OWN
 from planner_eval.records.files import PlanFile
 from planner_eval.records.pairing import repeated_ids
@@ -35,10 +36,19 @@ def golds_asked(golds: PlanFile, asked: Predicted) -> PlanFile:
         asked: The run.
     """
     if asked.form == OWN:
-        golds = left_out(golds)
+        golds = _named(left_out(golds), asked)
     if all(record.id is None or record.id in asked.ids for record in golds.records):
         return golds
     return golds._replace(records=tuple(record for record in golds.records if record.id in asked.ids))
+
+
+def _named(golds: PlanFile, asked: Predicted) -> PlanFile:
+    """Gold plans, of which those without an id are called as the tasks were, where any of these was asked."""
+    names = [record.id or numbered(at) for at, record in enumerate(golds.records, 1)]
+    if not any(one.id is None and name in asked.ids for one, name in zip(golds.records, names, strict=True)):
+        return golds
+    named = (one._replace(id=name) for one, name in zip(golds.records, names, strict=True))
+    return golds._replace(records=tuple(named))
 
 
 def further(asked: Predicted) -> str | None:

@@ -116,13 +116,13 @@ def _talks(ready: Prepared, golds: Golds) -> Made:
             if ready.form == "complexfuncbench":
                 talk = _whole(sample.gold, offer, _golden(sample, golds))
             else:
-                talk = [*opening(task, ready.setup), _turn(sample, offer, golds)]
+                talk = [*opening(task, ready.setup), _turn(sample, offer, golds, own=ready.form == OWN)]
             return {"messages": talk, "tools": list(offer.tools)}
 
         yield sample, make
 
 
-def _turn(sample: Sample, offer: Offer, golds: Golds) -> Message:
+def _turn(sample: Sample, offer: Offer, golds: Golds, *, own: bool) -> Message:
     """The assistant's turn: gold's calls, or the words that are right."""
     plan = golds(sample)
     if plan is None:
@@ -136,7 +136,17 @@ def _turn(sample: Sample, offer: Offer, golds: Golds) -> Message:
             "the text that --to chat-jsonl writes can"
         )
     message = _calls(list(zip((call.tool for call in plan.calls), _arguments(plan), strict=True)), offer, 0)
-    _held(_as_called(parse(_back(message, offer), dialect="nestful"), plan), plan)
+    if own:  # score reads such calls as they stand
+        read = parse([{**message, "tool_calls": _own_names(message, offer)}])
+    else:
+        read = parse(_back(message, offer), dialect="nestful")
+    found = _as_called(read, plan)
+    if own and plan.edges and not same(found, plan):
+        raise InputError(
+            "gold hands results on to later calls, which score does not read out of calls of tools; "
+            "the text that --to chat-jsonl --dialect nestful writes says it"
+        )
+    _held(found, plan)
     return message
 
 

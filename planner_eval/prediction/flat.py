@@ -12,6 +12,7 @@ from dataclasses import replace
 from planner_eval.dialects import get
 from planner_eval.prediction import constraint
 from planner_eval.prediction.listing import CALLNAVI, OWN, app_catalogue, as_json, listed
+from planner_eval.prediction.notation import shown
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Message, Outcome, Pipeline, Steps, ask, assistant, system, user
 from planner_eval.prediction.published import as_asked, messages_of
@@ -40,11 +41,12 @@ def messages(task: Task, setup: Setup) -> list[Message]:
         return _nestful(tools, task.query, setup)
     if task.form == "callnavi":
         return [user(callnavi("callnavi/plan", task.tools, task, setup, setup.examples))]
-    tools = listed(catalog_of(task), setup.listing or "json", OWN)
-    notation = get(setup.dialect)
-    shown = f"{notation.title}\n{notation.example}"
+    catalog = catalog_of(task)
+    tools = listed(catalog, setup.listing or "json", OWN)
+    offered = (name for tool in catalog.tools for name in (tool.name, tool.full_name))
+    notation = f"{get(setup.dialect).title}\n{shown(setup.dialect, offered)}"
     text = setup.prompts.fill(
-        "own/plan", tools=tools, notation=shown, examples=demonstrations(setup.examples)
+        "own/plan", tools=tools, notation=notation, examples=demonstrations(setup.examples)
     )
     return [system(text.rstrip()), *task.messages]
 
@@ -83,8 +85,8 @@ def demonstrations(examples: Sequence[Example]) -> str:
 def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     explained = _REFERENCES if setup.explain_references else ""
     name = setup.prompts.published_for
-    shown = tuple(replace(one, answer=as_asked(one.answer, name)) for one in setup.examples)
-    examples = explained + demonstrations(shown)
+    demos = tuple(replace(one, answer=as_asked(one.answer, name)) for one in setup.examples)
+    examples = explained + demonstrations(demos)
     if name:
         text = setup.prompts.texts["nestful/plan"]
         return messages_of(text, tools=tools, examples=examples, query=query)

@@ -209,9 +209,10 @@ class Predicted(NamedTuple):
         source: Where its samples come from, in the user's words; "" for nowhere.
         options: All that decided what was asked.
         ids: The samples that were asked.
-        unasked: How many of them have no whole answer.
+        unasked: How many of them have no whole answer the first time.
         repeat: How often each was asked.
         tasks: Of the samples that were asked something, what tells it from another question.
+        lost: How many of all their answers are none, or not whole.
     """
 
     folder: str
@@ -223,6 +224,7 @@ class Predicted(NamedTuple):
     unasked: int
     repeat: int = 1
     tasks: Mapping[str, str] = MappingProxyType({})
+    lost: int = 0
 
 
 def predicted(folder: str) -> Predicted:
@@ -237,12 +239,14 @@ def predicted(folder: str) -> Predicted:
     run = kept(folder, KIND)
     ids: set[str] = set()
     tasks: dict[str, str] = {}
-    failed = 0
+    first = lost = 0
     try:
         for row in Rows(Path(run.rows)):
+            if _lacking(row) is not None:
+                lost += 1
+                first += row["id"] not in ids
             ids.add(row["id"])
             tasks |= {row["id"]: row["task"]} if row.get("task") else {}
-            failed += _lacking(row) is not None
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
@@ -252,7 +256,7 @@ def predicted(folder: str) -> Predicted:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{folder}: what the run wrote there cannot be read") from None
-    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), failed, repeat, tasks)
+    return Predicted(folder, run.rows, form, source, run.options, frozenset(ids), first, repeat, tasks, lost)
 
 
 def gold_of(found: Predicted, named: str | None = None) -> str:

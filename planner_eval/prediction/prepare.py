@@ -220,6 +220,9 @@ def prepare(  # noqa: PLR0913
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
     if setup.history != "gold" and chosen.name != "dialog":
         raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+    if setup.explain_references and (chosen.name, tasks.form) != ("flat", "nestful"):
+        said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        raise InputError(f"{said} of {tasks.form}")
     _refuse_date(setup.today, tasks.form)
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, chosen.name, tasks.form, setup.dialect)

@@ -31,7 +31,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "appbench/apps": ("apps",),
     "appbench/plan": ("app_api_list", "today"),
     "appbench/agent": ("app_api_list", "today"),
-    "appbench/agent-again": ("app_api_list", "returned_arguments", "today"),
+    "appbench/agent-again": ("app_api_list", "returned_arguments"),
     "nestful/plan": ("tools", "examples"),
     "nestful/react": ("tools",),
     "callnavi/route": ("tools", "query"),

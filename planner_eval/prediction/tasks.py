@@ -89,12 +89,17 @@ def _own(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
     return found
 
 
+def numbered(number: int) -> str:
+    """The id of a task that has none, by where it stands, counted from 1."""
+    return f"task-{number}"
+
+
 def _task(record: Any, number: int) -> Sample:
     """A task of one's own: nothing but its question, or its conversation, and its tools is taken over."""
     fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {"query": record}
     named = next((text for key in ID_FIELDS if (text := id_text(fields.get(key))) is not None), None)
     talk, _ = parted(fields.get(FIELD))
-    named = named or f"task-{number}"
+    named = named or numbered(number)
     refuse_shown(fields, talk, named)
     asked = (fields[key] for key in QUESTIONS if isinstance(fields.get(key), str))
     query = next(asked, "") or next(

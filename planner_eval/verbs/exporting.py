@@ -15,6 +15,7 @@ from planner_eval.prediction.export import FORMS, Exported, Golds, exported
 from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.setup import Setup
 from planner_eval.prediction.shots import Shots
+from planner_eval.prediction.tasks import numbered
 from planner_eval.prediction.visible import OWN
 from planner_eval.records.gold import read_gold
 from planner_eval.records.several import read_path
@@ -89,7 +90,7 @@ def _own(file: str) -> Golds:
     if not Path(file).is_file():
         raise InputError(f"there is no file {file}")
     records = left_out(read_path(file, role="gold")).records
-    known = {record.id or f"task-{number}": record for number, record in enumerate(records, 1)}
+    known = {record.id or numbered(number): record for number, record in enumerate(records, 1)}
 
     def golds(sample: Sample) -> Plan:
         if sample.id not in known:
