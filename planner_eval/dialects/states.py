@@ -106,8 +106,9 @@ def failed(error: Any) -> State:
     >>> failed({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
     'there is no answer: the API failed: "Overloaded"'
     """
-    if isinstance(error, dict) and error.get("code") in _NO_PLAN and isinstance(error.get("message"), str):
-        return State("answer.failed", f"there is no answer: {_quoted(error['message'])}")
+    code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
+    if isinstance(code, str) and code in _NO_PLAN and isinstance(message, str):
+        return State("answer.failed", f"there is no answer: {_quoted(message)}")
     for _ in range(3):
         if isinstance(error, dict):
             error = next(
