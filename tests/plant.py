@@ -70,8 +70,8 @@ def in_order(plan: Plan, order: list[int]) -> Plan:
     )
 
 
-def topological(plan: Plan, random: Random) -> Plan | None:
-    """The same plan in a random order that writes producers first; None where there is none."""
+def producers_first(plan: Plan, random: Random) -> list[int] | None:
+    """The calls in a random order in which producers come first; None where there is none."""
     waits: dict[int, set[int]] = {at: set() for at in range(len(plan.calls))}
     for edge in plan.edges:
         waits[edge.consumer].add(edge.producer)
@@ -82,7 +82,13 @@ def topological(plan: Plan, random: Random) -> Plan | None:
             return None
         order.append(random.choice(ready))
         del waits[order[-1]]
-    return in_order(plan, order)
+    return order
+
+
+def topological(plan: Plan, random: Random) -> Plan | None:
+    """The same plan in a random order that writes producers first; None where there is none."""
+    order = producers_first(plan, random)
+    return None if order is None else in_order(plan, order)
 
 
 def with_call(plan: Plan, position: int, call: Call) -> Plan:

@@ -45,7 +45,7 @@ def _again(schema: Any) -> Iterator[str]:
         reference = left.pop()
         if reference not in followed:
             try:
-                followed[reference] = set(_same(target(reference, schema)))
+                followed[reference] = set(_references(target(reference, schema), same=True))
             except CatalogError:  # an example of a value may look like a reference
                 followed[reference] = set()
             left += followed[reference]
@@ -55,28 +55,17 @@ def _again(schema: Any) -> Iterator[str]:
         yield "a $ref to nothing but itself"
 
 
-def _references(schema: Any) -> Iterator[str]:
-    """The references in a schema, at any depth."""
+def _references(schema: Any, *, same: bool = False) -> Iterator[str]:
+    """The references in a schema, at any depth; or only those that say of the `same` value what it is."""
     left = [schema]
     while left:
         each = left.pop()
         if isinstance(each, Mapping):
             if isinstance(each.get("$ref"), str):
                 yield each["$ref"]
-            left += each.values()
+            left += (each.get(key) for key in _LISTS) if same else each.values()
         elif isinstance(each, list):
             left += each
-
-
-def _same(schema: Any) -> Iterator[str]:
-    """The references that say of the same value what it is."""
-    left = [schema]
-    while left:
-        each = left.pop()
-        if isinstance(each, Mapping):
-            if isinstance(each.get("$ref"), str):
-                yield each["$ref"]
-            left += [one for key in _LISTS for one in each.get(key) or () if isinstance(each[key], list)]
 
 
 def _left(schema: Any, depth: int = 0) -> Iterator[str]:

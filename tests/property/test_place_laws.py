@@ -22,7 +22,7 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from tests import test_compared, test_tangled
 from tests.conftest import examples
-from tests.plant import in_order
+from tests.plant import in_order, producers_first
 from tests.property.test_comparison_laws import plans
 from tests.test_align import changed, random_plan
 from tests.test_cli import planeval
@@ -34,16 +34,9 @@ FIGURES = [name for name in METRICS if name not in OF_ORDER | OF_PLACES]
 
 def rewritten(plan: Plan, random: Random) -> tuple[Plan, dict[str, str]] | None:
     """The plan in another order that writes producers first, and its new labels; None for a circle."""
-    waits: dict[int, set[int]] = {at: set() for at in range(len(plan.calls))}
-    for edge in plan.edges:
-        waits[edge.consumer].add(edge.producer)
-    order: list[int] = []
-    while waits:
-        ready = [at for at, needed in waits.items() if needed.isdisjoint(waits)]
-        if not ready:
-            return None
-        order.append(random.choice(ready))
-        del waits[order[-1]]
+    order = producers_first(plan, random)
+    if order is None:
+        return None
     return in_order(plan, order), {plan.calls[old].id: f"n{new}" for new, old in enumerate(order)}
 
 

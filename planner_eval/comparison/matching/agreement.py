@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from planner_eval.comparison.matching.assignment import assign
 from planner_eval.plan.bag import Bag
 from planner_eval.plan.model import Value
 from planner_eval.policy.rule import Rule
@@ -37,7 +38,10 @@ def agree(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
     if type(ours) is not Bag or type(theirs) is not Bag:
         return False
     if not rule.form.set:
-        return len(ours) == len(theirs) and one_to_one(ours, theirs, near)
+        if len(ours) != len(theirs):
+            return False
+        apart = [[not near(one, other) for other in theirs] for one in ours]
+        return not any(apart[row][at] for row, at in assign(apart))
     within = all(any(near(one, other) for other in theirs) for one in ours)
     if within and subset:
         return True
@@ -46,34 +50,6 @@ def agree(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
 
 def _fields(part: dict[str, Value], whole: dict[str, Value], near: Alike) -> bool:
     return all(key in whole and near(item, whole[key]) for key, item in part.items())
-
-
-def one_to_one(ours: Sequence[Value], theirs: Sequence[Value], near: Alike) -> bool:
-    """Whether each of some items has one of the others to itself: Kuhn's augmenting paths.
-
-    >>> one_to_one([1, 2], [2, 3], lambda one, other: abs(one - other) <= 1)
-    True
-    """
-    fits = [[at for at, other in enumerate(theirs) if near(one, other)] for one in ours]
-    holder: dict[int, int] = {}
-    for start in range(len(ours)):
-        came: dict[int, tuple[int, int]] = {}  # place → (the item that reached it, the place it left)
-        waiting, found = [(start, -1)], -1
-        while waiting and found < 0:
-            item, left = waiting.pop()
-            for place in fits[item]:
-                if place in came:
-                    continue
-                came[place] = item, left
-                if place not in holder:
-                    found = place
-                    break
-                waiting.append((holder[place], place))
-        if found < 0:
-            return False
-        while found >= 0:
-            holder[found], found = came[found]
-    return True
 
 
 def _near(ours: Value, theirs: Value, rule: Rule, alike: Alike) -> bool:
