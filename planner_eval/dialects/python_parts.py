@@ -189,13 +189,7 @@ class _Source:
                     node.elts = _Made(self, named.pop(found), "elts")
             else:
                 for key in _FIELDS:
-                    body = getattr(node, key, None)
-                    first = body[0] if isinstance(body, list) and len(body) == 1 else None
-                    name = (
-                        first.value.id
-                        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Name)
-                        else ""
-                    )
+                    name = _alone(getattr(node, key, None))
                     if name in named:
                         setattr(node, key, _Made(self, named.pop(name)))
         if named:
