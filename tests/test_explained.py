@@ -1,0 +1,87 @@
+"""Forty pairs of plans that were explained by hand before looking at what the tool says of them.
+
+A line of tests/explained/pairs.jsonl is a pair in a form that models really write (`form`), with tools and
+values of our own: `prediction`, `gold` with its terms, and `hand`, the explanation: `first`, the first
+mistaken call (``{"pred": 3}`` counted from 1, ``{"gold": 2}`` where gold's call is missing, null where
+nothing can be read), `causes`, each a mistake independent of the others, in the order of telling, and
+`habits`, each one mistake made in several calls. In the sentences "call 3" is the prediction's, "gold's 3"
+is gold's.
+
+The rule of `first`: what is met first when the prediction is read from its top; a missing call where the
+first that takes its result is met, and after all others where none does.
+
+To hold the tool against the hands: ``planeval diff FILE FILE --text-field prediction --gold-text-field gold
+--id-field id --id ID``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.records.gold import terms_of
+from tests.conftest import ROOT
+
+FILE = ROOT / "tests" / "explained" / "pairs.jsonl"
+PAIRS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+READABLE = [pair for pair in PAIRS if not pair.get("unreadable")]
+UNTIL = frozenset({"bfcl-03", "bfcl-07", "bfcl-12", "tau-02", "tau-03", "tau-06", "ultratool-05"})
+"""Pairs of which another first mistake is told than by hand: whoever mends one takes it out."""
+NAMED = re.compile(r"(gold's|calls?) (\d+(?:(?:, |-)\d+)*)")
+
+
+def named(text: str) -> Iterator[tuple[str, int]]:
+    """The calls that a sentence names: whose they are, and their numbers."""
+    for whose, numbers in NAMED.findall(text):
+        for number in re.findall(r"\d+", numbers):
+            yield ("gold" if whose == "gold's" else "pred", int(number))
+
+
+def told(found: pe.Diff) -> dict[str, int] | None:
+    """The first mistake that the tool tells: in the prediction's numbers wherever it has the call."""
+    if found.first is None:
+        return None
+    position = found.first.position
+    if found.first.plan is found.pred:
+        return {"pred": position + 1}
+    of_gold = {gold: pred for pred, gold in found.alignment.pairs}
+    return {"pred": of_gold[position] + 1} if position in of_gold else {"gold": position + 1}
+
+
+def test_there_are_forty() -> None:
+    assert len({pair["id"] for pair in PAIRS}) == len(PAIRS) == 40
+    assert {pair["id"] for pair in READABLE} >= UNTIL
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
+def test_calls_that_the_hand_names_exist(pair: dict[str, Any]) -> None:
+    hand = pair["hand"]
+    calls = {"gold": len(pe.parse(pair["gold"]).calls)}
+    if pair.get("unreadable"):
+        with pytest.raises(pe.ParseError):
+            pe.parse(pair["prediction"])
+        assert hand["first"] is None
+    else:
+        calls["pred"] = len(pe.parse(pair["prediction"]).calls)
+        assert len(hand["first"]) == 1
+    said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
+    assert hand["causes"] or hand["habits"]
+    assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, id=pair["id"], marks=[pytest.mark.xfail(strict=True)] * (pair["id"] in UNTIL))
+        for pair in READABLE
+    ],
+)
+def test_the_first_mistake_is_the_hands(pair: dict[str, Any]) -> None:
+    gold = pe.parse(pair["gold"])
+    found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
+    assert told(found) == pair["hand"]["first"]
