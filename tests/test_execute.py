@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -168,6 +168,7 @@ def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -
         (("hotels", 3), "no-such-output: list has no 3: it has 1 items"),
         (("count", "x"), "no-such-output: int has no 'x'"),
         (("__class__",), "no-such-output: dict has no '__class__': it has 'hotels', 'count'"),
+        (("hotels", "count"), "no-such-output: list has no 'count': it has 1 items"),
     ],
 )
 def test_an_output_that_is_not_there_fails_its_consumer(
@@ -182,6 +183,38 @@ def test_private_attributes_are_no_outputs(box: Sandbox) -> None:
     found = execute(plan(("room", {"number": 7}), ("book", {"name": Ref(0, ("_secret",))})), box)
     assert found[1].error is not None
     assert found[1].error.kind == "no-such-output"
+
+
+def test_methods_and_what_python_gives_its_own_types_are_no_outputs() -> None:
+    class Room(NamedTuple):
+        number: int
+
+        def open(self) -> str:
+            return "opened"
+
+    def room() -> Room:
+        return Room(7)
+
+    def doors() -> set[int]:
+        return {1, 2}
+
+    def take(value: Any) -> Any:
+        return value
+
+    tools = {"room": room, "doors": doors, "take": take}
+    for tool, path in (
+        ("room", "open"),
+        ("room", "index"),
+        ("doors", "pop"),
+        ("doors", "add"),
+        ("take", "real"),
+    ):
+        given = {"value": 4} if tool == "take" else {}
+        found = execute(plan((tool, given), ("take", {"value": Ref(0, (path,))})), tools)
+        assert found[1].error is not None, (tool, path)
+        assert found[1].error.kind == "no-such-output"
+    found = execute(plan(("room", {}), ("take", {"value": Ref(0, ("number",))})), tools)
+    assert found.result == 7
 
 
 def test_asynchronous_tools_and_generators(box: Sandbox) -> None:

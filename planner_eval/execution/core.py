@@ -35,7 +35,7 @@ SINGLE = frozenset({"result", "output", "output_0"})
 """Names under which plans speak of a tool's only output."""
 
 SCALARS = frozenset({type(None), bool, int, float, str})
-"""What has neither parts nor attributes that a reference could name."""
+"""What has no parts that a reference could name."""
 
 _MISSING = object()
 
@@ -177,7 +177,7 @@ def fresh(value: Any) -> Any:
 
 # ---------------------------------------------------------------- outputs
 def follow(value: Any, path: list[str | int], outputs: list[str]) -> Any:
-    """What a reference's path leads to: dict keys, attributes, list positions.
+    """What a reference's path leads to: dict keys, fields of objects, list positions.
 
     The first step may also be the name of the tool's output: of its only one, or of one of several
     that it returns as a tuple.
@@ -208,9 +208,15 @@ def _step(value: Any, step: str | int) -> Any:
             step = int(step)
         if isinstance(step, int):
             return value[step] if -len(value) <= step < len(value) else _MISSING
-    if isinstance(step, str) and not step.startswith("_") and type(value) not in SCALARS:
-        return getattr(value, step, _MISSING)
+    if isinstance(step, str) and not step.startswith("_") and not _is_builtin(value):
+        found = getattr(value, step, _MISSING)
+        return _MISSING if callable(found) and _is_builtin(found) else found  # a method is no output
     return _MISSING
+
+
+def _is_builtin(value: Any) -> bool:
+    """Whether a value is of Python's own types, whose attributes are no data: list.count, module.path."""
+    return type(value).__module__ == "builtins"
 
 
 def _named_output(value: Any, step: str, outputs: list[str]) -> Any:
