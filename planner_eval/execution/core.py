@@ -11,7 +11,7 @@ from _collections_abc import Mapping  # collections itself would double what a w
 from time import perf_counter, sleep
 
 from planner_eval.execution.bind import CallFailed, call
-from planner_eval.execution.job import Program, Row, Step
+from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -112,7 +112,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         value, problem = None, None
         try:
             given = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
-            value = _call(step, tools, given, program.manner.binding)
+            value = _call(program, position, tools, given)
             break
         except CallFailed as failure:
             problem = (failure.kind, str(failure))
@@ -234,13 +234,16 @@ def _offered(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- calling
-def _call(step: Step, tools: Mapping[str, Any], given: list[tuple[str, Any]], binding: str) -> Any:
+def _call(program: Program, position: int, tools: Mapping[str, Any], given: list[tuple[str, Any]]) -> Any:
+    step = program.steps[position]
+    if hasattr(tools, "answer"):
+        return tools.answer(program, position, given)
     function = tools.get(step.tool)
     if function is None:
         function = tools.get(step.name)
     if function is None:
         raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_nearest(step.tool, tools)}")
-    if binding == "position":
+    if program.manner.binding == "position":
         return settle(function(*[value for _, value in given]))
     return settle(call(function, given))
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,17 @@ def _function_files(folder: Path) -> dict[str, str]:
 
 
 def _recorded(name: str, rest: str) -> ToolSource:
-    return _shipped(name, {"kind": "recorded", "entries": read_record(Path(rest))}, "inline", stateful=True)
+    return recorded(name, read_record(Path(rest)))
+
+
+def recorded(name: str, entries: list[dict[str, Any]]) -> ToolSource:
+    """Answers recorded earlier, of which no call runs anything.
+
+    Args:
+        name: What the user called it.
+        entries: From :func:`planner_eval.execution.record.read_record`.
+    """
+    return _shipped(name, {"kind": "recorded", "entries": entries}, "inline")
 
 
 def factory_source(name: str, module: str, attribute: str, arguments: dict[str, Any]) -> ToolSource:
@@ -272,9 +282,3 @@ def _module(name: str, module: str, attribute: str) -> ToolSource:
         "path": [*folders, *_installed()],
     }
     return ToolSource(name, data, read=_reads(*found, *beside), names=tuple(folders))
-
-
-def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
-    """Tools that answer from the record, and make only those calls that it does not hold."""
-    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
-    return replace(base, data=data, stateful=True)
