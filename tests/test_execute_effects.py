@@ -120,6 +120,50 @@ def test_calls_that_act_count_as_often_as_they_are_made() -> None:
     assert with_dead.dead == ()
 
 
+BOOK, CANCEL, LOOK = ("book", {"seat": 1}), ("cancel", {"seat": 1}), ("seats", {})
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "same"),
+    [
+        ((BOOK, CANCEL), (BOOK, CANCEL), True),
+        ((BOOK, CANCEL), (CANCEL, BOOK), False),
+        ((LOOK, BOOK), (LOOK, BOOK), True),
+        ((LOOK, BOOK), (BOOK, LOOK), False),
+        ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), False),
+        ((LOOK, LOOK, BOOK), (LOOK, BOOK), True),
+        ((BOOK, BOOK), (BOOK,), False),
+    ],
+)
+def test_calls_that_act_run_in_an_order_that_counts(pred: Any, gold: Any, same: bool) -> None:
+    acts = ("book", "cancel")
+    assert same_meaning(plan(*pred), plan(*gold), acts=acts) is same
+
+
+def test_what_is_declared_independent_may_change_places() -> None:
+    mail = ("mail", {"to": "ann"})
+    one, other = plan(BOOK, mail, CANCEL, LOOK), plan(mail, BOOK, CANCEL, LOOK)
+    acts = ("book", "cancel", "mail")
+    apart = [("mail", "book"), ("mail", "cancel"), ("mail", "seats")]
+    assert not same_meaning(one, other, acts=acts)
+    assert same_meaning(one, other, acts=acts, independent=apart)
+    assert not same_meaning(one, plan(CANCEL, mail, BOOK, LOOK), acts=acts, independent=apart)
+    last = ("seats", {"of": 2})
+    one, other = plan(BOOK, CANCEL, LOOK, last), plan(CANCEL, BOOK, last, LOOK)
+    assert same_meaning(one, other, acts=acts, independent=[("book", "cancel")])
+    assert not same_meaning(one, plan(CANCEL, LOOK, BOOK, last), acts=acts, independent=[("book", "cancel")])
+    elsewhere = [Call("c1", "look", app="Weather"), Call("c2", "pay", app="Bank")]
+    assert same_meaning(Plan(tuple(elsewhere)), Plan(tuple(reversed(elsewhere))), acts=["pay"])
+
+
+def test_a_named_answer_counts_where_calls_act() -> None:
+    calls = (("seats", {}), ("price", {}), ("book", {"seat": 1}))
+    first, second = (plan(*calls, answer=(("out", Ref(at)),)) for at in (0, 1))
+    assert same_meaning(first, first, acts=["book"])
+    assert not same_meaning(first, second, acts=["book"])
+    assert not same_meaning(first, plan(*calls[:2], answer=(("out", Ref(0)),)), acts=["book"])
+
+
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     calls: list[tuple[Any, ...]] = []
