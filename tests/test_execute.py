@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -168,6 +169,7 @@ def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -
         (("hotels", 3), "no-such-output: list has no 3: it has 1 items"),
         (("count", "x"), "no-such-output: int has no 'x'"),
         (("__class__",), "no-such-output: dict has no '__class__': it has 'hotels', 'count'"),
+        (("hotels", "count"), "no-such-output: list has no 'count': it has 1 items"),
     ],
 )
 def test_an_output_that_is_not_there_fails_its_consumer(
@@ -182,6 +184,38 @@ def test_private_attributes_are_no_outputs(box: Sandbox) -> None:
     found = execute(plan(("room", {"number": 7}), ("book", {"name": Ref(0, ("_secret",))})), box)
     assert found[1].error is not None
     assert found[1].error.kind == "no-such-output"
+
+
+def test_methods_and_what_python_gives_its_own_types_are_no_outputs() -> None:
+    class Room(NamedTuple):
+        number: int
+
+        def open(self) -> str:
+            return "opened"
+
+    def room() -> Room:
+        return Room(7)
+
+    def doors() -> set[int]:
+        return {1, 2}
+
+    def take(value: Any) -> Any:
+        return value
+
+    tools = {"room": room, "doors": doors, "take": take}
+    for tool, path in (
+        ("room", "open"),
+        ("room", "index"),
+        ("doors", "pop"),
+        ("doors", "add"),
+        ("take", "real"),
+    ):
+        given = {"value": 4} if tool == "take" else {}
+        found = execute(plan((tool, given), ("take", {"value": Ref(0, (path,))})), tools)
+        assert found[1].error is not None, (tool, path)
+        assert found[1].error.kind == "no-such-output"
+    found = execute(plan(("room", {}), ("take", {"value": Ref(0, ("number",))})), tools)
+    assert found.result == 7
 
 
 def test_asynchronous_tools_and_generators(box: Sandbox) -> None:
@@ -531,25 +565,84 @@ def test_recorded_once_replayed_for_ever(tmp_path: Path, tools_file: str) -> Non
     )
     first = execute(calls, tools_file, isolation="process", options=Options(arguments=True))
     path = tmp_path / "answers.jsonl"
-    path.write_text("\n".join(record_lines(first)) + "\n")
+    path.write_text("\n".join(record_lines(first, compile_plan(calls))) + "\n")
     again = execute(calls, f"recorded:{path}")
     assert again.isolation == "inline"
     assert [(c.status, c.value, c.error) for c in again] == [(c.status, c.value, c.error) for c in first]
     other = execute(plan(("search", {"city": "Oslo"})), f"recorded:{path}")
-    assert str(other[0].error) == "not-recorded: no recorded call of 'search' has these arguments"
+    assert str(other[0].error) == "not-recorded: no call of 'search' with these arguments in this plan"
     never = execute(plan(("later", {"value": 1})), f"recorded:{path}")
     assert never[0].error is not None
-    assert never[0].error.kind == "unknown-tool"
+    assert never[0].error.kind == "not-recorded"
 
 
-def test_a_call_recorded_twice_answers_in_order(tmp_path: Path) -> None:
+class Bank:
+    """Tools whose answers depend on what was called before, and that count how often they were."""
+
+    calls = 0
+
+    def __init__(self) -> None:
+        self.held = 100
+
+    def deposit(self, amount: int, into: Any = None) -> int:
+        Bank.calls += 1
+        self.held += amount
+        return self.held
+
+    def balance(self) -> int:
+        Bank.calls += 1
+        return self.held
+
+
+BEFORE, AFTER = plan(("balance", {})), plan(("deposit", {"amount": 50}), ("balance", {}))
+
+
+def test_a_plan_gets_the_answers_that_were_recorded_for_it(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    lines = [{"tool": "next", "arguments": {}, "value": n} for n in (1, 2)]
+    tools = tmp_path / "bank.py"
+    tools.write_text(f"import itertools\n\n{inspect.getsource(Bank)}".replace(": Any", ""))
+    live = [pe.execute(one, f"{tools}:Bank", record=path).result for one in (BEFORE, AFTER, BEFORE)]
+    assert live == [100, 150, 100]
+    again = list(execute_many([AFTER, BEFORE, AFTER], f"recorded:{path}"))
+    assert [trace.result for trace in again] == [150, 100, 150]
+    twice = execute(plan(("balance", {}), ("balance", {})), f"recorded:{path}")
+    assert [call.error and call.error.kind for call in twice] == ["not-recorded"] * 2
+
+
+def test_what_was_recorded_and_what_runs_never_mix(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    tools = Bank
+    pe.execute(AFTER, tools, isolation="inline", record=path)
+    longer = plan(("deposit", {"amount": 50}), ("deposit", {"amount": 1}), ("balance", {}))
+    Bank.calls = 0
+    assert pe.execute(longer, tools, isolation="inline", record=path).result % 50 == 1
+    assert Bank.calls == 3, "the whole plan runs, for the tools must know of its first call"
+    Bank.calls = 0
+    assert pe.execute(AFTER, tools, isolation="inline", record=path).ok
+    assert Bank.calls == 0
+
+
+def test_a_recorded_plan_is_known_by_its_calls_whatever_their_writing(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    first = pe.parse(
+        '[{"name": "deposit", "id": "x", "arguments": {"amount": 1, "into": {"b": 1, "a": [2]}}}]'
+    )
+    pe.execute(first, Bank, isolation="inline", record=path)
+    text = '[{"name": "deposit", "id": "y", "arguments": {"into": {"a": [2.0], "b": 1.0}, "amount": 1.0}}]'
+    assert execute(pe.parse(text), f"recorded:{path}").ok
+
+
+def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    lines = [{"tool": "next", "arguments": {}, "value": n} for n in (1, 1)]
     path.write_text("\n".join(map(json.dumps, lines)))
     found = execute(plan(*[("next", {})] * 3), f"recorded:{path}")
-    assert [call.value for call in found] == [1, 2, 2]
-    again = list(execute_many([plan(("next", {})), plan(("next", {}))], f"recorded:{path}"))
-    assert [trace.result for trace in again] == [1, 1]
+    assert [call.value for call in found] == [1, 1, 1]
+    path.write_text("\n".join(json.dumps({**line, "value": n}) for n, line in enumerate(lines)))
+    other = execute(plan(("next", {})), f"recorded:{path}")
+    assert "the answers to 'next' with these arguments differ, and none says for which plan" in str(
+        other[0].error
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.execution import compare_effects, pass_k, same_meaning, symbolic, tool_source
+from planner_eval.execution import (
+    Sandbox,
+    compare_effects,
+    execute_many,
+    pass_k,
+    same_meaning,
+    symbolic,
+    tool_source,
+)
+from planner_eval.execution.load import execute_file
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
 from planner_eval.policy import Policy
 from planner_eval.policy.rule import Rule
@@ -109,6 +118,50 @@ def test_calls_that_act_count_as_often_as_they_are_made() -> None:
     assert not same_meaning(once, twice, acts=["pay"])
     with_dead = symbolic(plan(("pay", {"sum": 5}), ("get", {})), answer="last", acts=["pay"])
     assert with_dead.dead == ()
+
+
+BOOK, CANCEL, LOOK = ("book", {"seat": 1}), ("cancel", {"seat": 1}), ("seats", {})
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "same"),
+    [
+        ((BOOK, CANCEL), (BOOK, CANCEL), True),
+        ((BOOK, CANCEL), (CANCEL, BOOK), False),
+        ((LOOK, BOOK), (LOOK, BOOK), True),
+        ((LOOK, BOOK), (BOOK, LOOK), False),
+        ((LOOK, BOOK, LOOK), (LOOK, LOOK, BOOK), False),
+        ((LOOK, LOOK, BOOK), (LOOK, BOOK), True),
+        ((BOOK, BOOK), (BOOK,), False),
+    ],
+)
+def test_calls_that_act_run_in_an_order_that_counts(pred: Any, gold: Any, same: bool) -> None:
+    acts = ("book", "cancel")
+    assert same_meaning(plan(*pred), plan(*gold), acts=acts) is same
+
+
+def test_what_is_declared_independent_may_change_places() -> None:
+    mail = ("mail", {"to": "ann"})
+    one, other = plan(BOOK, mail, CANCEL, LOOK), plan(mail, BOOK, CANCEL, LOOK)
+    acts = ("book", "cancel", "mail")
+    apart = [("mail", "book"), ("mail", "cancel"), ("mail", "seats")]
+    assert not same_meaning(one, other, acts=acts)
+    assert same_meaning(one, other, acts=acts, independent=apart)
+    assert not same_meaning(one, plan(CANCEL, mail, BOOK, LOOK), acts=acts, independent=apart)
+    last = ("seats", {"of": 2})
+    one, other = plan(BOOK, CANCEL, LOOK, last), plan(CANCEL, BOOK, last, LOOK)
+    assert same_meaning(one, other, acts=acts, independent=[("book", "cancel")])
+    assert not same_meaning(one, plan(CANCEL, LOOK, BOOK, last), acts=acts, independent=[("book", "cancel")])
+    elsewhere = [Call("c1", "look", app="Weather"), Call("c2", "pay", app="Bank")]
+    assert same_meaning(Plan(tuple(elsewhere)), Plan(tuple(reversed(elsewhere))), acts=["pay"])
+
+
+def test_a_named_answer_counts_where_calls_act() -> None:
+    calls = (("seats", {}), ("price", {}), ("book", {"seat": 1}))
+    first, second = (plan(*calls, answer=(("out", Ref(at)),)) for at in (0, 1))
+    assert same_meaning(first, first, acts=["book"])
+    assert not same_meaning(first, second, acts=["book"])
+    assert not same_meaning(first, plan(*calls[:2], answer=(("out", Ref(0)),)), acts=["book"])
 
 
 @st.composite
@@ -227,6 +280,71 @@ def test_states_are_compared(tmp_path: Path) -> None:
     assert other.results_same
     assert other.state_same is False
     assert not other.same
+
+
+COUNTER = """
+count = 0
+def up():
+    global count
+    count += 1
+    return count
+class Counter:
+    def __init__(self):
+        self.count = 0
+    def up(self):
+        self.count += 1
+        return self.count
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "process", "object", "class", "methods", "functions", "module"])
+def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "counters.py"
+    path.write_text(COUNTER)
+    made = execute_file(str(path))
+    one = made.Counter()
+    tools: dict[str, Any] = {
+        "file": f"{path}:Counter",
+        "process": str(path),
+        "object": one,
+        "class": made.Counter,
+        "methods": {"up": one.up},
+        "functions": [made.up],
+        "module": made,
+    }
+    isolation = {"file": "inline", "process": "process"}.get(kind)
+    single, double = plan(("up", {})), plan(("up", {}), ("up", {}))
+    found = compare_effects(single, single, tools[kind], isolation=isolation)
+    other = compare_effects(single, double, tools[kind], isolation=isolation)
+    if kind in ("functions", "module"):
+        assert str(found).startswith("unknown: the tools keep something of a plan for the next")
+        assert not found.same
+        assert not found.known
+    else:
+        assert str(found) == "the same"
+        assert not other.same
+        assert other.known
+    assert one.count == 0, "the user's own object is as it was"
+    with Sandbox(tool_source(tools[kind]), level=isolation) as box:
+        assert str(compare_effects(single, single, box)) == str(found)
+
+
+def test_functions_that_keep_nothing_are_compared_as_they_are() -> None:
+    def double(x: int) -> int:
+        return 2 * x
+
+    two, three = plan(("double", {"x": 2})), plan(("double", {"x": 3}))
+    assert compare_effects(two, two, [double]).same
+    said = "different; c0 (double) gives 4, gold's c0 (double) gives 6"
+    assert str(compare_effects(two, three, [double])) == said
+
+
+def test_a_class_is_made_anew_for_each_plan(tmp_path: Path) -> None:
+    path = tmp_path / "counters.py"
+    path.write_text(COUNTER)
+    made = execute_file(str(path))
+    single = plan(("up", {}))
+    assert [trace.result for trace in execute_many([single, single], made.Counter)] == [1, 1]
 
 
 # ---------------------------------------------------------------- repeated runs

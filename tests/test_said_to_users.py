@@ -122,7 +122,7 @@ def test_a_record_that_is_broken_elsewhere_is_left_as_it_is(tmp_path: Path) -> N
         answers.write_text(text, encoding="utf-8")
         said = planeval(*argv)
         assert said.returncode == 2
-        assert "mend that line or remove it: --record makes its call again" in said.stderr
+        assert "mend that line or remove it: --record runs its plan again" in said.stderr
         assert answers.read_text(encoding="utf-8") == text
 
 

@@ -275,7 +275,7 @@ def _tell_of_cut(record: str) -> None:
     from planner_eval.execution.record import cut_end
 
     if cut_end(Path(record)) is not None:
-        note(f"{record}: its last line was cut as it was written, and is left out: its call is made again")
+        note(f"{record}: its last line was cut as it was written, and is left out: its plan is run again")
 
 
 def _used(tools: ToolSource, facts: str | None) -> _Used:

@@ -11,7 +11,7 @@ from _collections_abc import Mapping  # collections itself would double what a w
 from time import perf_counter, sleep
 
 from planner_eval.execution.bind import CallFailed, call
-from planner_eval.execution.job import Program, Row, Step
+from planner_eval.execution.job import Program, Row
 from planner_eval.execution.printed import place_of
 
 TYPE_CHECKING = False  # typing imports re, which would add half to a worker's time to start
@@ -35,7 +35,7 @@ SINGLE = frozenset({"result", "output", "output_0"})
 """Names under which plans speak of a tool's only output."""
 
 SCALARS = frozenset({type(None), bool, int, float, str})
-"""What has neither parts nor attributes that a reference could name."""
+"""What has no parts that a reference could name."""
 
 _MISSING = object()
 
@@ -112,7 +112,7 @@ def _attempt(program: Program, tools: Mapping[str, Any], position: int, take: Ta
         value, problem = None, None
         try:
             given = [(n, t if type(t) in SCALARS else resolve(t, take)) for n, t in step.arguments]
-            value = _call(step, tools, given, program.manner.binding)
+            value = _call(program, position, tools, given)
             break
         except CallFailed as failure:
             problem = (failure.kind, str(failure))
@@ -177,7 +177,7 @@ def fresh(value: Any) -> Any:
 
 # ---------------------------------------------------------------- outputs
 def follow(value: Any, path: list[str | int], outputs: list[str]) -> Any:
-    """What a reference's path leads to: dict keys, attributes, list positions.
+    """What a reference's path leads to: dict keys, fields of objects, list positions.
 
     The first step may also be the name of the tool's output: of its only one, or of one of several
     that it returns as a tuple.
@@ -208,9 +208,15 @@ def _step(value: Any, step: str | int) -> Any:
             step = int(step)
         if isinstance(step, int):
             return value[step] if -len(value) <= step < len(value) else _MISSING
-    if isinstance(step, str) and not step.startswith("_") and type(value) not in SCALARS:
-        return getattr(value, step, _MISSING)
+    if isinstance(step, str) and not step.startswith("_") and not _is_builtin(value):
+        found = getattr(value, step, _MISSING)
+        return _MISSING if callable(found) and _is_builtin(found) else found  # a method is no output
     return _MISSING
+
+
+def _is_builtin(value: Any) -> bool:
+    """Whether a value is of Python's own types, whose attributes are no data: list.count, module.path."""
+    return type(value).__module__ == "builtins"
 
 
 def _named_output(value: Any, step: str, outputs: list[str]) -> Any:
@@ -228,13 +234,16 @@ def _offered(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- calling
-def _call(step: Step, tools: Mapping[str, Any], given: list[tuple[str, Any]], binding: str) -> Any:
+def _call(program: Program, position: int, tools: Mapping[str, Any], given: list[tuple[str, Any]]) -> Any:
+    step = program.steps[position]
+    if hasattr(tools, "answer"):
+        return tools.answer(program, position, given)
     function = tools.get(step.tool)
     if function is None:
         function = tools.get(step.name)
     if function is None:
         raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_nearest(step.tool, tools)}")
-    if binding == "position":
+    if program.manner.binding == "position":
         return settle(function(*[value for _, value in given]))
     return settle(call(function, given))
 

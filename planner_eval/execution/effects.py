@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.text import shortened
@@ -11,6 +13,8 @@ from planner_eval.comparison.align import align
 from planner_eval.comparison.matching.rules import Rules
 from planner_eval.execution.program import Options, outcomes, running_order
 from planner_eval.execution.run import execute_many
+from planner_eval.execution.sandbox import Sandbox
+from planner_eval.execution.source import tool_source
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.execution.wire import Opaque
 from planner_eval.plan.canonical import same as same_plan
@@ -78,7 +82,8 @@ class Effects:
         pred: The prediction's run.
         gold: Gold's run.
         known: Whether the two runs tell; False where both failed and what they did until then does not
-            differ, or one was cut short.
+            differ, or one was cut short, or the tools kept something of a plan for the next.
+        kept: Whether they did: run again, the prediction came to something else.
     """
 
     results_same: bool
@@ -87,6 +92,7 @@ class Effects:
     pred: Trace
     gold: Trace
     known: bool = True
+    kept: bool = False
 
     @property
     def same(self) -> bool:
@@ -100,6 +106,8 @@ class Effects:
 
     def __str__(self) -> str:
         """The verdict in words: ``the same``, ``different; …`` or ``unknown: …``."""
+        if self.kept:
+            return f"unknown: {_KEPT}"
         failed = self.failure
         both = self.pred.failed and self.gold.failed
         how = f"both fail at {failed.id} ({failed.tool}) with {failed.error}" if both and failed else ""
@@ -122,6 +130,9 @@ def compare_effects(
 ) -> Effects:
     """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
 
+    Python objects are copied for it as they are; of functions and modules of this process there are no
+    copies: where the plans differ and the prediction, run again, does not come to the same, it is said.
+
     Args:
         pred: The prediction.
         gold: What was wanted.
@@ -139,16 +150,63 @@ def compare_effects(
     >>> compare_effects(parse(add), parse(multiply), "nestful", isolation="inline").same
     True
     """
-    from dataclasses import replace
-
     wanted = replace(options or Options(), state=True)
-    ours, theirs = execute_many([pred, gold], tools, isolation=isolation, options=wanted)
+    found = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
+    starts, own = _starts(found)
     same = _comparison(policy)
-    first = _parting(pred, gold, (ours, theirs), policy, same)
-    state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
-    alike = _results_same((pred, gold), (ours, theirs), first, same)
+    with ExitStack() as stack:
+        for box in starts:
+            if box is not tools:
+                stack.enter_context(box)
+        ours, theirs = _runs((pred, gold), starts, wanted)
+        first = _parting(pred, gold, (ours, theirs), policy, same)
+        state = None if theirs.state is None or ours.state is None else ours.state == theirs.state
+        alike = _results_same((pred, gold), (ours, theirs), first, same)
+        if not own and not (alike and state is not False):
+            (again,) = execute_many([pred], starts[0], options=wanted)
+            if _came_out(again) != _came_out(ours):
+                return Effects(False, state, first, ours, theirs, known=False, kept=True)
     known = alike or state is False or _tells((ours, theirs), first)
     return Effects(alike, state, first, ours, theirs, known)
+
+
+def _runs(plans: tuple[Plan, Plan], starts: tuple[Sandbox, Sandbox], options: Options) -> Iterable[Trace]:
+    if starts[0] is starts[1]:
+        return execute_many(plans, starts[0], options=options)
+    return [
+        trace
+        for plan, box in zip(plans, starts, strict=True)
+        for trace in execute_many([plan], box, options=options)
+    ]
+
+
+def _came_out(trace: Trace) -> tuple[Any, ...]:
+    return trace.state, *((call.status, _plain(call.value), call.error) for call in trace)
+
+
+_KEPT = (
+    "the tools keep something of a plan for the next, so that one of two has no fair start; "
+    "give a class or an object, or name the tools' file"
+)
+
+
+def _starts(box: Sandbox) -> tuple[tuple[Sandbox, Sandbox], bool]:
+    """Tools for each of two plans, and whether each certainly has their first state."""
+    source = box.source
+    if box.level == "strict" or not (source.stateful or source.objects):
+        return (box, box), True
+    if box.level == "process":
+        return (box.anew(source), box.anew(source)), True
+    if source.objects is None:
+        return (box, box), source.data.get("kind") != "module"
+    if source.make is not None:
+        return (box, box), True
+    try:
+        ours, theirs = deepcopy(source.objects), deepcopy(source.objects)
+    except Exception:  # the tools' own code; some objects cannot be copied
+        return (box, box), False
+    own = all(theirs[name] is not tool for name, tool in source.objects.items())
+    return (box.anew(replace(source, objects=ours)), box.anew(replace(source, objects=theirs))), own
 
 
 def _tells(traces: tuple[Trace, Trace], first: Parting | None) -> bool:

@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # typing imports re, which would add half to a worker's t
 if TYPE_CHECKING:
     from typing import Any
 
+    from planner_eval.execution.job import Program, Step
+
 
 class LoadError(Exception):
     """The tools cannot be loaded; the message says why, and `unloadable` of which tools."""
@@ -141,63 +143,92 @@ def _nestful_folder(source: dict[str, Any]) -> Mapping[str, Any]:
     return OneFileEach(source["folder"], source["files"])
 
 
-class Recorded(Mapping[str, "Any"]):
-    """Answers recorded earlier; a call that was not recorded goes to the base tools, if there are any.
+class Recorded(dict[str, "Any"]):
+    """Answers recorded earlier; a plan gets those of its own calls, and those that hold for any plan.
 
-    A call recorded several times answers in recorded order, and keeps to the last answer.
+    What a tool answers depends on what was called before, so the same arguments are no ground for an answer.
     """
 
-    def __init__(self, entries: list[dict[str, Any]], base: Mapping[str, Any]) -> None:
-        self.base = base
-        self.answers: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    def __init__(self, entries: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.own: dict[tuple[str, int], dict[str, Any]] = {}
+        self.any: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self.plan: tuple[Program | None, str] = (None, "")
         for entry in entries:
-            tool = self.answers.setdefault(entry["tool"], {})
-            tool.setdefault(entry["key"], []).append(entry)
+            if "plan" in entry:
+                self.own[entry["plan"], entry["call"]] = entry
+            else:
+                self.any.setdefault((entry["tool"], entry["key"]), []).append(entry)
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.answers:
-            return self.base[name]
+    def answer(self, program: Program, position: int, given: list[tuple[str, Any]]) -> Any:
+        """What was recorded for a call.
 
-        def replay(**arguments: Any) -> Any:
-            return self.answer(name, arguments)
+        Args:
+            program: The plan.
+            position: The call in it.
+            given: Its arguments.
 
-        return replay
+        Raises:
+            CallFailed: ``not-recorded``, or the error that was recorded.
+        """
+        from planner_eval.execution.bind import CallFailed
 
-    def answer(self, name: str, arguments: dict[str, Any]) -> Any:
-        """What was recorded for this call; the base tool's answer where nothing was."""
-        from planner_eval.execution.bind import CallFailed, call
+        if self.plan[0] is not program:
+            self.plan = program, plan_key(program)
+        step, key = program.steps[position], argument_key(dict(given))
+        own = self.own.get((self.plan[1], position))
+        found = [own] if own is not None and own["key"] == key else self._for_any(step, key)
+        if not found:
+            raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
+        if any(entry.get("value") != found[0].get("value") for entry in found):
+            what = f"the answers to {step.tool!r} with these arguments differ, and none says for which plan"
+            raise CallFailed("not-recorded", f"{what}; record them again")
+        if "error" in found[0]:
+            raise CallFailed(*found[0]["error"])
+        return found[0]["value"]
 
-        recorded = self.answers[name].get(argument_key(arguments))
-        if recorded is None:
-            if name not in self.base:
-                raise CallFailed("not-recorded", f"no recorded call of {name!r} has these arguments")
-            return call(self.base[name], list(arguments.items()))
-        entry = recorded.pop(0) if len(recorded) > 1 else recorded[0]
-        if "error" in entry:
-            raise CallFailed(*entry["error"])
-        return entry["value"]
+    def _for_any(self, step: Step, key: str) -> list[dict[str, Any]]:
+        return self.any.get((step.tool, key)) or self.any.get((step.name, key)) or []
 
-    def __iter__(self) -> Iterator[str]:
-        yield from self.answers
-        yield from (name for name in self.base if name not in self.answers)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+def plan_key(program: Program) -> str:
+    """Equal for plans that make the same calls in the same places, whatever their labels."""
+    from hashlib import blake2b
+
+    named = program.manner.binding == "name"
+    calls = [
+        [step.tool, sorted(step.arguments, key=lambda given: given[0]) if named else step.arguments]
+        for step in program.steps
+    ]
+    return blake2b(_told([calls, program.manner.binding]).encode(), digest_size=16).hexdigest()
 
 
 def argument_key(arguments: dict[str, Any]) -> str:
-    """Equal for equal arguments, whatever their order.
+    """Equal for equal arguments, whatever the order of names and fields, and however numbers are written.
 
-    >>> argument_key({"b": 1, "a": [2]}) == argument_key({"a": [2], "b": 1})
+    >>> argument_key({"b": {"x": 1, "y": 2}, "a": [2]}) == argument_key({"a": [2.0], "b": {"y": 2, "x": 1}})
     True
     """
+    return _told(arguments)
+
+
+def _told(value: Any) -> str:
     from planner_eval.execution.wire import encode
 
-    return encode(dict(sorted(arguments.items())))
+    return encode(_ordered(value), 1 << 40)
+
+
+def _ordered(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return {key: _ordered(value[key]) for key in sorted(value, key=repr)}
+    if kind is list or kind is tuple:
+        return kind(map(_ordered, value))
+    return int(value) if kind is float and value.is_integer() else value
 
 
 def _recorded(source: dict[str, Any]) -> Mapping[str, Any]:
-    return Recorded(source["entries"], load(source["base"]) if source.get("base") else {})
+    return Recorded(source["entries"])
 
 
 # ---------------------------------------------------------------- from objects to tools

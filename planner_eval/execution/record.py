@@ -1,26 +1,27 @@
 """Recorded answers: what tools said once, kept in a file, so that it can be said again without them.
 
 One JSON object a line: ``{"tool": …, "arguments": {…}, "value": …}``, or ``"error": [kind, message]``
-in place of the value.
+in place of the value. ``"plan"`` and ``"call"`` say for which call of which plan; without them, as people
+write such lines, the answer holds for any plan.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError, LimitError, ParseError
 from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.base.text import shown
-from planner_eval.execution.load import argument_key
+from planner_eval.execution.job import Program
+from planner_eval.execution.load import argument_key, plan_key
 from planner_eval.execution.trace import Trace
 from planner_eval.execution.wire import decode, encode
 
 _HEAD = b'{"tool":'
-_ADVICE = "mend that line or remove it: --record makes its call again"
+_ADVICE = "mend that line or remove it: --record runs its plan again"
 
 
 def cut_end(path: Path) -> int | None:
@@ -95,7 +96,7 @@ def _entry(raw: Any, place: str) -> dict[str, Any]:
     if lacking or not {"value", "error"} & raw.keys():
         raise ExecutionError(f"{place}: no recorded call: there is no {(*lacking, 'value')[0]!r}; {wanted}")
     try:
-        entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"]))}
+        entry = {"tool": raw["tool"], "key": argument_key(_arguments(raw["arguments"])), **_of_plan(raw)}
         if "error" in raw:
             if not isinstance(raw["error"], list) or len(raw["error"]) != 2:
                 raise TypeError(f"an error is [kind, message], found {shown(raw['error'], 60)}")
@@ -106,6 +107,16 @@ def _entry(raw: Any, place: str) -> dict[str, Any]:
         raise ExecutionError(f"{place}: no recorded call: {error}; {wanted}") from error
 
 
+def _of_plan(raw: dict[str, Any]) -> dict[str, Any]:
+    """For which call of which plan an answer holds; nothing where it holds for any."""
+    if not {"plan", "call"} & raw.keys():
+        return {}
+    plan, call = raw.get("plan"), raw.get("call")
+    if not isinstance(plan, str) or type(call) is not int:
+        raise TypeError(f"plan is a text and call a number, found {shown(plan, 40)} and {shown(call, 40)}")
+    return {"plan": plan, "call": call}
+
+
 def _arguments(raw: Any) -> dict[str, Any]:
     arguments = decode(raw)
     if not isinstance(arguments, dict):
@@ -113,23 +124,21 @@ def _arguments(raw: Any) -> dict[str, Any]:
     return arguments
 
 
-def record_lines(trace: Trace, known: Iterable[dict[str, Any]] = ()) -> list[str]:
+def record_lines(trace: Trace, program: Program) -> list[str]:
     """The calls of a trace as lines of a record file; calls that were not made are left out.
 
     Args:
         trace: Made with ``Options(arguments=True)``.
-        known: Entries of the file already; calls like them are left out too.
+        program: The plan that was run.
     """
-    held = {(entry["tool"], entry["key"]) for entry in known}
-    lines = []
-    for call in trace.calls:
+    lines, plan = [], plan_key(program)
+    for position, call in enumerate(trace.calls):
         if not call.attempts or call.arguments is None:
             continue
-        if (call.tool, argument_key(dict(call.arguments))) in held:
-            continue
-        head = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments))},'
+        given = f'{{"tool":{json.dumps(call.tool)},"arguments":{encode(dict(call.arguments), 1 << 40)}'
+        head = f'{given},"plan":"{plan}","call":{position},'
         if call.error is None:
-            lines.append(f'{head}"value":{encode(call.value)}}}')
+            lines.append(f'{head}"value":{encode(call.value, 1 << 40)}}}')
         else:
             lines.append(f'{head}"error":{json.dumps([call.error.kind, call.error.message])}}}')
     return lines

@@ -139,6 +139,10 @@ class Sandbox:
         self._backend = None
         self._waiting.clear()
 
+    def anew(self, source: ToolSource) -> Sandbox:
+        """Another one like this, for these tools."""
+        return Sandbox(source, level=self.level, limits=self.limits, threads=self.threads, jobs=self.jobs)
+
     # ------------------------------------------------------------ running
     def run(self, program: Program) -> Reply:
         """Run one program of `compile_plan`."""
@@ -220,7 +224,7 @@ class Sandbox:
     def _load(self) -> Any:
         """The tools, in this process; what they print while they are loaded is no call's."""
         if self.source.objects is not None:
-            return self.source.objects
+            return self.source.objects if self.source.make is None else self.source.make()
         with self._printed as printed:
             printed.begin()
             try:

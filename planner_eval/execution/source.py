@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ class ToolSource:
         read: Files and folders that its workers may read.
         names: Folders whose names they may list.
         objects: The tools themselves, when they live in this process.
+        make: Makes these anew, as a class does.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ToolSource:
     read: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     objects: Mapping[str, Any] | None = None
+    make: Callable[[], Mapping[str, Any]] | None = None
 
 
 def tool_source(tools: Any) -> ToolSource:
@@ -99,9 +102,11 @@ def tool_source(tools: Any) -> ToolSource:
 
 def _objects(tools: Any) -> ToolSource:
     try:
-        return ToolSource("Python objects", level="inline", stateful=False, objects=collect(tools))
+        found = collect(tools)
     except LoadError as error:
         raise ExecutionError(unloadable("Python objects", error)) from error
+    make = partial(collect, tools) if isinstance(tools, type) else None
+    return ToolSource("Python objects", level="inline", stateful=make is not None, objects=found, make=make)
 
 
 def _reads(*more: str) -> tuple[str, ...]:
@@ -168,7 +173,17 @@ def _function_files(folder: Path) -> dict[str, str]:
 
 
 def _recorded(name: str, rest: str) -> ToolSource:
-    return _shipped(name, {"kind": "recorded", "entries": read_record(Path(rest))}, "inline", stateful=True)
+    return recorded(name, read_record(Path(rest)))
+
+
+def recorded(name: str, entries: list[dict[str, Any]]) -> ToolSource:
+    """Answers recorded earlier, of which no call runs anything.
+
+    Args:
+        name: What the user called it.
+        entries: From :func:`planner_eval.execution.record.read_record`.
+    """
+    return _shipped(name, {"kind": "recorded", "entries": entries}, "inline")
 
 
 def factory_source(name: str, module: str, attribute: str, arguments: dict[str, Any]) -> ToolSource:
@@ -272,9 +287,3 @@ def _module(name: str, module: str, attribute: str) -> ToolSource:
         "path": [*folders, *_installed()],
     }
     return ToolSource(name, data, read=_reads(*found, *beside), names=tuple(folders))
-
-
-def recorded_over(base: ToolSource, entries: list[dict[str, Any]]) -> ToolSource:
-    """Tools that answer from the record, and make only those calls that it does not hold."""
-    data = {"kind": "recorded", "name": base.name, "entries": entries, "base": base.data}
-    return replace(base, data=data, stateful=True)

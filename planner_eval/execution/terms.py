@@ -8,12 +8,13 @@ work that is done twice, or whose result nobody needs, does not change what come
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import shortened
-from planner_eval.execution.program import outcomes, producers
+from planner_eval.execution.program import outcomes, producers, running_order
+from planner_eval.plan.bag import Bag
 from planner_eval.plan.canonical import Key, Numbered, same
 from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value, references
 from planner_eval.plan.walk import fold, leaves
@@ -52,6 +53,7 @@ class Symbolic:
         duplicated: Groups of calls with one term, each group in written order.
         reaching: The literals that final calls are made of.
         answer: The named answer's term as digits, where the plan names one.
+        acting: The calls that act.
     """
 
     terms: tuple[str, ...]
@@ -61,22 +63,32 @@ class Symbolic:
     duplicated: tuple[tuple[int, ...], ...]
     reaching: tuple[Literal, ...]
     answer: str | None = None
+    acting: tuple[int, ...] = ()
 
     @property
     def meaning(self) -> tuple[str, ...]:
         """What comes out, in an order of its own: two plans with equal meanings have equal effects."""
-        outputs = [self.keys[position] for position in self.final] if self.answer is None else [self.answer]
-        return tuple(sorted(set(outputs)))
+        named = self.answer is not None
+        outputs = {self.keys[position] for position in (self.acting if named else self.final)}
+        return tuple(sorted(outputs if self.answer is None else {self.answer, *outputs}))
 
 
-def symbolic(plan: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> Symbolic:
+def symbolic(
+    plan: Plan,
+    *,
+    answer: str = "sinks",
+    acts: Iterable[str] = (),
+    independent: Iterable[tuple[str, str]] = (),
+) -> Symbolic:
     r"""Run a plan symbolically.
 
     Args:
         plan: The plan.
         answer: What comes out of a plan that names no answer: ``"sinks"``, the values that no call
             uses, or ``"last"``, the value of the last call (NESTful).
-        acts: Tools that change something: their calls always count, and none of them twice for one.
+        acts: Tools that change something: their calls always count, none of them twice for one, in the
+            order in which they run. The other tools of their app (or those without one) find what they left.
+        independent: Pairs of tools, at least one of which acts, whose order makes no difference.
 
     Returns:
         Terms, final and dead calls, duplicated work, and the literals that reach what comes out.
@@ -86,11 +98,11 @@ def symbolic(plan: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> 
     >>> found.terms[3], found.dead, found.duplicated
     ("h(z=f(x='1').b)", (0, 2), ((0, 1),))
     """
-    numbered = Numbered(plan, _Digests())
     count = len(plan.calls)
+    acting = [position for position in range(count) if _named(plan, position, frozenset(acts))]
+    numbered = Numbered(_in_order(plan, acting, independent) if acting else plan, _Digests())
     keys = ["" if key is None else str(key) for key in numbered.numbers]
     needs = producers(plan)
-    acting = [position for position in range(count) if _named(plan, position, set(acts))]
     final = sorted({*_outputs(plan, answer), *acting})
     alive = _ancestors(needs, final)
     groups: dict[str, list[int]] = {}
@@ -104,12 +116,53 @@ def symbolic(plan: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> 
         tuple(position for position in range(count) if position not in alive),
         tuple(tuple(group) for group in groups.values() if len(group) > 1),
         tuple(literal for position in sorted(alive) for literal in _literals(plan, position)),
-        keys[count] if plan.answer and not acting else None,
+        keys[count] if plan.answer else None,
+        tuple(acting),
     )
 
 
-def same_meaning(pred: Plan, gold: Plan, *, answer: str = "sinks", acts: Iterable[str] = ()) -> bool:
+_AFTER = "\0after"
+"""An argument that no text can name."""
+
+
+def _in_order(plan: Plan, acting: Sequence[int], independent: Iterable[tuple[str, str]]) -> Plan:
+    """The plan in which each call also takes the acting calls that ran before it and matter to it."""
+    apart = {frozenset(pair) for pair in independent}
+    acts, before = set(acting), list[int]()
+    calls = list(plan.calls)
+    for position in running_order(plan):
+        call = plan.calls[position]
+        after: Bag = Bag()
+        for earlier in reversed(before):
+            other = plan.calls[earlier]
+            tools = [frozenset((a, b)) for a in (call.tool, call.name) for b in (other.tool, other.name)]
+            if (position in acts or call.app == other.app) and apart.isdisjoint(tools):
+                after.append(Ref(earlier))
+                if not apart:  # the one before takes those before it
+                    break
+        if after:
+            calls[position] = replace(call, arguments=(*call.arguments, (_AFTER, after)))
+        if position in acts:
+            before.append(position)
+    return replace(plan, calls=tuple(calls))
+
+
+def same_meaning(
+    pred: Plan,
+    gold: Plan,
+    *,
+    answer: str = "sinks",
+    acts: Iterable[str] = (),
+    independent: Iterable[tuple[str, str]] = (),
+) -> bool:
     """Whether two plans would come to the same, whatever their tools answer.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        answer: As for :func:`symbolic`.
+        acts: As for :func:`symbolic`.
+        independent: As for :func:`symbolic`.
 
     >>> from planner_eval.plan.model import Call
     >>> once = Plan((Call("a", "f"), Call("c", "g", (("x", Ref(0)), ("y", Ref(0))))))
@@ -117,18 +170,14 @@ def same_meaning(pred: Plan, gold: Plan, *, answer: str = "sinks", acts: Iterabl
     >>> same_meaning(once, twice)
     True
     """
-    tools = frozenset(acts)
-    ours, theirs = (symbolic(plan, answer=answer, acts=tools) for plan in (pred, gold))
+    tools, apart = frozenset(acts), frozenset(independent)
+    ours, theirs = (symbolic(plan, answer=answer, acts=tools, independent=apart) for plan in (pred, gold))
     if "" in ours.keys or "" in theirs.keys:  # calls in a circle come to nothing: only their form is left
         return same(pred, gold)
     if ours.meaning != theirs.meaning:
         return False
-    return _acts(pred, ours, tools) == _acts(gold, theirs, tools)
-
-
-def _acts(plan: Plan, found: Symbolic, tools: frozenset[str]) -> list[str]:
-    """The terms of acting calls, as often as they are made."""
-    return sorted(found.keys[position] for position in found.final if _named(plan, position, tools))
+    done, wanted = (sorted(found.keys[position] for position in found.acting) for found in (ours, theirs))
+    return done == wanted
 
 
 class _Digests(dict[Key, Any]):
@@ -138,7 +187,7 @@ class _Digests(dict[Key, Any]):
         return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _named(plan: Plan, position: int, tools: set[str] | frozenset[str]) -> bool:
+def _named(plan: Plan, position: int, tools: frozenset[str]) -> bool:
     call = plan.calls[position]
     return call.tool in tools or call.name in tools
 

@@ -7,16 +7,17 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.execution.program import Options
+from planner_eval.execution.program import Options, compile_plan
 from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Limits, Sandbox
-from planner_eval.execution.source import ToolSource, recorded_over
+from planner_eval.execution.source import ToolSource, recorded
 from planner_eval.execution.source import tool_source as find_tools
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Plan
@@ -151,12 +152,11 @@ def execute(
         return execute_plan(one, tools, isolation=isolation, timeout=timeout, options=options)
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
-    recorder = _Recorder(record, None if isinstance(tools, Sandbox) else tool_source(tools))
     wanted = replace(options or Options(), arguments=True) if record is not None else options or Options()
-    box = tools
-    if recorder.tools is not None:
+    recorder, box = _Recorder(record, wanted), tools
+    if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
-        box = Sandbox(recorder.tools, level=isolation, limits=limits, threads=wanted.concurrency > 1)
+        box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=wanted.concurrency > 1)
     held = nullcontext(box) if box is tools else box
     if not many:
         read = [Ran(Record("plan", 0, None, None), parse(plan, dialect=dialect))]
@@ -179,37 +179,57 @@ def _read(records: Iterable[Record], dialect: str | None) -> Iterator[Ran]:
 def _run(
     read: Iterator[Ran], held: AbstractContextManager[Sandbox], options: Options, recorder: _Recorder
 ) -> Iterator[Ran]:
-    ahead: deque[Ran] = deque()  # read, and sent to the workers
+    known = (one if one.plan is None else one._replace(trace=recorder.replayed(one.plan)) for one in read)
+    with held as box:
+        for is_left, ones in groupby(known, lambda one: one.plan is not None and one.trace is None):
+            if is_left:
+                yield from _ran(ones, box, options, recorder)
+            else:
+                yield from ones
+
+
+def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorder) -> Iterator[Ran]:
+    """Plans that the tools run, some of them ahead."""
+    sent: deque[Ran] = deque()
 
     def plans() -> Iterator[Plan]:
-        for one in read:
-            ahead.append(one)
+        for one in ones:
             if one.plan is not None:
+                sent.append(one)
                 yield one.plan
 
-    with held as box:
-        for trace in execute_many(plans(), box, options=options):
-            while ahead[0].plan is None:
-                yield ahead.popleft()
-            recorder.add(trace)
-            yield ahead.popleft()._replace(trace=trace)
-        yield from ahead
+    for trace in execute_many(plans(), box, options=options):
+        one = sent.popleft()._replace(trace=trace)
+        recorder.add(one)
+        yield one
 
 
 class _Recorder:
     """A file of answers: read once, added to after each plan; nothing without a file."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, tools: ToolSource | None) -> None:
-        self.path = None if path is None else Path(path)
+    def __init__(self, path: str | os.PathLike[str] | None, options: Options) -> None:
+        self.path, self.options = None if path is None else Path(path), options
         self.mended = False
         there = self.path is not None and self.path.exists()
-        self.entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
-        self.tools = tools if self.path is None or tools is None else recorded_over(tools, self.entries)
+        entries = read_record(self.path, cut_end(self.path)) if self.path is not None and there else []
+        self.box = Sandbox(recorded(str(path), entries)) if entries else None
 
-    def add(self, trace: Trace) -> None:
-        if self.path is None:
+    def replayed(self, plan: Plan) -> Trace | None:
+        """A plan answered without the tools; None where not all of it was recorded.
+
+        What was recorded and what runs never mix in one plan: the tools would not know of the calls that
+        were answered for them.
+        """
+        if self.box is None or self.options.state:
+            return None
+        trace = execute_plan(plan, self.box, options=self.options)
+        lacking = any(call.error is not None and call.error.kind == "not-recorded" for call in trace)
+        return None if lacking else trace
+
+    def add(self, ran: Ran) -> None:
+        if self.path is None or ran.plan is None or ran.trace is None:
             return
-        lines = record_lines(trace, self.entries)
+        lines = record_lines(ran.trace, compile_plan(ran.plan, self.options))
         if not self.mended:
             mend_end(self.path)
             self.mended = True
