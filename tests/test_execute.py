@@ -558,6 +558,16 @@ def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, 
         tool_source(f"nestful:{tmp_path}")
 
 
+@pytest.mark.parametrize("level", ["strict", "process", "inline"])
+def test_a_package_is_named_by_its_file(level: str, tmp_path: Path) -> None:
+    package = tmp_path / f"shop_{level}"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .till import sell\nTOOLS = [sell]\n")
+    (package / "till.py").write_text("def sell(what):\n    return f'sold {what}'\n")
+    found = execute(plan(("sell", {"what": "tea"})), f"{package}/__init__.py", isolation=level)
+    assert found.result == "sold tea", found[0].error
+
+
 # ---------------------------------------------------------------- recording
 def test_recorded_once_replayed_for_ever(tmp_path: Path, tools_file: str) -> None:
     calls = plan(

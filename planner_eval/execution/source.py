@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.machinery import PathFinder
@@ -252,6 +252,8 @@ def _file(name: str, path: Path, attribute: str) -> ToolSource:
         raise ExecutionError(f"{path}: no such file")
     path = path.resolve()
     folder = str(path.parent)
+    if path.name == "__init__.py" and path.parent.name.isidentifier():
+        return _module(name, path.parent.name, attribute, [str(path.parents[1])])
     data = {
         "kind": "file",
         "name": name,
@@ -262,9 +264,9 @@ def _file(name: str, path: Path, attribute: str) -> ToolSource:
     return ToolSource(name, data, read=_reads(str(path), *_neighbours(path.parent)), names=(folder,))
 
 
-def _module(name: str, module: str, attribute: str) -> ToolSource:
+def _module(name: str, module: str, attribute: str, places: Sequence[str] = ()) -> ToolSource:
     top = module.partition(".")[0]
-    places = [os.getcwd(), *filter(None, sys.path)]
+    places = places or [os.getcwd(), *filter(None, sys.path)]
     spec = PathFinder.find_spec(top, places) if top.isidentifier() else None
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
         if Path(name).exists():
