@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from planner_eval.dialects.read import parse
 from planner_eval.execution import execute
 from planner_eval.plan.model import Call, Plan
 from planner_eval.worlds import Replay, World, facts_of, load, read, world_source
-from planner_eval.worlds.definition import MissingArgument, NotFound, Refused, UnknownApi
+from planner_eval.worlds.definition import CallError, MissingArgument, NotFound, Refused, TooLong, UnknownApi
 from planner_eval.worlds.reading import world_catalog
 from tests.conftest import ROOT
+from tests.test_cli import planeval
 
 DOCS = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
 
@@ -158,6 +160,76 @@ def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: st
         load(path)
     assert said in str(caught.value)
     assert "own" in str(caught.value)
+
+
+ENDLESS = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n) > 0"
+
+
+def small_world(path: Path, **api: Any) -> str:
+    """A world in a file with one table and one API."""
+    named = {"args": ["city"], "reads": "rooms", "returns": ["city"], **api}
+    path.write_text(
+        json.dumps({"tables": {"rooms": {"columns": {"city": ["Oslo"]}}}, "api": {"find": named}})
+    )
+    return f"world:{path}"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ATTACH DATABASE '{}' AS other",
+        "VACUUM INTO '{}'",
+        "PRAGMA writable_schema = ON",
+        "COMMIT",
+        "ROLLBACK",
+        "SAVEPOINT mine",
+        "DROP TABLE rooms",
+        "CREATE TABLE more (a)",
+        "DELETE FROM sqlite_master",
+    ],
+)
+def test_statements_of_a_world_reach_nothing_but_its_rows(statement: str, tmp_path: Path) -> None:
+    written = tmp_path / "written.db"
+    spec = small_world(tmp_path / "small.json", then=[statement.format(written)])
+    plan_file = tmp_path / "plan.txt"
+    plan_file.write_text("A: [x = find(#city='Oslo')]")
+    done = planeval("execute", str(plan_file), "--tools", spec)
+    assert done.returncode == 2
+    assert "small: find: then" in done.stderr
+    assert not written.exists()
+
+
+def test_sql_that_comes_to_no_end_costs_a_call_or_says_so(tmp_path: Path) -> None:
+    plan_file = tmp_path / "plan.txt"
+    plan_file.write_text("A: [x = find(#city='Oslo')]")
+    spec = small_world(tmp_path / "small.json", require=[[ENDLESS, "never"]])
+    started = time.monotonic()
+    done = planeval("execute", str(plan_file), "--tools", spec, "--timeout", "60")
+    if done.returncode == 2 and "isolation level" in done.stderr:
+        pytest.skip(f"isolation: {done.stderr}")
+    assert done.returncode == 1
+    assert "find cannot be carried out: its SQL comes to no en" in done.stdout
+    facts = planeval("execute", str(plan_file), "--tools", spec, "--facts", str(plan_file))
+    assert facts.returncode == 2
+    assert "small: the facts cannot be made: find: " in facts.stderr
+    assert time.monotonic() - started < 60
+
+
+def test_a_statement_that_is_ended_leaves_the_world_as_it_was() -> None:
+    api = {"find": {"args": ["city"], "reads": "rooms", "set": {"city": "'Rome'"}, "returns": ["city"]}}
+    api["find"]["then"] = [f"UPDATE rooms SET city = 'Paris' WHERE {ENDLESS}"]  # type: ignore[assignment]
+    with World(read({"tables": {"rooms": {"columns": {"city": ["Oslo"]}}}, "api": api})) as world:
+        before = world.dump()
+        with pytest.raises(TooLong, match="find cannot be carried out: its SQL comes to no en"):
+            world.call(None, "find", {"city": "Oslo"})
+        assert world.dump() == before
+
+
+def test_numbers_that_no_database_holds_are_refused_in_words() -> None:
+    room = {"columns": {"beds": "integer:1..4"}}
+    api = {"find": {"args": ["beds:integer"], "reads": "rooms", "returns": ["beds"]}}
+    with World(read({"tables": {"rooms": room}, "api": api})) as world, pytest.raises(CallError):
+        world.call(None, "find", {"beds": 10**30})
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

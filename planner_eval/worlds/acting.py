@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
+from planner_eval.worlds.database import bound, change, compute, insert, quoted, select
 from planner_eval.worlds.definition import Api, Match, NotFound, Refused, Table
 from planner_eval.worlds.typed import untyped
 
@@ -115,12 +115,12 @@ def _change(world: World, api: Api, found: _Found) -> None:
         changes = ", ".join(f"{quoted(column)} = ({value})" for column, value in api.sets)
         update = f"UPDATE {quoted(found.table.name)} SET {changes} {at}"
         try:
-            world.connection.execute(update, parameters(found.scope()))
+            change(world.connection, update, found.scope())
         except sqlite3.IntegrityError:
             raise Refused(_told(found.table.taken, found.scope())) from None
         found.row = select(world.connection, found.table, where=[at.removeprefix("WHERE ")], limit=1)[0]
     for statement in api.then:
-        world.connection.execute(statement, parameters(found.scope()))
+        change(world.connection, statement, found.scope())
 
 
 def _added(world: World, api: Api, target: Table, found: _Found) -> dict[str, Any]:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from planner_eval.worlds.definition import Definition, Table
+from planner_eval.worlds.definition import Definition, Table, TooLong
+
+STEPS = 20_000_000
+"""Steps of SQLite's machine that one statement of a world may take: about a second."""
+
+_EACH = 100_000
+_LONGEST = 16_000_000
+"""Bytes of one value."""
 
 _STORED = {"integer": "INTEGER", "number": "REAL", "boolean": "INTEGER"}
 
@@ -40,8 +48,40 @@ def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
 def connect(path: str) -> sqlite3.Connection:
     """An open database that threads may share (the world locks it) and that remembers nothing by itself."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     connection.execute("PRAGMA synchronous = OFF")
     return connection
+
+
+@contextmanager
+def bounded(connection: sqlite3.Connection) -> Iterator[None]:
+    """End a statement of a world's that comes to no end, after so many steps on any machine.
+
+    Raises:
+        TooLong: it took more.
+    """
+    left = STEPS // _EACH
+
+    def spent() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(spent, _EACH)
+    try:
+        yield
+    except sqlite3.OperationalError:
+        if left >= 0:
+            raise
+        raise TooLong(f"its SQL comes to no end within {STEPS:,} steps") from None
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def change(connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -> None:
+    """Run a statement of a world's that changes it."""
+    with bounded(connection):
+        deque(connection.execute(statement, parameters(values)), 0)
 
 
 def create(connection: sqlite3.Connection, world: Definition) -> None:
@@ -83,9 +123,10 @@ def select(
     name = quoted(table.name)
     condition = " AND ".join(where) or "1"
     query = f"SELECT rowid, * FROM {name} WHERE {condition} ORDER BY {name}.rowid LIMIT {limit}"
-    cursor = connection.execute(query, parameters(values or {}))
     names = ["rowid", *(each.name for each in table.columns)]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+    with bounded(connection):
+        cursor = connection.execute(query, parameters(values or {}))
+        return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
 def compute(
@@ -100,7 +141,8 @@ def compute(
     query = f"SELECT ({expression})"
     if table is not None and rowid is not None:
         query += f" FROM {quoted(table.name)} WHERE {quoted(table.name)}.rowid = {rowid:d}"
-    found = connection.execute(query, parameters(values)).fetchone()
+    with bounded(connection):
+        found = connection.execute(query, parameters(values)).fetchone()
     return found[0] if found else None
 
 

@@ -42,6 +42,10 @@ class Refused(CallError):
     """What the call asks for exists and cannot be had: taken, sold out, not allowed."""
 
 
+class TooLong(Refused):
+    """What the world would have to do for the call comes to no end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Maker:
     """How a column's values are made.

@@ -10,17 +10,19 @@ facts are the state before the plan.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.errors import InputError
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.topological import generations
 from planner_eval.plan.walk import fold
 from planner_eval.worlds.acting import rows, strangers
-from planner_eval.worlds.database import bound, compute, insert, parameters, quoted, select
-from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table
+from planner_eval.worlds.database import bound, change, compute, insert, quoted, select
+from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table, TooLong
 
 if TYPE_CHECKING:
     from planner_eval.worlds.world import World
@@ -116,11 +118,17 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
             return None
         try:
             return world.perform(api, arguments) or None
+        except TooLong:
+            raise
         except Refused:
             if not _adjust(world, api, values, made):
                 return None
             return world.perform(api, arguments) or None
-    except CallError:
+    except TooLong as error:
+        raise InputError(
+            f"{world.definition.name}: the facts cannot be made: {call['name']}: {error}"
+        ) from None
+    except (CallError, sqlite3.Error, OverflowError):
         return None
 
 
@@ -159,7 +167,7 @@ def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]
             each.row.update(fixed)
             changes = ", ".join(f"{quoted(name)} = :{bound(name)}" for name in fixed)
             update = f"UPDATE {quoted(each.table.name)} SET {changes} WHERE rowid = {each.rowid:d}"
-            world.connection.execute(update, parameters(fixed))
+            change(world.connection, update, fixed)
             return True
     return False
 

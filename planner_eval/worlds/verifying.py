@@ -20,6 +20,7 @@ def verify(world: Definition) -> None:
     connection = connect(":memory:")
     try:
         create(connection, world)
+        connection.set_authorizer(_allowed)
         for api in world.apis.values():
             _check_columns(api, world)
             names = ["today", *(each.name for each in api.arguments)]
@@ -27,13 +28,36 @@ def verify(world: Definition) -> None:
             scope = {bound(name): None for name in names}
             for clause, statement in _statements(api):
                 try:
-                    connection.execute(f"EXPLAIN {statement}", scope)
+                    steps = connection.execute(f"EXPLAIN {statement}", scope).fetchall()
+                    if any(step[1] == "Vacuum" for step in steps):  # of which no authorizer is asked
+                        raise sqlite3.OperationalError("not authorized")
                 except (sqlite3.Error, sqlite3.Warning) as error:
-                    raise InputError(f"{world.name}: {api.full_name}: {clause}: {error}") from None
+                    said = _FORBIDDEN if "not authorized" in str(error) else error
+                    raise InputError(f"{world.name}: {api.full_name}: {clause}: {said}") from None
     except sqlite3.Error as error:
         raise InputError(f"{world.name}: {error}") from None
     finally:
         connection.close()
+
+
+_FORBIDDEN = "statements of a world read and change the rows of its tables, and nothing else"
+
+_ALLOWED = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+    }
+)
+
+
+def _allowed(action: int, *_: str | None) -> int:
+    """Whether SQLite may do something for a world: no other files, settings, transactions or new tables."""
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
 
 
 def _check_columns(api: Api, world: Definition) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.worlds.acting import answer
 from planner_eval.worlds.database import changes, connect, create, dump, insert, quoted
-from planner_eval.worlds.definition import Api, Definition, MissingArgument, Refused, UnknownArgument
+from planner_eval.worlds.definition import Api, Definition, MissingArgument, Refused, TooLong, UnknownArgument
 from planner_eval.worlds.making import Making
 from planner_eval.worlds.typed import typed
 
@@ -157,19 +157,28 @@ class World:
         """Make a call to an API of this world; see :meth:`call`."""
         values = self.arguments(api, arguments)
         with self._lock:
-            if not api.acts:
-                return answer(self, api, values)
-            self.connection.execute("SAVEPOINT call")
             try:
-                outputs = answer(self, api, values)
-            except BaseException as error:
+                return self._answered(api, values)
+            except sqlite3.IntegrityError as error:  # of a statement that no table's rule foresaw
+                raise Refused(f"{api.full_name} breaks a rule of the world's tables: {error}") from None
+            except (sqlite3.Error, OverflowError) as error:
+                raise Refused(f"{api.full_name} cannot be carried out: {error}") from None
+            except TooLong as error:
+                raise TooLong(f"{api.full_name} cannot be carried out: {error}") from None
+
+    def _answered(self, api: Api, values: dict[str, Any]) -> dict[str, Any]:
+        if not api.acts:
+            return answer(self, api, values)
+        self.connection.execute("SAVEPOINT call")
+        try:
+            outputs = answer(self, api, values)
+        except BaseException:
+            if self.connection.in_transaction:  # SQLite itself takes back all of what is ended half-way
                 self.connection.execute("ROLLBACK TO call")
                 self.connection.execute("RELEASE call")
-                if isinstance(error, sqlite3.IntegrityError):  # of a statement that no table's rule foresaw
-                    raise Refused(f"{api.full_name} breaks a rule of the world's tables: {error}") from None
-                raise
-            self.connection.execute("RELEASE call")
-            return outputs
+            raise
+        self.connection.execute("RELEASE call")
+        return outputs
 
     def dump(self) -> str:
         """The whole database as text: equal for worlds in the same state, whatever the order of calls."""
