@@ -66,3 +66,22 @@ def test_plans_are_made_so() -> None:
     assert RawRef("a") != Unresolved("a")
     with pytest.raises(FrozenInstanceError):
         plan.calls = ()  # type: ignore[misc]
+
+
+def test_what_a_class_writes_itself_holds_and_a_check_comes_after_the_fields() -> None:
+    @quick
+    class Checked:
+        kind: int
+        one: int = 0
+
+        def __post_init__(self) -> None:
+            if self.kind < 0:
+                raise ValueError(self.kind)
+
+        def __hash__(self) -> int:
+            return 7
+
+    assert hash(Checked(1)) == 7
+    assert Checked(1) == Checked(kind=1, one=0) != Checked(2)
+    with pytest.raises(ValueError, match="-1"):
+        Checked(-1)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.jsontext import rebuilt
 from planner_eval.base.later import later
+from planner_eval.base.quick import quick
 from planner_eval.plan.model import Path, RawCall, RawRef, RawTemplate, Value
 from planner_eval.plan.walk import map_leaves
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Notation:
     """One way to write a reference inside a text.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span
+from planner_eval.base.quick import quick
 from planner_eval.dialects.messages import is_call, is_keyed
 from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
 from planner_eval.dialects.python_parts import may_hold, walk
@@ -29,7 +29,7 @@ FENCE = later(
 _LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Block:
     """A piece of a text: a fence's inside with its label, or what stands between fences."""
 
@@ -39,7 +39,7 @@ class Block:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Read:
     """Calls that were read, placed in the source, and why in this dialect."""
 
@@ -49,7 +49,7 @@ class Read:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Nothing:
     """A piece that holds no call, and why."""
 
@@ -144,7 +144,7 @@ def is_labelled(tree: ast.Module) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class _Called:
     name: str
     keyed: bool

@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
+from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Data, Dialect, by_places
@@ -34,7 +34,7 @@ GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Wrapper:
     r"""One notation; data/wrappers.toml says what each field means.
 

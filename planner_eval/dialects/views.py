@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from planner_eval.base.limits import Span
+from planner_eval.base.quick import quick
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
@@ -24,7 +25,7 @@ class Edit(NamedTuple):
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class View:
     """A text and where it stands in the original.
 

@@ -12,7 +12,7 @@ belong to the plan: treat them as read-only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.limits import Span
@@ -71,7 +71,7 @@ class RawTemplate(_Text):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class RawComputed:
     """The source text of an expression that stands where a value should, as `1/6` in a Python call."""
 
