@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.messages import SCHEMAS, call_items, is_call, is_definition, shown
 from planner_eval.dialects.shapes import SHAPES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT
 
 PAIRS = {"[": "]", "{": "}", "(": ")"}

@@ -10,9 +10,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 

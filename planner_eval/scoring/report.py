@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import STATES
