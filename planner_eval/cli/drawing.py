@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +17,8 @@ from planner_eval.cli.options import bundled, note
 from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from planner_eval.drawing.layout import Drawing
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import blank_end, decode
 from planner_eval.base.limits import Limits
+from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
     CALLS,
@@ -19,7 +20,6 @@ from planner_eval.dialects.messages import (
     is_call,
     is_plain,
 )
-from planner_eval.dialects.program import BUILTINS, OWN, SHOWING
 
 _LEAST = 4
 """Characters of the shortest call, with what stands between two."""

@@ -16,6 +16,9 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
 
+STARTS = ("[", "{", '"')
+"""With what a text that is JSON data, and may hold calls, begins."""
+
 NAME_KEYS = (
     "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",
 )  # fmt: skip

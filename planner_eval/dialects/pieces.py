@@ -12,8 +12,9 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span
 from planner_eval.base.quick import quick
+from planner_eval.dialects.functions import BUILTINS, SHOWING
 from planner_eval.dialects.messages import is_call, is_keyed
-from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
+from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_parts import may_hold, walk
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
