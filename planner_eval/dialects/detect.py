@@ -14,6 +14,7 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
+from planner_eval.base.later import later
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.dialect import Data
 from planner_eval.dialects.messages import SCHEMAS, STARTS, call_items, is_call, is_definition, shown
@@ -57,7 +58,7 @@ def may_call(text: str) -> bool:
     return "(" in text or _FIRM.search(text) is not None or _may_hold_token(text)
 
 
-_FIRM = re.compile(
+_FIRM = later(
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
     r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"

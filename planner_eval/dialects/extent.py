@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from planner_eval.base.later import later
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT
 
@@ -13,7 +14,7 @@ PAIRS = {"[": "]", "{": "}", "(": ")"}
 
 _SINGLE = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
 """An apostrophe ends a text only where something that may follow a text follows."""
-_BEGUN = re.compile(_SINGLE, re.S)
+_BEGUN = later(_SINGLE, re.S)
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import blank_end, decode
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.messages import (
@@ -74,9 +75,9 @@ def _call() -> re.Pattern[str]:
     )
 
 
-_FENCE = re.compile(r"\s*+(?:```\w*+\n)?+")
-_FENCE_END = re.compile(r"(?:```)?+\s*+")
-_MORE_CALLS_OR_WORDS = re.compile(r"[^<`#:{|]*+")
+_FENCE = later(r"\s*+(?:```\w*+\n)?+")
+_FENCE_END = later(r"(?:```)?+\s*+")
+_MORE_CALLS_OR_WORDS = later(r"[^<`#:{|]*+")
 """What may follow calls of Python and open no other notation, in which the calls could be a thought."""
 
 

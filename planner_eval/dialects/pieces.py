@@ -147,6 +147,8 @@ def is_labelled(tree: ast.Module) -> bool:
 
 @quick
 class _Called:
+    """A function that is called, and whether by named arguments alone."""
+
     name: str
     keyed: bool
 

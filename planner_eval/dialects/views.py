@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
+from planner_eval.base.later import later
 from planner_eval.base.limits import Span
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
@@ -125,7 +126,7 @@ def unplaced(raw: RawPlan) -> RawPlan:
     return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_ESCAPE = later(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 

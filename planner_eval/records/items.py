@@ -11,6 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
+from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.many import is_listed, is_many
@@ -106,7 +107,7 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
     return items
 
 
-_CALL = re.compile(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+_CALL = later(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
 
 
 def _is_listed(data: Any) -> bool:
