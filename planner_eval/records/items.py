@@ -84,7 +84,12 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
 
 def _named(items: Sequence[Item]) -> list[Item]:
     """Records of lines: also of one that is a lone call the id is the record's."""
-    return [item._replace(shape=item.shape._replace(named=isinstance(item.data, dict))) for item in items]
+    return [
+        item
+        if item.shape.named is isinstance(item.data, dict)
+        else item._replace(shape=item.shape._replace(named=not item.shape.named))
+        for item in items
+    ]
 
 
 def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
