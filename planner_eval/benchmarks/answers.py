@@ -23,7 +23,7 @@ class Answer:
     Args:
         text: What the model answered; structured answers as JSON. None where the record holds none.
         id: The sample that it answers, where the record says so.
-        where: Its place for a message.
+        where: Its place for a message, where there is something to say: an error, or that it names no sample.
         error: Why the record holds no answer.
     """
 
@@ -134,7 +134,7 @@ def answers_of(
     if record.error is not None:
         return [Answer(None, record.id, record.where, str(record.error).split("\n")[0])]
     if type(content) is str and not benchmark.answer_beside:
-        return [Answer(content, record.id, record.where)]
+        return [Answer(content, record.id, "" if record.id is not None else record.where)]
     if several and content == []:
         return [Answer(None, record.id, record.where, "an empty list: there is no answer")]
     texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
