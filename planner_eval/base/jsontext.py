@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS, Limits, Span, long_integers, refuse_integer
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT, Branch, matches
 
 LARK_CHARS = 256_000

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT, Branch, matches
 
 Span: TypeAlias = tuple[int, int]

@@ -6,9 +6,13 @@ beside it. An installed copy wins, so that a wheel never reads a checkout that h
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from typing import TYPE_CHECKING
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def folder(name: str) -> Path:
@@ -23,8 +27,15 @@ def folder(name: str) -> Path:
     >>> folder("grammars").name
     'grammars'
     """
-    for place in (_PACKAGE / name, _PACKAGE.parent / name):
-        if place.is_dir():
+    from pathlib import Path
+
+    return Path(_folder(name))
+
+
+def _folder(name: str) -> str:
+    for above in (_PACKAGE, os.path.dirname(_PACKAGE)):
+        place = os.path.join(above, name)
+        if os.path.isdir(place):
             return place
     raise FileNotFoundError(f"planner_eval is installed without its folder {name!r}: install it again")
 
@@ -32,4 +43,5 @@ def folder(name: str) -> Path:
 def read(name: str) -> str:
     """The text of one shipped file, by its path below the project, e.g. ``"grammars/json.lark"``."""
     top, _, rest = name.partition("/")
-    return (folder(top) / rest).read_text(encoding="utf-8")
+    with open(os.path.join(_folder(top), rest), encoding="utf-8") as file:
+        return file.read()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
+from planner_eval.base.quick import quick
 from planner_eval.records.pairing import repeated_ids
 from planner_eval.records.several import read_path
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from planner_eval.records.files import Record
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Answer:
     """One record of a file of answers.
 
     Args:
         text: What the model answered; structured answers as JSON. None where the record holds none.
         id: The sample that it answers, where the record says so.
-        where: Its place for a message.
+        where: Its place for a message, where there is something to say: an error, or that it names no sample.
         error: Why the record holds no answer.
     """
 
@@ -40,7 +40,7 @@ class Answered(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Matched:
     """Answers and samples brought together; every answer and every sample is in here.
 
@@ -121,7 +121,7 @@ def read_answers(
 
 def answers_of(
     record: Record, benchmark: Benchmark, *, many: bool = False, several: bool = False
-) -> Iterator[Answer]:
+) -> list[Answer]:
     """The answers that a record holds, one at least.
 
     Args:
@@ -132,19 +132,21 @@ def answers_of(
     """
     content: Any = record.source
     if record.error is not None:
-        yield Answer(None, record.id, record.where, str(record.error).split("\n")[0])
-        return
+        return [Answer(None, record.id, record.where, str(record.error).split("\n")[0])]
+    if type(content) is str and not benchmark.answer_beside:
+        return [Answer(content, record.id, "" if record.id is not None else record.where)]
     if several and content == []:
-        yield Answer(None, record.id, record.where, "an empty list: there is no answer")
-        return
+        return [Answer(None, record.id, record.where, "an empty list: there is no answer")]
     texts = isinstance(content, list) and bool(content) and all(isinstance(one, str) for one in content)
     listed = isinstance(content, list) and ((several and bool(content)) or (many and texts))
+    found = []
     for one in content if listed else [content]:
         try:
-            yield Answer(_text(one, benchmark, record.fields), record.id, record.where)
+            found.append(Answer(_text(one, benchmark, record.fields), record.id, record.where))
         except (ParseError, RecursionError) as error:
             why = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
-            yield Answer(None, record.id, record.where, why)
+            found.append(Answer(None, record.id, record.where, why))
+    return found
 
 
 def _text(content: Any, benchmark: Benchmark, fields: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.jsontext import indented
+from planner_eval.base.quick import quick
 from planner_eval.base.ratios import f1_parts
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ Run: TypeAlias = "Callable[[Any, Sample], Any]"
 """Runs decoded calls with a sample's tools; gives the answer, or False for any failure at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Figure:
     """One number of a report.
 
@@ -85,7 +86,7 @@ class SampleScore:
         return figures
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Report:
     """The scores of one set of predictions under one variant of a benchmark's metrics.
 
@@ -167,7 +168,7 @@ def _figure_data(one: Figure) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Cell:
     """One cell of a paper's table: what was printed, beside what the data at hand gives.
 

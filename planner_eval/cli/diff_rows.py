@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import planner_eval as pe
@@ -30,6 +29,8 @@ def draw_pair(rows: Sequence[Row], form: str, look: Look, output: str | None) ->
 
 def draw_each(rows: Sequence[Row], form: str, look: Look, output: str) -> None:
     """A drawing a pair into a folder; a pair that could not be compared is told."""
+    from pathlib import Path
+
     from planner_eval.drawing.layout import Drawing
     from planner_eval.records.rows import STATES
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.writing import write
 from planner_eval.cli.options import bundled, note
 from planner_eval.cli.terminal import colorful, counting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from planner_eval.drawing.layout import Drawing
 
 

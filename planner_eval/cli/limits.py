@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.cli.options import Threshold
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import of_suffix
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import json_safe, printable
 from planner_eval.base.writing import write
 from planner_eval.cli.streams import write_out

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.cli.options import bundled, note
 from planner_eval.cli.terminal import Counter, counted
 

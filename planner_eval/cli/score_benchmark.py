@@ -6,13 +6,14 @@ import gc
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import TABBED
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.tables import table
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.limits import Checked, check_limit

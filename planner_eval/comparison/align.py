@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import count
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.equal import pair_equal_calls, pair_twins_as_written
 from planner_eval.comparison.matching.in_place import pair_in_place

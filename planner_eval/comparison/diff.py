@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.comparison.align import Alignment, Matching, match

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Path, Value
 
 EDITS: dict[str, str] = {

@@ -7,8 +7,9 @@ equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import counted
 from planner_eval.comparison.counted import as_counted
 from planner_eval.plan.adjacency import BLOCK, closure, leaders, levels, needed, producers

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
+
+from planner_eval.base.quick import quick
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -34,7 +36,7 @@ class Audit:
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Sample:
     """One record of a benchmark's data.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.dialects.dialect import Data, Dialect
 

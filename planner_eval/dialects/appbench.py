@@ -9,6 +9,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.dialects.appbench_lines import read, read_fast, read_grammar, read_reference
 from planner_eval.dialects.appbench_terms import LITERALS, NAME, SIGN, fits
@@ -16,7 +17,7 @@ from planner_eval.dialects.dialect import Dialect
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold
 
-_PLACEHOLDER = re.compile(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
+_PLACEHOLDER = later(r"^app[^:\[\n]{0,100}(?=:)", re.IGNORECASE | re.MULTILINE)
 """An app's name at the beginning of a line that may stand for one of a first step."""
 
 

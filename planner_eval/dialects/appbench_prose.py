@@ -7,10 +7,10 @@ plan by the reader of bare lines, since a name on one line may mean a call on an
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.appbench_lines import fast_call, fast_section, read
 from planner_eval.dialects.extent import extent
 from planner_eval.dialects.pieces import Read

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.framed import pattern
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import RawPlan
 
-_ANSWERED = re.compile(
-    r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S
-)
+_ANSWERED = later(r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S)
 """What a tool answered, or a model made up for it."""
 
 

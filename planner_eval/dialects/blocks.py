@@ -12,6 +12,7 @@ from typing import Any
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.base.text import shortened
@@ -46,7 +47,7 @@ from planner_eval.dialects.turns import Source, Words, read_checked
 from planner_eval.dialects.views import View, unescaped
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
-SCRIPT_START = re.compile(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
+SCRIPT_START = later(r"\s*+(?:(?:const|let|var)\s|await\s++[\w.]++\(|//)")
 
 
 class Untold(ParseError):
@@ -442,7 +443,7 @@ _CALLS_NOTHING = re.compile(
     r"[^(]*+|(?:[^\"'(#fFtT]++|(?:[Ff]alse|[Tt]rue)\b|\"(?:[^\"\\]++|\\.)*+(?:\"|\Z))*+", re.S
 )
 """A text without a bracket of a call, but for those in quotes that hold no code, be it Python or not."""
-_OBJECT = re.compile(r"\(\s*\{\s*\w+\s*[:,}]")
+_OBJECT = later(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import ParseError
+from planner_eval.base.later import later
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.dialect import Data
-from planner_eval.dialects.messages import SCHEMAS, call_items, is_call, is_definition, shown
+from planner_eval.dialects.messages import SCHEMAS, STARTS, call_items, is_call, is_definition, shown
 from planner_eval.dialects.shapes import SHAPES
 from planner_eval.dialects.shapes import dialect as made
 from planner_eval.dialects.table import Wrapper, literal, own, ranked, table
@@ -49,15 +51,14 @@ def may_call(text: str) -> bool:
     >>> may_call("It is 7 o'clock (local time)."), may_call("f(a=1)"), may_call("Action: f")
     (False, True, True)
     """
-    if own() or text.lstrip()[:1] in _STARTS:
+    if own() or text.lstrip()[:1] in STARTS:
         return True
     if _OPENING.search(text) is None:
         return False
     return "(" in text or _FIRM.search(text) is not None or _may_hold_token(text)
 
 
-_STARTS = ("[", "{", '"')
-_FIRM = re.compile(
+_FIRM = later(
     r"\[(?:\s*+(?:[\[{\"'\]]|[^\W\d](?:[\w.\-]|\\[_.])*+\s*+,)|(?i:THINK\]))"
     r"|=\s*+await\s|\{\s*+[\"'}\u201c\u201d\u2018\u2019]|=\s*+[\[{]|```|~~~|###|#E\d"
     r"|<(?:[|\uff5c]|/?(?i:think|thought|reasoning|scratchpad)|start_of_turn)"
@@ -103,7 +104,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for row in signs_in(text, 0):
         known = True
         yield Candidate(row.name, row.known)
-    if not known or text.lstrip()[:1] in ("[", "{", '"'):
+    if not known or text.lstrip()[:1] in STARTS:
         yield Candidate("json", "JSON")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.jsontext import Places, parse_located
 from planner_eval.base.limits import Limits
+from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan, RawPlan
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
+from planner_eval.base.later import later
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT
 
 PAIRS = {"[": "]", "{": "}", "(": ")"}
 
 _SINGLE = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
 """An apostrophe ends a text only where something that may follow a text follows."""
-_BEGUN = re.compile(_SINGLE, re.S)
+_BEGUN = later(_SINGLE, re.S)
 
 
 @cache

@@ -9,7 +9,9 @@ from typing import Any
 
 from planner_eval.base.errors import LimitError
 from planner_eval.base.jsontext import blank_end, decode
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
+from planner_eval.dialects.functions import BUILTINS, OWN, SHOWING
 from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
     CALLS,
@@ -19,7 +21,6 @@ from planner_eval.dialects.messages import (
     is_call,
     is_plain,
 )
-from planner_eval.dialects.program import BUILTINS, OWN, SHOWING
 
 _LEAST = 4
 """Characters of the shortest call, with what stands between two."""
@@ -74,9 +75,9 @@ def _call() -> re.Pattern[str]:
     )
 
 
-_FENCE = re.compile(r"\s*+(?:```\w*+\n)?+")
-_FENCE_END = re.compile(r"(?:```)?+\s*+")
-_MORE_CALLS_OR_WORDS = re.compile(r"[^<`#:{|]*+")
+_FENCE = later(r"\s*+(?:```\w*+\n)?+")
+_FENCE_END = later(r"(?:```)?+\s*+")
+_MORE_CALLS_OR_WORDS = later(r"[^<`#:{|]*+")
 """What may follow calls of Python and open no other notation, in which the calls could be a thought."""
 
 

@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, nests_past, whole
 from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import shortened
 from planner_eval.plan.model import Diagnostic, RawCall
+
+STARTS = ("[", "{", '"')
+"""With what a text that is JSON data, and may hold calls, begins."""
 
 NAME_KEYS = (
     "name", "function", "api", "tool", "api_name", "tool_name", "toolName", "function_name", "task",

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.jsontext import Places, pairs_of
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Data, Dialect
 from planner_eval.dialects.messages import shown
@@ -32,7 +33,7 @@ from planner_eval.plan.walk import leaves, map_leaves
 NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
 _NAMES = ("task", "tool", "name", "id")
-_NODE = re.compile(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
+_NODE = later(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")
 
 
 def dialect(row: Wrapper) -> Dialect:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.jsontext import rebuilt
 from planner_eval.base.later import later
+from planner_eval.base.quick import quick
 from planner_eval.plan.model import Path, RawCall, RawRef, RawTemplate, Value
 from planner_eval.plan.walk import map_leaves
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Notation:
     """One way to write a reference inside a text.
 
@@ -100,50 +101,50 @@ def _uri(name: str, path: Path) -> str | None:
 
 NOTATIONS: dict[str, Notation] = {
     "dollar": Notation(
-        re.compile(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
+        later(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
         lambda m: (m[1] or m[2], ()),
         lambda position, label: label or str(position + 1),
         _bare("${{{}}}"),
     ),
     "hash": Notation(
-        re.compile(r"#(E\d{1,6}+)"),
+        later(r"#(E\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: label or f"E{position + 1}",
         _bare("#{}"),
     ),
     "node": Notation(
-        re.compile(r"<node-(\d{1,6}+)>"),
+        later(r"<node-(\d{1,6}+)>"),
         lambda m: (m[1], ()),
         lambda position, label: str(position),
         _bare("<node-{}>"),
     ),
     "generated": Notation(
-        re.compile(r"<GENERATED>-(\d{1,6}+)"),
+        later(r"<GENERATED>-(\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: label or str(position),
         _bare("<GENERATED>-{}"),
     ),
     "toolturn": Notation(
-        re.compile(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
+        later(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
         lambda m: (m[1], ()),
         lambda position, label: f"tool0turn{position}",
         _bare("{{{{{}}}}}"),
     ),
     "backtick": Notation(
-        re.compile(r"\$`([\w.\-]{1,200}+)`"),
+        later(r"\$`([\w.\-]{1,200}+)`"),
         lambda m: (m[1], ()),
         lambda position, label: label or f"toolu_{position + 1}",
         _bare("$`{}`"),
     ),
     "uri": Notation(
-        re.compile(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
+        later(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
         lambda m: (m[1], _pointer(m[2])),
         lambda position, label: label or f"call_{position + 1}",
         _uri,
         whole=True,
     ),
     "api_call": Notation(
-        re.compile(r"(API_call_\d{1,6}+)"),
+        later(r"(API_call_\d{1,6}+)"),
         lambda m: (m[1], ()),
         lambda position, label: f"API_call_{position}",
         lambda name, path: None if path else name,

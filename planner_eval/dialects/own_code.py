@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.later import later
 from planner_eval.dialects.lines import Reader
 from planner_eval.dialects.pieces import Block, Read, dedented, own_names, span_of
 from planner_eval.dialects.views import View
@@ -17,7 +18,7 @@ _OWN = re.compile(
     r"(?m)^[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
-_IMPORT = re.compile(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
+_IMPORT = later(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
 
 
 def read(block: Block, reader: Reader, *, after: bool) -> list[Read]:

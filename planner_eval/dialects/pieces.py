@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.later import later
 from planner_eval.base.limits import Span
+from planner_eval.base.quick import quick
+from planner_eval.dialects.functions import BUILTINS, SHOWING
 from planner_eval.dialects.messages import is_call, is_keyed
-from planner_eval.dialects.program import BUILTINS, SHOWING, shift_names
+from planner_eval.dialects.program import shift_names
 from planner_eval.dialects.python_parts import may_hold, walk
 from planner_eval.dialects.views import Edit, View
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
@@ -29,7 +30,7 @@ FENCE = later(
 _LABEL = later(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Block:
     """A piece of a text: a fence's inside with its label, or what stands between fences."""
 
@@ -39,7 +40,7 @@ class Block:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Read:
     """Calls that were read, placed in the source, and why in this dialect."""
 
@@ -49,7 +50,7 @@ class Read:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Nothing:
     """A piece that holds no call, and why."""
 
@@ -144,8 +145,10 @@ def is_labelled(tree: ast.Module) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class _Called:
+    """A function that is called, and whether by named arguments alone."""
+
     name: str
     keyed: bool
 

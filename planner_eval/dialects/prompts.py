@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from planner_eval.base.errors import AnswerError
 from planner_eval.base.later import later
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.beside import blank
 from planner_eval.plan.model import Diagnostic
 

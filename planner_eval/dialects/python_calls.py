@@ -17,6 +17,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.grammar import found_at
 from planner_eval.base.jsontext import Places, loads
+from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
 from planner_eval.dialects.extent import tokens
@@ -45,7 +46,7 @@ WORDS = {
     "COLON": "':'",
     "_GAP": "a new line",
 }
-_PROGRAM = re.compile(
+_PROGRAM = later(
     r"^[ \t]*+(?:def |async def |class |import |from \S++ import |for |while |if |try\s*+:|with |return\b"
     r"|[^\W\d]\w*+\s*+=[^=])",
     re.M,

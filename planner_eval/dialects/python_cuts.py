@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from planner_eval.base.later import later
+
 PART = 6_000
 """Characters of a part: what is parsed at once."""
-_TOKEN = re.compile(
+_TOKEN = later(
     r"""[\[({](?:[^\[\](){}'"#\\\r\n]|'[^'\\\r\n]{0,99}+'(?!')|"[^"\\\r\n]{0,99}+"(?!")){0,99}+[\])}]"""
     r"""|(?P<text>'''(?:[^'\\]++|\\.|'(?!''))*+'''|\"""(?:[^"\\]++|\\.|"(?!""))*+\"""|"""
     r"""'(?:[^'\\\r\n]++|\\\r\n|\\.)*+'|"(?:[^"\\\r\n]++|\\\r\n|\\.)*+")"""
@@ -24,9 +26,9 @@ _TOKEN = re.compile(
     re.S,
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
-_GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
+_GOES_ON = later(r"(?:else|elif|except|finally)\b")
 """What begins a line that belongs to the statement before it."""
-_HEADS = re.compile(r"(?:if|for|while|with|try|else|elif|except|finally|def|class|async|match|case)\b")
+_HEADS = later(r"(?:if|for|while|with|try|else|elif|except|finally|def|class|async|match|case)\b")
 """What begins a line on which others may stand inside of it, after a colon."""
 
 

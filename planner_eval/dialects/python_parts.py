@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from itertools import count, islice
 from typing import Any
 
+from planner_eval.base.later import later
 from planner_eval.dialects import python_cuts
 from planner_eval.dialects.python_cuts import Long, Uncut, cut
 
-_WARNED = re.compile(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
+_WARNED = later(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
-LINES = re.compile(r"\r\n|\r|\n")
-_FORMATTED = re.compile(r"(?i)(?<!\w)(?:[ft]r?|r[ft])['\"]")
+LINES = later(r"\r\n|\r|\n")
+_FORMATTED = later(r"(?i)(?<!\w)(?:[ft]r?|r[ft])['\"]")
 """A text in which quotes of its own kind may stand, from some version of Python on."""
 _FIELDS = ("body", "orelse", "finalbody")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from planner_eval.base.errors import WriteError
 from planner_eval.dialects.dialect import AFTER
-from planner_eval.dialects.program import BUILTINS, SHOWING
+from planner_eval.dialects.functions import BUILTINS, SHOWING
 from planner_eval.dialects.writing import refuse_rest
 from planner_eval.plan.model import Call, Path, Plan, Ref, Unresolved, Value
 from planner_eval.plan.walk import fold

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, InputError, LimitError, ParseError, WriteError
 from planner_eval.base.jsontext import LARK_CHARS, Decoded, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.answers import checked
 from planner_eval.dialects.dialect import Dialect, Recognised
 from planner_eval.dialects.many import refuse_many

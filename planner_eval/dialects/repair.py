@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.jsontext import whole
 from planner_eval.base.later import later
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT, Branch, matches
 from planner_eval.dialects.extent import PAIRS, tokens
 from planner_eval.dialects.views import Edit, View

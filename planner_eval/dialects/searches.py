@@ -5,11 +5,11 @@ Each search answers what it read, or None where its notation is not there.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.later import later
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.dialects import appbench_prose, beside, own_code, restated
 from planner_eval.dialects.appbench_terms import is_start
@@ -21,7 +21,7 @@ from planner_eval.dialects.table import Wrapper, table
 from planner_eval.dialects.views import View
 from planner_eval.plan.model import Diagnostic
 
-_MARK = re.compile(
+_MARK = later(
     r"(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
     r"|(?m:^)[ \t]*+(#{1,4})\s"
 )

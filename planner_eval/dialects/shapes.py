@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.dialect import Dialect
 
 if TYPE_CHECKING:

@@ -12,15 +12,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import Limits
+from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 from planner_eval.base.resources import read
 from planner_eval.dialects.dialect import Data, Dialect, by_places
@@ -34,7 +33,7 @@ GROUP = "planner_eval.wrappers"
 """Entry points of this group are functions that return a list of rows, each a mapping as in the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Wrapper:
     r"""One notation; data/wrappers.toml says what each field means.
 
@@ -143,11 +142,10 @@ def _is_announced() -> bool:
     if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
         return True
     for path in sys.path:
-        folder = Path(path)
-        if folder.is_file() or folder.suffix == ".egg":
+        if os.path.isfile(path) or path.rstrip(os.sep).endswith(".egg"):
             return True
         with suppress(OSError):
-            for entry in os.scandir(folder):
+            for entry in os.scandir(path or "."):
                 if entry.name.endswith(".egg") or (entry.name.endswith(_INFO) and _names_group(entry.path)):
                     return True
     return False
@@ -158,7 +156,8 @@ _INFO = (".dist-info", ".egg-info")
 
 def _names_group(info: str) -> bool:
     try:
-        return GROUP.encode() in Path(info, "entry_points.txt").read_bytes()
+        with open(os.path.join(info, "entry_points.txt"), "rb") as file:
+            return GROUP.encode() in file.read()
     except FileNotFoundError:
         return False
     except OSError:  # an egg's information may be a file, without a word on entry points
@@ -173,7 +172,8 @@ def add_file(path: str) -> tuple[str, ...]:
             which has to come back as it was when it is read, written and read again.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None

@@ -7,9 +7,10 @@ the form of each framework. The objects that hold the calls stay as they are, an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import AnswerError
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects import spans, wrappings
 from planner_eval.dialects.messages import CALLS
 from planner_eval.dialects.openers import decoded, wrong

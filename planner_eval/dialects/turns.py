@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval import dialects
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.jsontext import LARK_CHARS, Places, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.detect import detect_data
 from planner_eval.dialects.dialect import Recognised
 from planner_eval.dialects.messages import call_items, with_results

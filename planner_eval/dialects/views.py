@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
+from planner_eval.base.later import later
 from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.quick import quick
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
@@ -24,7 +26,7 @@ class Edit(NamedTuple):
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class View:
     """A text and where it stands in the original.
 
@@ -124,7 +126,7 @@ def unplaced(raw: RawPlan) -> RawPlan:
     return RawPlan(calls, raw.answer, tuple(note._replace(span=None) for note in raw.notes))
 
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_ESCAPE = later(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.S)
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 

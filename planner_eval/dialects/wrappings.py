@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.messages import CALLS, is_call
 from planner_eval.dialects.openers import (
     FRAMEWORK,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import WriteError
+from planner_eval.base.quick import quick
 from planner_eval.dialects.dialect import AFTER
 from planner_eval.dialects.notations import Notation
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, references
 from planner_eval.plan.walk import fold
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class WrittenCall:
     """A call whose argument values are plain data."""
 

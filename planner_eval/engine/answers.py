@@ -255,7 +255,7 @@ class AnswersJob:
         """A row a pair, in order, as JSON; adds each to the sums."""
         kept: dict[str, dict[int, str]] = {name: {} for name in self.variants}
         for pred, asked in pairs:
-            answers = [] if pred is None else list(answers_of(pred, self.bench, many=self.many))
+            answers = [] if pred is None else answers_of(pred, self.bench, many=self.many)
             fold.answers += len(answers)
             fold.lists["broken"] += [
                 (pred.position, f"{one.where}: {one.error}") for one in answers if pred and one.error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.quick import quick
 from planner_eval.engine.described import described
 from planner_eval.engine.job import JSON, Pair
 from planner_eval.engine.staged import staged
@@ -19,7 +19,7 @@ _PLACES = ("cache", "folder")
 """What of a reading says where data lies, and nothing of what is read."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class DiffJob:
     """What is compared, and how it is told.
 

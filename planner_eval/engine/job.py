@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.records.files import Record
 
 Pair: TypeAlias = tuple[Record | None, Record | None]

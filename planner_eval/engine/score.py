@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from planner_eval.base.quick import quick
 from planner_eval.engine.described import described
 from planner_eval.engine.job import Pair
 from planner_eval.engine.staged import staged
@@ -20,7 +20,7 @@ _PLACES = ("cache", "folder")
 """Fields of a reading that say where data sets lie, not what is in them."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class ScoreJob:
     """How pairs are read, compared and counted.
 

@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.quick import quick
 from planner_eval.base.text import seconds
 from planner_eval.execution.frames import DISK_FULL, ENDED, FRAME, TIMED_OUT, TOO_MANY_TASKS, TOO_MUCH_OUTPUT
 from planner_eval.execution.trace import Failure
@@ -50,7 +50,7 @@ class Vanished(Exception):
     """The process at the other end is gone, and not because of a plan."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Raw:
     """One plan's output as it came, and why it stopped where it did not simply end."""
 

@@ -7,9 +7,9 @@ reference is a whole string ``$label.field$``, any trouble at all makes the answ
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from planner_eval.base.quick import quick
 from planner_eval.execution.job import Manner, Program, Step
 from planner_eval.execution.reply import Reply
 from planner_eval.execution.sandbox import Limits, Sandbox
@@ -31,7 +31,7 @@ class HasTools(Protocol):
         """The tool specs on offer."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Outcome:
     """What an answer came to: its last call's value, or why there is none."""
 

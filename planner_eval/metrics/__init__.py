@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.quick import quick
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.align import Matching, match
 from planner_eval.comparison.counted import as_counted
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Metric:
     """One metric.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.align import Matching
 from planner_eval.metrics.facts import linked
 from planner_eval.plan.adjacency import closure, leaders

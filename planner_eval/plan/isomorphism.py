@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from sys import maxsize
-from typing import NamedTuple
+
+from planner_eval.base.named import NamedTuple
 
 ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""

@@ -12,10 +12,11 @@ belong to the plan: treat them as read-only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.limits import Span
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.quick import quick
 from planner_eval.base.registry import service
 
@@ -71,7 +72,7 @@ class RawTemplate(_Text):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class RawComputed:
     """The source text of an expression that stands where a value should, as `1/6` in a Python call."""
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.quick import quick
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 
@@ -30,7 +32,7 @@ ORDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Policy:
     """Everything a comparison depends on besides the two plans.
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.named import NamedTuple
 
 FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""

@@ -10,11 +10,12 @@ import re
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import blank_end, decode, refusal
+from planner_eval.base.later import later
 from planner_eval.records.fields import id_text
 from planner_eval.records.shapes import Item, shape_of
 
-_MARKS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
-_FIRST_KEY = re.compile(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
+_MARKS = later(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]', re.S)
+_FIRST_KEY = later(r'\{\s*+("(?:[^"\\]++|\\.)*+")\s*+:')
 _TRIES = 200
 """How many places may turn out not to be the start of the next record, over a whole file."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.openers import JOIN
 from planner_eval.dialects.wrappings import is_streamed, sign_of
 from planner_eval.records import accepting

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.records.shapes import Item
 
 BOMS = (  # of UTF-32 first: the mark of UTF-16 begins it

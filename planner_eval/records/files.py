@@ -12,9 +12,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.sources import Which
 from planner_eval.records.decided import How, decide, offers_several
 from planner_eval.records.fields import ID_FIELDS, Role, filled, id_text

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import close_names
-from planner_eval.dialects.messages import shown
+from planner_eval.dialects.messages import STARTS, shown
 from planner_eval.dialects.read import parse
 from planner_eval.plan.model import Plan
 from planner_eval.policy import NO_TERMS, Terms
@@ -61,11 +63,15 @@ the first is record 1, "It is sunny."; --gold-text-field names another field',)
 
 
 def _words_for_plans(file: PlanFile) -> Iterator[str]:
-    from planner_eval.dialects.detect import may_call
-
     records = file.records.words() if is_stored(file.records) else file.records
     texts = (one for one in records if isinstance(one.source, str) and one.dialect is None)
-    found = (one for one in texts if one.source.strip() and not may_call(one.source))
+    texts = (one for one in texts if one.source.lstrip()[:1] not in ("", *STARTS))
+    met = next(texts, None)
+    if met is None:
+        return
+    from planner_eval.dialects.detect import may_call
+
+    found = (one for one in chain((met,), texts) if not may_call(one.source))
     first = next(found, None)
     if first is not None:
         count = 1 + sum(1 for _ in found)

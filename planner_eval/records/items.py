@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, blank_end, decode, refusal
+from planner_eval.base.later import later
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.many import is_listed, is_many
 from planner_eval.dialects.messages import calls_among, is_call, is_keyed, may_be_keyed
 from planner_eval.dialects.openers import ASSISTANT
@@ -82,7 +84,12 @@ def split_items(text: str, name: str, text_field: str | None = None) -> Contents
 
 def _named(items: Sequence[Item]) -> list[Item]:
     """Records of lines: also of one that is a lone call the id is the record's."""
-    return [item._replace(shape=item.shape._replace(named=isinstance(item.data, dict))) for item in items]
+    return [
+        item
+        if item.shape.named is isinstance(item.data, dict)
+        else item._replace(shape=item.shape._replace(named=not item.shape.named))
+        for item in items
+    ]
 
 
 def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[Item] | None:
@@ -105,7 +112,7 @@ def _pieces(text: str, at: int, text_field: str | None, *, lines: bool) -> list[
     return items
 
 
-_CALL = re.compile(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
+_CALL = later(r"\s*+[^\W\d][\w.\-]*+\((?:.*\))?\s*+", re.S)
 
 
 def _is_listed(data: Any) -> bool:

@@ -10,10 +10,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import FILE_LIMIT, STREAM_LIMIT
+from planner_eval.base.named import NamedTuple
 from planner_eval.records.encoding import BOMS, decoded, explained, marked, odd_byte
 from planner_eval.records.items import Contents, split_items
 from planner_eval.records.shapes import Item, shape_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
 
 _BLOCK = 1 << 20
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.ids import by_id

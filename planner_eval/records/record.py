@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.dialects.sources import Which
 

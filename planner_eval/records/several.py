@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.records.files import PlanFile, Record, read_file
 from planner_eval.records.opening import bare_name
 from planner_eval.records.pairing import have_ids, repeated_ids

@@ -7,10 +7,11 @@ is taken out of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.jsontext import Repeated
+from planner_eval.base.named import NamedTuple
 from planner_eval.dialects.messages import ARGUMENT_KEYS, WRAPPERS, is_call
 from planner_eval.dialects.spans import is_span, tools_run
 from planner_eval.dialects.states import State, ended, failed

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from planner_eval.base.named import NamedTuple
 
 if TYPE_CHECKING:
     from planner_eval.records.index import Folder

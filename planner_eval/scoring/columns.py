@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.ratios import f1_parts
 from planner_eval.metrics.counts import Counts, Share, Tally
 

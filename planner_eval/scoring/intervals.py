@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, fsum
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.metrics import METRICS
 from planner_eval.scoring.beta import quantile
 from planner_eval.scoring.columns import Column, Unit

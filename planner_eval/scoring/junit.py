@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import one_line, printable
 from planner_eval.records.files import Record
 

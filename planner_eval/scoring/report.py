@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
+from planner_eval.base.named import NamedTuple
+from planner_eval.base.quick import quick
 from planner_eval.metrics.counts import Counts, Tally
 from planner_eval.records.rows import STATES
 from planner_eval.scoring.columns import Column, exact_sum
@@ -16,7 +18,7 @@ from planner_eval.scoring.scored import STRUCTURE, Scored
 from planner_eval.scoring.totals import Totals
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Estimate:
     """One metric over many pairs.
 
@@ -98,7 +100,7 @@ UNSAID = About()
 """Nothing is known of how pairs came about."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Report:
     """The figures of one set of predictions.
 

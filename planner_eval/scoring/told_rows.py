@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, row_data

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Plan
 from planner_eval.policy.unused import Names
 from planner_eval.records.rows import JUDGED, Row

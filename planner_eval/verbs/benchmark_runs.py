@@ -155,7 +155,7 @@ def _refuse_nameless(bench: Benchmark, file: PlanFile, lone: Sequence[int], *, m
     found = (one for place in lone for one in answers_of(file.records[place], bench, many=many))
     nameable = [one for one in found if not one.error]
     if nameable:
-        count = sum(len(list(answers_of(one, bench, many=many))) for one in file.records)
+        count = sum(len(answers_of(one, bench, many=many)) for one in file.records)
         raise nameless(len(nameable), count, nameable[0].where)
 
 

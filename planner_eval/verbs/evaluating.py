@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.diff import diff as diff_plans
 from planner_eval.dialects.read import unlinked

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import added
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
@@ -99,7 +99,7 @@ def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     return AppBenchCounts(*added(counts, len(AppBenchCounts._fields)))
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Outcome:
     """What became of one answer.
 

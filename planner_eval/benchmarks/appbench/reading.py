@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.dialects.appbench_lines import read_fast
 from planner_eval.dialects.find import without_thoughts
@@ -40,7 +41,7 @@ _PATIENCE = 100
 """So many unreadable lines are explained in full; after them only lines that begin like a call are tried."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Reading:
     """What could be read of an answer.
 

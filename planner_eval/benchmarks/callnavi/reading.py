@@ -10,7 +10,6 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from types import NoneType
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import Repeated, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.callnavi.washing import read_yaml
 from planner_eval.dialects.find import without_thoughts
 from planner_eval.dialects.read import parse
@@ -35,7 +35,7 @@ Calls: TypeAlias = "Sequence[tuple[str, Arguments]]"
 """The names of a plan's calls, and what each is given."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class PredictedPlan:
     """What an answer says.
 

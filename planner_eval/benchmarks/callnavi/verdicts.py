@@ -8,8 +8,9 @@ Source: CallNavi's two judging scripts; paper sections 5.1 and 6.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from planner_eval.base.quick import quick
 
 PLACEHOLDER = "$$$"
 """What stands in a gold plan for a value that only an earlier call or the user can give."""
@@ -17,7 +18,7 @@ PLACEHOLDER = "$$$"
 _STRAY = str.maketrans("", "", "'\"[]\n `\\")
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Verdict:
     """How far one prediction agrees with its gold plan; each flag implies the one before it.
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from planner_eval.base.quick import quick
 
 MAX_JSON_CHARS = 16 * 2**20
 """Longer JSON texts are refused, and counted as unreadable."""
@@ -25,7 +26,7 @@ Reader = Callable[[str], "Washed"]
 """What makes data of text: :func:`wash_json`, :func:`read_json` and their YAML twins."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Washed:
     """What is left of a prediction after washing.
 

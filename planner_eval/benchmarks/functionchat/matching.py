@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
+
+from planner_eval.base.quick import quick
 
 GOLD_ALONE = "61c8df42060accee"
 """Digest of the sentence of the released data which says that gold alone is right."""
@@ -22,7 +23,7 @@ SKIPPED = "skip evaluation"
 SKIPPED_NULL = "skip evaluation, because model response is None"
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Exact:
     """What the comparison says of one answer.
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.functionchat.matching import SKIPPED, Exact, match_call
 from planner_eval.benchmarks.functionchat.payload import acceptable_text, request
@@ -39,7 +39,7 @@ MAX_CHARS = 16 * 2**20
 """Longer answers are refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Judged:
     """One answer and what became of it.
 

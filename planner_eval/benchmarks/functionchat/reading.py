@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.jsontext import loads_if_json, pairs_of
 from planner_eval.base.limits import DEFAULT_LIMITS, check_calls
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.functionchat.official import MAX_CHARS
 from planner_eval.dialects.read import parse
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Arguments, Call, RawCall, RawPlan
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class AssistantTurn:
     """One turn of an assistant.
 

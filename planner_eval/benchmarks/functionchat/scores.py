@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.functionchat.verdicts import FAIL, PASS
 from planner_eval.benchmarks.report import Figure, ratio
 
@@ -24,7 +25,7 @@ Group = Counter[str]
 """Verdict → how many, in the order of first appearance."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Scores:
     """What a run of the published code leaves behind.
 

@@ -9,12 +9,13 @@ by the name of the tool that is referred to; running ignores parameter names, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, report_of
 from planner_eval.benchmarks.nestful.corrected_win import wins
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
@@ -26,7 +27,7 @@ from planner_eval.datasets.sample import Sample
 from planner_eval.plan.model import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class NestfulCounts:
     """The counts of one sample, or the sum over a set.
 
@@ -59,7 +60,7 @@ class NestfulCounts:
     unread: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Outcome:
     """What became of one answer.
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.nestful.ground import ground
 from planner_eval.benchmarks.nestful.python_calls import UNREADABLE, cut_calls, tree_calls
 
 _FAILURES = (*UNREADABLE, RecursionError, MemoryError)
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class ParsedAnswer:
     """What a reader makes of one answer.
 

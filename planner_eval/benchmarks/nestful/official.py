@@ -6,10 +6,11 @@ import functools
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.apart import Found, Scorer, fields_of, report_of
 from planner_eval.benchmarks.nestful.align import gold_text, pairs, partial, predicted_text
 from planner_eval.benchmarks.nestful.f1 import macro
@@ -32,7 +33,7 @@ Pairs = Mapping[str, Sequence[str]]
 """API name → ``key = value`` texts of its last call."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class _Scored:
     gold_names: Sequence[str]
     names: Sequence[str]

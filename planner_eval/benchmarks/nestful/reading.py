@@ -5,12 +5,13 @@ from __future__ import annotations
 import marshal
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, LimitError, ParseError
 from planner_eval.base.jsontext import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.paired import with_leaves
 from planner_eval.catalogs.benchmarks import read_nestful
@@ -27,7 +28,7 @@ _LONG = 1_000_000
 """Longer answers are the reader's own to refuse."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Reading:
     """What could be read of an answer.
 
@@ -40,7 +41,7 @@ class Reading:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Gold:
     """A sample's gold calls, read once.
 

@@ -9,9 +9,9 @@ Source: ``calculate_ans`` and ``calculate_win_score`` of the published ``scorer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
+from planner_eval.base.quick import quick
 from planner_eval.benchmarks.report import Run
 from planner_eval.datasets.sample import Sample
 from planner_eval.execution.bind import call as call_by_name
@@ -86,7 +86,7 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     return f"{counted} {meaning}: functions that are not there, {where}"
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Done:
     """The outcome of a run in this process."""
 
@@ -94,7 +94,7 @@ class Done:
     failure: Exception | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class InProcess:
     """A runner in this process, for functions and arguments that are known to end; see `official_run`."""
 

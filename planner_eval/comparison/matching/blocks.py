@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from math import ceil
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
 from planner_eval.comparison.matching.starts import pair_by_surroundings, pair_in_order

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.assignment import assign
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.isomorphism import refine

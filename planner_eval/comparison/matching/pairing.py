@@ -9,8 +9,9 @@ become partners, which never counts too much.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
 from planner_eval.plan.model import Call, Value
