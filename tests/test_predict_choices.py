@@ -479,6 +479,27 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
     assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
 
 
+def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
+    base = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run", "--distractors"]
+    enough, short = planeval(*base, "1"), planeval(*base, "40")
+    assert (enough.returncode, short.returncode) == (0, 0)
+    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
+    said = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    assert short.stderr.startswith(f"{said}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
+    got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
+    assert got == [[1, 1, 1], [2, 1, 1]]
+    one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
+    assert "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n" in (
+        one.stderr
+    )
+    tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
+    tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    own = planeval("predict", str(tmp_path / "tasks.jsonl"), "--dry-run", "--distractors", "9")
+    assert "6 of 6 samples get fewer" in own.stderr
+    assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr
+
+
 def test_the_order_of_tools_tells_nothing_of_gold() -> None:
     """Over many seeds a gold tool stands anywhere."""
     sample = own_samples("nestful")[0]

@@ -223,6 +223,8 @@ def command(
         data_cache=data_cache,
         **chosen,
     )
+    for told_before in ready.notes:
+        note(told_before)
     if dry_run:
         return _dry(predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation))
     if model is None or output is None:
