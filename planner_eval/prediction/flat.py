@@ -94,4 +94,9 @@ def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     return [system(text.rstrip()), user(query)]
 
 
-PIPELINE = Pipeline("flat", "one prompt with all tools", steps, ("appbench", "nestful", "callnavi", "own"))
+PIPELINE = Pipeline(
+    "flat",
+    "one prompt with all tools",
+    steps,
+    {form: (f"{form}/plan",) for form in ("appbench", "nestful", "callnavi", "own")},
+)

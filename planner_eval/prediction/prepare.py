@@ -67,7 +67,7 @@ class Prepared:
     def notes(self) -> list[str]:
         """What people should know of the run before it begins."""
         short = None if self.choice is None else too_few(self.choice, self.offers)
-        return [] if short is None else [short]
+        return [*self.setup.prompts.notes, *([] if short is None else [short])]
 
     def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
@@ -104,7 +104,8 @@ class Prepared:
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What a run has to share with an earlier one to go on with it."""
-        texts = json.dumps(dict(self.setup.prompts.texts), sort_keys=True)
+        ours, used = self.setup.prompts, self.pipeline.serves[self.form]
+        texts = json.dumps({name: ours.texts[name] for name in used}, sort_keys=True)
         told = {
             one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
         }
@@ -112,10 +113,10 @@ class Prepared:
         told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
         told["shots"] = None if self.pool is None else self.pool.about()
         told["choice"] = None if self.choice is None else self.choice._asdict()
-        others = {name: origin for name, origin in self.setup.prompts.origins.items() if origin != "own"}
+        others = {name: ours.origins[name] for name in used if ours.origins[name] != "own"}
         prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": others}
-        used = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
-        return used | {"gold": self._gold(), "planeval": __version__} | more
+        about = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
+        return about | {"gold": self._gold(), "planeval": __version__} | more
 
     def _gold(self) -> list[str]:
         """The uses of gold that the run makes, each one that its benchmark wants."""

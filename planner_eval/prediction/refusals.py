@@ -8,7 +8,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.text import shortened
 from planner_eval.prediction.constraint import refuse_unserved
 from planner_eval.prediction.pipeline import Pipeline
-from planner_eval.prediction.setup import Setup
+from planner_eval.prediction.setup import Setup, refuse_texts
 
 
 def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
@@ -27,6 +27,7 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
         said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
         raise InputError(f"{said} of {form}")
+    refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
     _refuse_date(setup.today, form)
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, chosen.name, form, setup.dialect)
