@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 @click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
 @click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
 @click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
-@dialect_option("--dialect", "dialect", help="The notation asked for, of tasks of your own.", default="json")
+@dialect_option(
+    "--dialect", "dialect", help="With flat, the notation asked for, of tasks of your own: json …"
+)
 @click.option(
     "--constrain",
     type=click.Choice(["schema", "grammar"]),

@@ -58,9 +58,10 @@ def read_sides(
         tell_reading(name)
         files.append(how.answers(name))
     if asked:
-        from planner_eval.prediction.answers import first_answers
+        from planner_eval.prediction.answers import answers_read
 
-        files = [first_answers(*each) for each in zip(files, asked, strict=True)]
+        said = {"dialect": how.dialect, "strict": how.repair is False}
+        files = [answers_read(*each, **said) for each in zip(files, asked, strict=True)]
     tell_reading(gold)
     golds = how.golds(gold)
     for said in how.notes_of(files, golds):

@@ -44,7 +44,7 @@ def messages(task: Task, setup: Setup) -> list[Message]:
     catalog = catalog_of(task)
     tools = listed(catalog, setup.listing or "json", OWN)
     offered = (name for tool in catalog.tools for name in (tool.name, tool.full_name))
-    notation = f"{get(setup.dialect).title}\n{shown(setup.dialect, offered)}"
+    notation = f"{get(setup.notation).title}\n{shown(setup.notation, offered)}"
     text = setup.prompts.fill(
         "own/plan", tools=tools, notation=notation, examples=demonstrations(setup.examples)
     )

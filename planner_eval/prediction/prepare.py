@@ -236,7 +236,7 @@ def prepare(  # noqa: PLR0913
         ]
         if lacking:
             raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
-        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
+        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
     offered = (
         None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
     )

@@ -28,9 +28,12 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
         raise InputError(f"{said} of {form}")
     refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
+    if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
+        said = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
+        raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
     _refuse_date(setup.today, form)
     if setup.constrain is not None:
-        refuse_unserved(setup.constrain, chosen.name, form, setup.dialect)
+        refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
 
 
 def _refuse_date(today: str, form: str) -> None:

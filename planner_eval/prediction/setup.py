@@ -202,7 +202,8 @@ class Setup:
     Args:
         prompts: The texts it asks with.
         listing: How tools are listed, a name of :mod:`.listing`; "" for the data set's usual way.
-        dialect: The notation asked for, of one's own tasks.
+        dialect: The notation asked for, of one's own tasks, and read as first; None asks for JSON, and
+            whatever notation an answer is in is recognised.
         official: Keep those oddities of the published code that change its figures.
         explain_references: Say how results of earlier calls are referred to, where the published texts leave
             that to the examples.
@@ -219,7 +220,7 @@ class Setup:
 
     prompts: Prompts = field(default_factory=our_prompts)
     listing: str = ""
-    dialect: str = "json"
+    dialect: str | None = None
     official: bool = False
     explain_references: bool = False
     today: str = "2019-03-01"
@@ -231,6 +232,11 @@ class Setup:
     history: str = "gold"
     makes_calls: bool = False
     constrain: Constraint | None = None
+
+    @property
+    def notation(self) -> str:
+        """The notation asked for."""
+        return self.dialect or "json"
 
 
 def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
