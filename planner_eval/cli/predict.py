@@ -9,11 +9,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import counted
-from planner_eval.cli.asked import counting, told_run
+from planner_eval.cli.asked import Asking, told_run
 from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
-from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -234,13 +233,13 @@ def command(
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
     endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
     rates = endpoint.rates(model, router)
-    progress = counter("samples")
+    progress = Asking(rates)
     try:
         rows = pe.predict(
             ready,
             model,
             out=output,
-            endpoint=endpoint,
+            endpoint=endpoint._replace(paused=progress.paused),
             router=router,
             sampling=sampling,
             repeat=repeat,
@@ -249,14 +248,14 @@ def command(
             isolation=isolation,
             messages=not no_messages,
             tell=progress,
-            seen=counting(progress, rates),
+            seen=progress.seen,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
         raise
     finally:
-        progress.clear()
-    return told_run(rows, output, ready.pipeline.name, rates)
+        progress.counter.clear()
+    return told_run(rows, output, ready.pipeline.name, progress)
 
 
 def _runs_answers(name: str) -> bool:
