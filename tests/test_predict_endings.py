@@ -358,6 +358,41 @@ def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tm
     assert "Missing argument" in planeval("diff", "README.md").stderr
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    turn = [
+        {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    ]
+    talk = [
+        {"role": "user", "content": "Weather in Oslo?"},
+        {"role": "assistant", "content": None, "tool_calls": turn},
+    ]
+    records = [
+        {"id": "g", "query": "Weather in Rome?", "gold": calls("Rome"), "tools": TOOLS},
+        {"id": "m", "messages": talk, "tools": TOOLS},
+        {"id": "n", "messages": talk[:1], "tools": TOOLS},
+    ]
+    file, run = written(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
+    predicted(server, file, Path(run))
+    done = planeval("score", run, "--metric", "exact")
+    assert "3 pairs: 2 same, 1 gold unreadable; figures from 2" in done.stdout
+    said = "1 task has no 'gold': the turns of 'messages' that the prompt leaves out are the gold there"
+    assert f"{file}: {said}\n" in done.stderr
+    assert "which is not" not in done.stderr
+    assert "(id n): there is no plan: the record has no 'gold'" in done.stderr
+    assert planeval("table", run, "--metric", "exact").stdout.splitlines()[1].startswith("exact   1.000 [")
+    for form in ("chat-jsonl", "tools-jsonl"):
+        exported = planeval("data", "export", file, "--to", form)
+        assert "2 of 3 samples written" in exported.stderr
+        assert exported.stdout.count("Oslo") == 2
+    dry = planeval("predict", file, "--dry-run", "--distractors", "0")
+    offered = {one["id"]: one for one in map(json.loads, dry.stdout.splitlines())}
+    assert "get_weather" in str(offered["m"]["messages"])
+    assert "get_time" not in str(offered["m"]["messages"])
+    assert "has no gold plan" in offered["n"]["error"]["message"]
+
+
 # ---------------------------------------------------------------- the notation that was asked for
 def in_several_notations(body: dict[str, Any], number: int) -> Answer:
     city = city_of(body)

@@ -18,6 +18,7 @@ from planner_eval.base.text import counted
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
 from planner_eval.prediction.listing import app_catalogue, apps_in_order, functions_data
+from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.shots import alike, words
 from planner_eval.prediction.visible import OWN, as_catalog
 
@@ -169,7 +170,7 @@ def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]
         raise InputError("the tasks come from no file that says which tools their gold plans call")
     found: dict[str, frozenset[str]] = {}
     try:
-        records = read_path(source, role="gold").records
+        records = left_out(read_path(source, role="gold")).records
     except InputError:  # no field of it is known to hold gold
         records = ()
     for record, sample in zip(records, samples, strict=False):
