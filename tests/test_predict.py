@@ -293,6 +293,7 @@ def test_what_was_answered_is_not_asked_again(
     _, said = process.communicate(timeout=60)
     if how is not signal.SIGKILL:
         assert process.returncode == 130
+        assert re.search(r"interrupted after \d+ of 60 samples, .*; what was answered is kept in ", said)
         assert "the same command goes on from there" in said
     first = [asked_of(body) for body in server.bodies]
     assert 12 <= len(first) < 60

@@ -60,8 +60,11 @@ def read_sides(
     if asked:
         from planner_eval.prediction.answers import answers_read
 
-        said = {"dialect": how.dialect, "strict": how.repair is False}
-        files = [answers_read(*each, **said) for each in zip(files, asked, strict=True)]
+        strict = how.repair is False
+        files = [
+            answers_read(file, run, dialect=how.dialect, strict=strict)
+            for file, run in zip(files, asked, strict=True)
+        ]
     tell_reading(gold)
     golds = how.golds(gold)
     if asked and asked[0].form == "own":
