@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from planner_eval.verbs.endpoints import Endpoint
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
+from tests.terminal import on_terminal
 
 SAMPLES = folder("data") / "samples"
 
@@ -291,6 +293,7 @@ def test_what_was_answered_is_not_asked_again(
     _, said = process.communicate(timeout=60)
     if how is not signal.SIGKILL:
         assert process.returncode == 130
+        assert re.search(r"interrupted after \d+ of 60 samples, .*; what was answered is kept in ", said)
         assert "the same command goes on from there" in said
     first = [asked_of(body) for body in server.bodies]
     assert 12 <= len(first) < 60
@@ -864,3 +867,43 @@ def test_parameters_are_said_to_be_an_object_where_the_catalog_leaves_that_out(t
     offered = [tool["function"]["parameters"] for tool in json.loads(done.stdout)["tools"]]
     assert [each["type"] for each in offered] == ["object"] * 3
     assert offered[0]["allOf"] == [part]
+
+
+# ---------------------------------------------------------------- servers that are asked too much
+def busy(times: int, pause: str) -> Callable[[dict[str, Any], int], Answer]:
+    """The first requests are too many."""
+    return lambda body, number: (
+        Answer({"error": "busy"}, status=429, headers={"Retry-After": pause})
+        if number < times
+        else echo(body, 0)
+    )
+
+
+def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: Path) -> None:
+    server.script = busy(3, "2")
+    argv = ["predict", task_file(tmp_path / "tasks.jsonl", 3), "--model", "m", "--url", server.url]
+    done = planeval(*argv, "-o", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    first, last = done.stderr.splitlines()
+    assert re.fullmatch(
+        r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far", first
+    )
+    assert last == "the server said 3 times that there were too many requests (429): see --concurrency"
+    server.bodies.clear()
+    shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err
+    assert "0 of 3 samples, 3 requests wait, " in shown
+    assert "3 answers of 429 so far" in shown
+
+
+def test_the_deadline_holds_while_the_server_asks_to_wait(server: ModelServer, tmp_path: Path) -> None:
+    server.script = busy(99, "50")
+    file, run = task_file(tmp_path / "tasks.jsonl", 2), tmp_path / "run"
+    begun = time.monotonic()
+    done = planeval(
+        "predict", file, "--model", "m", "--url", server.url, "-o", str(run), "--deadline", "2"
+    )  # fmt: skip
+    assert time.monotonic() - begun < 20
+    assert done.returncode == 3
+    assert "s at most (status 429), 1 answer of 429 so far" in done.stderr
+    assert "gave no answer within 2 seconds in all; before: status 429" in done.stderr
+    assert len(server.bodies) == 2

@@ -11,17 +11,20 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval import dialects
+from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects.read import parse
 from planner_eval.execution import Sandbox, tool_source
+from planner_eval.llm import Reply
 from planner_eval.llm.kept import request_text
 from planner_eval.prediction.candidates import Choice, gold_tools
 from planner_eval.prediction.notation import shown as example_of
 from planner_eval.prediction.prepare import Prepared, prepare
 from planner_eval.prediction.registry import PIPELINES
-from planner_eval.prediction.setup import Example, Setup
+from planner_eval.prediction.setup import Example, Setup, read_prompts
 from planner_eval.prediction.shots import SHOWN, Shots
 from planner_eval.prediction.tasks import Tasks
 from tests.prediction_samples import (
@@ -216,6 +219,74 @@ def test_a_text_without_a_place_for_demonstrations_is_said(tmp_path: Path) -> No
     done = planeval(*argv, "--prompts", str(tmp_path), "--shots", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "callnavi/plan.txt of --prompts has no {examples}" in done.stderr
+
+
+CALLNAVI = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run"]
+
+
+def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> None:
+    (tmp_path / "callnavi").mkdir()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "callnavi" / "plan.txt").write_text("MINE {tools} {query}")
+    (tmp_path / "callnavi" / "route.txt").write_text("no field")
+    (tmp_path / "own" / "react.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "PROMPTS.json").write_text("[half")
+    how = [*CALLNAVI, "--prompts", str(tmp_path)]
+    done = planeval(*how, "--pipeline", "flat")
+    assert done.returncode == 0, done.stderr
+    assert all(said(json.loads(line)).startswith("MINE [") for line in done.stdout.splitlines())
+    for name in ("route", "route-then-fill"):
+        done = planeval(*how, "--pipeline", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "route.txt lacks {tools}" in done.stderr
+    done = planeval(*how, "--pipeline", "backward")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt" in done.stderr
+    done = planeval(*NESTFUL, "--prompts", str(tmp_path), "--prompts-for", "m")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "PROMPTS.json: " in done.stderr
+
+
+def test_a_prompt_of_another_pipeline_may_change_in_the_middle_of_a_run(tmp_path: Path) -> None:
+    class Model:
+        async def complete(self, messages: Any, tools: Any = None, **sampling: Any) -> Reply:
+            return Reply("{}")
+
+    place, run = tmp_path / "prompts" / "callnavi", tmp_path / "run"
+    place.mkdir(parents=True)
+    (place / "plan.txt").write_text("MINE {tools} {query}")
+    for text in ("{tools} {query}", "broken", "Other: {tools} {query}"):
+        (place / "route.txt").write_text(text)
+        how = {
+            "benchmark": "callnavi",
+            "pipeline": "flat",
+            "setup": Setup(read_prompts(tmp_path / "prompts")),
+        }
+        assert len(pe.predict(SAMPLES / "callnavi", Model(), out=run, **how)) == 3
+    (place / "plan.txt").write_text("Another {tools} {query}")
+    how = {"benchmark": "callnavi", "pipeline": "flat", "setup": Setup(read_prompts(tmp_path / "prompts"))}
+    with pytest.raises(InputError, match="holds another run: prompts"):
+        pe.predict(SAMPLES / "callnavi", Model(), out=run, **how)
+
+
+def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    (tmp_path / "callnavi").mkdir()
+    (tmp_path / "callnavi" / "plan.txt").write_text("{tools} {query}")
+    (tmp_path / "callnavi" / "rout.txt").write_text("{tools} {query}")
+    (tmp_path / "callnavi" / "zzz.txt").write_text("{tools} {query}")
+    (tmp_path / "backward.txt").write_text("{tools} {query}")
+    (tmp_path / "callnavi" / "README.md").write_text("These are mine.")
+    (tmp_path / "requirements.txt").write_text("openai")
+    done = planeval(*CALLNAVI, "--prompts", str(tmp_path))
+    assert done.returncode == 0
+    place = tmp_path / "callnavi"
+    assert done.stderr.splitlines()[:-1] == [
+        f"{tmp_path / 'backward.txt'} is not read: no prompt is called backward.txt; "
+        "did you mean callnavi/backward.txt?",
+        f"{place / 'rout.txt'} is not read: no prompt is called callnavi/rout.txt; "
+        "did you mean callnavi/route.txt?",
+        f"{place / 'zzz.txt'} is not read: no prompt is called callnavi/zzz.txt",
+    ]
 
 
 def test_a_copy_of_our_prompts_asks_what_ours_ask(tmp_path: Path) -> None:
@@ -477,6 +548,27 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
         sizes.append(len(tool_names(found[0])))
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[2] == len(own_samples("nestful")[0].tools)
+
+
+def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
+    base = ["predict", str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--dry-run", "--distractors"]
+    enough, short = planeval(*base, "1"), planeval(*base, "40")
+    assert (enough.returncode, short.returncode) == (0, 0)
+    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
+    said = "--distractors 40: 3 of 3 samples get fewer, of all other tools that there are: "
+    assert short.stderr.startswith(f"{said}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
+    got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
+    assert got == [[1, 1, 1], [2, 1, 1]]
+    one = planeval(*NESTFUL, "--distractors", "2", "--budget", "300", "--id", "half")
+    assert "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --budget 300\n" in (
+        one.stderr
+    )
+    tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
+    tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    own = planeval("predict", str(tmp_path / "tasks.jsonl"), "--dry-run", "--distractors", "9")
+    assert "6 of 6 samples get fewer" in own.stderr
+    assert ": 0 3 of 3, 1 3 of 3, 2 3 of 3, 3 more samples 3\n" in own.stderr
 
 
 def test_the_order_of_tools_tells_nothing_of_gold() -> None:

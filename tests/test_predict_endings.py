@@ -356,3 +356,111 @@ def test_gold_that_is_not_named_is_said_of_what_is_there(server: ModelServer, tm
     assert done.returncode == 2
     assert f"its answers are {run / 'rows.jsonl'}" in done.stderr
     assert "Missing argument" in planeval("diff", "README.md").stderr
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer, tmp_path: Path) -> None:
+    server.script = lambda body, n: message(json.dumps(calls(city_of(body))))
+    turn = [
+        {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    ]
+    talk = [
+        {"role": "user", "content": "Weather in Oslo?"},
+        {"role": "assistant", "content": None, "tool_calls": turn},
+    ]
+    records = [
+        {"id": "g", "query": "Weather in Rome?", "gold": calls("Rome"), "tools": TOOLS},
+        {"id": "m", "messages": talk, "tools": TOOLS},
+        {"id": "n", "messages": talk[:1], "tools": TOOLS},
+    ]
+    file, run = written(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
+    predicted(server, file, Path(run))
+    done = planeval("score", run, "--metric", "exact")
+    assert "3 pairs: 2 same, 1 gold unreadable; figures from 2" in done.stdout
+    said = "1 task has no 'gold': the turns of 'messages' that the prompt leaves out are the gold there"
+    assert f"{file}: {said}\n" in done.stderr
+    assert "which is not" not in done.stderr
+    assert "(id n): there is no plan: the record has no 'gold'" in done.stderr
+    assert planeval("table", run, "--metric", "exact").stdout.splitlines()[1].startswith("exact   1.000 [")
+    for form in ("chat-jsonl", "tools-jsonl"):
+        exported = planeval("data", "export", file, "--to", form)
+        assert "2 of 3 samples written" in exported.stderr
+        assert exported.stdout.count("Oslo") == 2
+    dry = planeval("predict", file, "--dry-run", "--distractors", "0")
+    offered = {one["id"]: one for one in map(json.loads, dry.stdout.splitlines())}
+    assert "get_weather" in str(offered["m"]["messages"])
+    assert "get_time" not in str(offered["m"]["messages"])
+    assert "has no gold plan" in offered["n"]["error"]["message"]
+
+
+# ---------------------------------------------------------------- the notation that was asked for
+def in_several_notations(body: dict[str, Any], number: int) -> Answer:
+    city = city_of(body)
+    said = {
+        "Rome": f"[get_weather(city='{city}')]",
+        "Oslo": json.dumps(calls(city)),
+        "Bonn": f"<tool_call>{json.dumps(calls(city)[0])}</tool_call>",
+    }
+    return message(said[city])
+
+
+def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer, tmp_path: Path) -> None:
+    server.script = in_several_notations
+    run, file = str(tmp_path / "run"), tasks(tmp_path / "t.jsonl")
+    predicted(server, file, Path(run), "--dialect", "pythonic")
+    said = "2 answers are not in pythonic, which was asked for, and read as hermes (1), json (1)"
+    for command in (["score", run], ["score", run, file], ["compare", run, run]):
+        done = planeval(*command)
+        assert (done.returncode, f"{run}: {said}\n" in done.stderr) == (0, True), done.stderr
+    assert said in planeval("table", run, "--metric", "exact").stdout
+    assert figure(run) == (1.0, {"same": 3})
+    assert figure(run, "--strict")[1] == {"same": 1, "unreadable": 2}
+    typed = planeval("score", run, "--from", "json", "--gold-from", "json", "--metric", "exact")
+    assert "1 same, 2 unreadable" in typed.stdout
+    assert said not in typed.stderr
+
+
+def test_a_value_that_looks_like_another_notation_s_reference_is_a_value(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """NESTful's labels and references are words where JSON was asked for by name."""
+    values = [{"city": "Rome"}, {"city": "$var_1.name$"}]
+    answer = [
+        {"name": "get_weather", "label": f"$var_{n}", "arguments": one} for n, one in enumerate(values, 1)
+    ]
+    server.script = lambda body, n: message(json.dumps(answer))
+    made = [{"name": "get_weather", "arguments": json.dumps(one)} for one in values]
+    gold = {"role": "assistant", "tool_calls": [{"type": "function", "function": one} for one in made]}
+    task = {"id": "t", "query": "Weather in Rome?", "tools": TOOLS, "gold": gold}
+    file = written(tmp_path / "t.jsonl", [task])
+    for dialect, exact in (("json", 1.0), ("nestful", 0.0)):
+        predicted(server, file, tmp_path / dialect, "--dialect", dialect)
+        assert figure(str(tmp_path / dialect))[0] == exact
+        assert f"{exact:.3f} [" in planeval("table", str(tmp_path / dialect), "--metric", "exact").stdout
+    compared = planeval("compare", *(str(tmp_path / one) for one in ("json", "nestful")), "--format", "json")
+    exact = json.loads(compared.stdout)["figures"]["exact"]
+    assert (exact["first"], exact["second"]) == (1.0, 0.0)
+
+
+def test_a_cut_answer_is_wrong_in_the_notation_that_was_asked_for(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.script = lambda body, n: message(f"[get_weather(city='{city_of(body)}')]", finish="length")
+    run = tmp_path / "run"
+    predicted(server, tasks(tmp_path / "t.jsonl"), run, "--dialect", "pythonic")
+    assert figure(str(run)) == (0.0, {"cut": 3})
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--pipeline", "function-calling"], "not to function-calling"),
+        (["--benchmark", "callnavi"], "not to flat of callnavi"),
+    ],
+)
+def test_a_notation_that_nobody_is_asked_for_is_told(argv: list[str], said: str, tmp_path: Path) -> None:
+    named = "--benchmark" in argv
+    source = "data/samples/callnavi" if named else tasks(tmp_path / "t.jsonl")
+    done = planeval("predict", source, "--dry-run", "--dialect", "hermes", *argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--dialect applies only to flat with tasks of your own, {said}" in done.stderr

@@ -640,18 +640,30 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path: Path) -> None:
     assert prompts.origins["callnavi/plan"] == "own"
 
 
-def test_a_folder_without_prompts_or_with_a_broken_one_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no prompt"):
         read_prompts(tmp_path)
     with pytest.raises(InputError, match="is no folder"):
         read_prompts(tmp_path / "none")
-    (tmp_path / "api_for_all_agent.txt").write_text("no field")
-    with pytest.raises(InputError, match=r"lacks \{app_api_list\}"):
-        read_prompts(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=lambda value: str(value))
+def test_a_pipeline_asks_with_the_texts_that_it_names(name: str, form: str) -> None:
+    used = PIPELINES[name].serves[form]
+    texts = {each: f"<{each}> {our_prompts().texts[each]}" for each in used}
+    shown = set()
+    for sample in own_samples(form)[:3]:
+        task = task_of(sample, form)
+        begun = PIPELINES[name].steps(task, Setup(replace(our_prompts(), texts=texts)))
+        requests, _, _ = through(begun, scripted(form, task))
+        said = json.dumps([request.messages for request in requests])
+        shown |= {each for each in used if f"<{each}>" in said}
+    assert shown == set(used)
 
 
 def test_published_prompts_are_read(reference: Path) -> None:
     found = read_prompts(reference / "prompts" / "appbench")
+    assert found.notes == read_prompts(reference / "prompts" / "functionchat").notes == ()
     assert sum(origin != "own" for origin in found.origins.values()) == 3
     assert read_prompts(reference / "prompts" / "functionchat").origins["functionchat/system"] != "own"
 

@@ -229,6 +229,24 @@ def test_demonstrations_fill_their_own_columns(tmp_path: Path) -> None:
     assert cells(pe.table([none], layout="nestful-1"))["m", "One-shot Full Acc"] is None
 
 
+def test_what_was_asked_otherwise_is_said_and_tells_rows_apart(tmp_path: Path) -> None:
+    from planner_eval.prediction.candidates import Choice
+    from planner_eval.prediction.setup import Setup
+
+    asked = {
+        "close": ({"choice": Choice(1, "close")}, "distractors 1 close"),
+        "none": ({"choice": Choice(0)}, "distractors 0 random"),
+        "odd": ({"setup": Setup(official=True)}, "oddities official"),
+    }
+    runs = [predicted(tmp_path / key, "callnavi", "m", {"hr01"}, **how) for key, (how, _) in asked.items()]
+    done = planeval("table", *runs, "--metric", "ast_overall")
+    assert done.returncode == 0, done.stderr
+    for run, (_, said) in zip(runs, asked.values(), strict=True):
+        assert f"{run}, 3 samples, pipeline flat, {said}, prompts own" in done.stdout
+    rows = [line.split("  ")[0] for line in done.stdout.splitlines() if line.startswith("m, ")]
+    assert len(set(rows)) == 3, done.stdout
+
+
 def test_the_number_of_demonstrations_names_a_row_of_table_5(tmp_path: Path) -> None:
     from tests.prediction_samples import appbench_catalogue
 

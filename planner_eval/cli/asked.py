@@ -3,42 +3,93 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.text import counted
 from planner_eval.cli.options import emit, note
+from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from planner_eval.cli.terminal import Counter
+    from planner_eval.llm.client import Pause
     from planner_eval.prediction.folder import Rates
 
-
-def counting(progress: Counter, rates: Rates | None) -> Callable[[Mapping[str, Any]], None]:
-    """Have the progress say what the rows so far took."""
-    from planner_eval.prediction.folder import sums
-
-    given = made = uncounted = 0
-    cost = 0.0
-
-    def seen(row: Mapping[str, Any]) -> None:
-        nonlocal given, made, uncounted, cost
-        found = sums([row], rates)
-        given, made, cost = given + found.tokens[0], made + found.tokens[1], cost + (found.cost or 0)
-        uncounted += found.uncounted
-        least = "at least " if uncounted else ""
-        money = f", cost {least}{cost:,.2f}" if rates is not None else ""
-        progress.what = f"samples, {least}{given:,} tokens in and {made:,} out{money}"
-
-    return seen
+_SAY_EVERY = 10.0
+_ASKED_FOR, _LONG = 1.0, 5.0
+"""Seconds that are worth a word: of a pause that a busy server causes, and of another."""
 
 
-def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rates: Rates | None) -> int:
+class Asking:
+    """What is done, what it took and what waits: a line on a terminal, elsewhere one every ten seconds.
+
+    Args:
+        rates: What tokens cost; None where that is not wanted.
+    """
+
+    def __init__(self, rates: Rates | None) -> None:
+        self.rates = rates
+        self.counter: Counter = counter("samples")
+        self.begun = self.said = time.monotonic()
+        self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
+        self.limited = 0
+        self.waits: list[tuple[float, str]] = []
+        self.long = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take note of how many samples are done."""
+        self._words()
+        self.counter(done, total)
+        self._now_and_then(time.monotonic())
+
+    def seen(self, row: Mapping[str, Any]) -> None:
+        """Take note of what a row took."""
+        from planner_eval.prediction.folder import sums
+
+        found = sums([row], self.rates)
+        self.tokens = (self.tokens[0] + found.tokens[0], self.tokens[1] + found.tokens[1])
+        self.cost += found.cost or 0
+        self.uncounted += found.uncounted
+
+    def paused(self, pause: Pause) -> None:
+        """Take note of a request that waits; a pause of some length is told at once."""
+        now = time.monotonic()
+        self.limited += pause.limited
+        self.waits = [each for each in self.waits if each[0] > now]
+        self.waits.append((now + pause.seconds, pause.reason))
+        if pause.seconds < (_ASKED_FOR if pause.limited else _LONG):
+            return
+        self._words()
+        self.counter.show(self.counter.said)
+        self._now_and_then(now, least=_SAY_EVERY if self.long else 0.0)
+        self.long = True
+
+    def _words(self) -> None:
+        least = "at least " if self.uncounted else ""
+        given, made = self.tokens
+        said = [f"samples, {least}{given:,} tokens in and {made:,} out" if given or made else "samples"]
+        said += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
+        now = time.monotonic()
+        if waits := [each for each in self.waits if each[0] > now]:
+            last, why = max(waits)
+            wait = "request waits" if len(waits) == 1 else "requests wait"
+            said.append(f"{len(waits):,} {wait}, {last - now:.0f} s at most ({why})")
+        said += [f"{counted(self.limited, 'answer')} of 429 so far"] if self.limited else []
+        self.counter.what = ", ".join(said)
+
+    def _now_and_then(self, now: float, *, least: float = _SAY_EVERY) -> None:
+        if self.counter.hidden and now - self.said >= least:
+            self.said = now
+            note(self.counter.said)
+
+
+def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, progress: Asking) -> int:
     """Say what the run came to; the exit code."""
     from planner_eval.prediction.folder import ROWS, sums
 
-    found = sums(rows, rates)
+    found = sums(rows, progress.rates)
     said = f"{counted(found.samples, 'sample')} asked with {pipeline}: {found.answered:,} answered"
     said += "".join(f", {count:,} {code}" for code, count in found.failed.items())
     given, made = found.tokens
@@ -52,6 +103,9 @@ def told_run(rows: Iterable[Mapping[str, Any]], folder: str, pipeline: str, rate
     if found.cost is not None and found.uncounted:
         requests = counted(found.uncounted, "request")
         note(f"the server did not say all the tokens of {requests}, which cost more")
+    if progress.long and progress.limited:
+        answers = counted(progress.limited, "time")
+        note(f"the server said {answers} that there were too many requests (429): see --concurrency")
     if "context" in found.failed:
         note("--budget TOKENS offers no more tools than fit, where the data set has lists of tools")
     if found.again:

@@ -227,9 +227,7 @@ def _sample(sample: Any) -> str:
 )
 @click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
 @click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
-@dialect_option(
-    "--dialect", "dialect", help="With chat-jsonl: the notation, of tasks of your own.", default="json"
-)
+@dialect_option("--dialect", "dialect", help="With chat-jsonl: the notation, of tasks of your own; json.")
 @click.option("--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: K demonstrations.")
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @ids("Only the sample of this id")
@@ -240,7 +238,7 @@ def export(
     to: str,
     benchmark: str | None,
     catalog: str | None,
-    dialect: str,
+    dialect: str | None,
     shots: int | None,
     limit: int | None,
     wanted: tuple[str, ...],

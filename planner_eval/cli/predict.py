@@ -9,11 +9,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.text import counted
-from planner_eval.cli.asked import counting, told_run
+from planner_eval.cli.asked import Asking, told_run
 from planner_eval.cli.asked_for import choices, constrained, setting, setup_of
 from planner_eval.cli.options import Applies, dialect_option, emit, note, refuse_idle
 from planner_eval.cli.targets import Target, refuse_targets
-from planner_eval.cli.terminal import counted as counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +28,9 @@ if TYPE_CHECKING:
 @click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
 @click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
 @click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
-@dialect_option("--dialect", "dialect", help="The notation asked for, of tasks of your own.", default="json")
+@dialect_option(
+    "--dialect", "dialect", help="With flat, the notation asked for, of tasks of your own: json …"
+)
 @click.option(
     "--constrain",
     type=click.Choice(["schema", "grammar"]),
@@ -223,6 +224,8 @@ def command(
         data_cache=data_cache,
         **chosen,
     )
+    for told_before in ready.notes:
+        note(told_before)
     if dry_run:
         return _dry(predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation))
     if model is None or output is None:
@@ -230,13 +233,13 @@ def command(
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
     endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
     rates = endpoint.rates(model, router)
-    progress = counter("samples")
+    progress = Asking(rates)
     try:
         rows = pe.predict(
             ready,
             model,
             out=output,
-            endpoint=endpoint,
+            endpoint=endpoint._replace(paused=progress.paused),
             router=router,
             sampling=sampling,
             repeat=repeat,
@@ -245,14 +248,14 @@ def command(
             isolation=isolation,
             messages=not no_messages,
             tell=progress,
-            seen=counting(progress, rates),
+            seen=progress.seen,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
         raise
     finally:
-        progress.clear()
-    return told_run(rows, output, ready.pipeline.name, rates)
+        progress.counter.clear()
+    return told_run(rows, output, ready.pipeline.name, progress)
 
 
 def _runs_answers(name: str) -> bool:

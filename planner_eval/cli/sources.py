@@ -58,11 +58,19 @@ def read_sides(
         tell_reading(name)
         files.append(how.answers(name))
     if asked:
-        from planner_eval.prediction.answers import first_answers
+        from planner_eval.prediction.answers import answers_read
 
-        files = [first_answers(*each) for each in zip(files, asked, strict=True)]
+        strict = how.repair is False
+        files = [
+            answers_read(file, run, dialect=how.dialect, strict=strict)
+            for file, run in zip(files, asked, strict=True)
+        ]
     tell_reading(gold)
     golds = how.golds(gold)
+    if asked and asked[0].form == "own":
+        from planner_eval.prediction.recorded import left_out
+
+        golds = left_out(golds)
     for said in how.notes_of(files, golds):
         note(said)
     if click.get_current_context().info_name != "diff":  # which says it of the plans that it read

@@ -209,4 +209,5 @@ def clear() -> None:
 def interrupted(error: BaseException) -> str:
     """What is said of an interrupt: how much was done, where it was counted."""
     notes: list[str] = getattr(error.__cause__ or error, "__notes__", [])
+    notes = sorted(notes, key=lambda each: each.startswith(";"))
     return "".join(["interrupted", *(each if each.startswith(";") else f" {each}" for each in notes)])

@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ModelError
 from planner_eval.llm.opening import Body, Elsewhere, opened
@@ -24,21 +24,43 @@ _TOO_LONG = ("context_length", "context length", "context window", "context size
 """How servers say that a request does not fit the model's window."""
 
 
+class Pause(NamedTuple):
+    """That a request is asked again, but not yet.
+
+    Args:
+        seconds: How long it waits.
+        reason: Why, in words.
+        limited: The server said that there were too many requests (status 429).
+    """
+
+    seconds: float
+    reason: str
+    limited: bool
+
+
 class _Retry(Exception):
     """The try failed in a way that may pass.
 
     Args:
         reason: Why, in words.
         pause: What the server asked for, in seconds.
+        limited: It was one request too many.
         silent: Nobody was there to say anything.
         lost: It speaks against the server, not against this one request.
     """
 
     def __init__(
-        self, reason: str, pause: float | None = None, *, silent: bool = False, lost: bool = True
+        self,
+        reason: str,
+        pause: float | None = None,
+        *,
+        limited: bool = False,
+        silent: bool = False,
+        lost: bool = True,
     ) -> None:
         super().__init__(reason)
         self.pause = pause
+        self.limited = limited
         self.silent = silent
         self.lost = lost
 
@@ -92,6 +114,7 @@ class Client:
         who: What the model is called in messages.
         jitter: What becomes of a pause.
         sleep: How to wait.
+        paused: Is told of each pause before it begins.
 
     >>> Client("m", api_key="secret")
     Client(model='m', base_url=None, timeout=60.0, deadline=600.0, retries=5)
@@ -113,6 +136,7 @@ class Client:
     who: str = field(default="the model", repr=False)
     jitter: Callable[[float], float] = field(default=_jitter, repr=False)
     sleep: Callable[[float], Awaitable[None]] = field(default=_sleep, repr=False)
+    paused: Callable[[Pause], None] | None = field(default=None, repr=False)
     _heard: _Heard = field(default_factory=_Heard, init=False, repr=False, compare=False)
     _opened: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -137,12 +161,14 @@ class Client:
         body |= {key: value for key, value in sampling.items() if value is not None}
         name = f"{self.who} {body['model']}"
         client = self._client()
+        waits: list[Pause] = []
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._tries(client, without_halves(body), name)
+                return await self._tries(client, without_halves(body), name, waits)
         except TimeoutError:
             self._heard.failed += 1
             self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
+            self._heard.reason += f"; before: {waits[-1].reason}" if waits else ""
             raise ModelError(f"{name} gave {self._heard.reason}") from None
 
     def ready(self) -> None:
@@ -162,7 +188,7 @@ class Client:
             await client.close()
 
     # ------------------------------------------------------------ tries
-    async def _tries(self, client: Any, body: dict[str, Any], name: str) -> Reply:
+    async def _tries(self, client: Any, body: dict[str, Any], name: str, waits: list[Pause]) -> Reply:
         pause = self.backoff
         for tries in range(1, self.retries + 2):
             if self._heard.lost(self.first_patience, self.patience):
@@ -176,7 +202,11 @@ class Client:
                         problem, f"nobody answered before: {problem}" if problem.silent else str(problem)
                     )
                     raise ModelError(f"{name} was asked {times}: {problem}") from None
-                await self.sleep(self.jitter(pause if problem.pause is None else problem.pause))
+                seconds = self.jitter(pause if problem.pause is None else problem.pause)
+                waits.append(Pause(seconds, str(problem), problem.limited))
+                if self.paused is not None:
+                    self.paused(waits[-1])
+                await self.sleep(seconds)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 self._heard.ever, self._heard.failed = True, 0
@@ -227,7 +257,8 @@ class Client:
     def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
         status = problem.status_code
         if status in _WORTH_ANOTHER_TRY or status >= 500:
-            return _Retry(f"status {status}", retry_after(problem.response.headers.get("retry-after")))
+            pause = retry_after(problem.response.headers.get("retry-after"))
+            return _Retry(f"status {status}", pause, limited=status == 429)
         said = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
         if status in _MEANT_FOR_ALL:
             self._heard.failed += 1

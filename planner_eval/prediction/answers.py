@@ -2,24 +2,74 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
 from itertools import islice
 
+from planner_eval.base.errors import ParseError
 from planner_eval.base.text import counted
 from planner_eval.prediction.folder import Predicted
 from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.tasks import numbered
 from planner_eval.prediction.visible import OWN
-from planner_eval.records.files import PlanFile
+from planner_eval.records.files import PlanFile, Record
 from planner_eval.records.pairing import repeated_ids
+from planner_eval.records.plans import read_plan
 
 
-def first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
-    """The first answer to each sample; in a run's rows the others come after all of these.
+def answers_read(
+    answers: PlanFile, asked: Predicted, *, dialect: str | None = None, strict: bool = False
+) -> PlanFile:
+    """The first answer to each sample, read in the notation that was asked for.
 
     Args:
         answers: The rows of the run.
         asked: The run.
+        dialect: The notation that the user names instead.
+        strict: An answer in another notation is none; else it is recognised, and a note says so.
     """
+    first, named = _first_answers(answers, asked), asked.dialect
+    if dialect is not None or named is None:
+        return first
+    if strict:
+        return first.each(partial(_as_named, named))
+    others = Counter(filter(None, (_other(record, named) for record in first.records)))
+    if others:
+        which = ", ".join(f"{name} ({count:,})" for name, count in sorted(others.items()))
+        count = others.total()
+        are = (
+            f"{counted(count, 'answer')} {'is' if count == 1 else 'are'} not in {named}, which was asked for"
+        )
+        first = first._replace(notes=(*first.notes, f"{asked.folder}: {are}, and read as {which}"))
+    return first.each(partial(_as_asked, named))
+
+
+def _as_named(dialect: str, record: Record) -> Record:
+    return record._replace(dialect=dialect)
+
+
+def _as_asked(dialect: str, record: Record) -> Record:
+    return record if _other(record, dialect) else record._replace(dialect=dialect)
+
+
+def _other(record: Record, dialect: str) -> str | None:
+    """The notation of an answer that calls something there, and nothing in the one that was asked for."""
+    if _calls(record, dialect) is not None:
+        return None
+    return _calls(record, None)
+
+
+def _calls(record: Record, dialect: str | None) -> str | None:
+    """The notation in which an answer calls something, as it is read; None where it calls nothing."""
+    try:
+        plan = read_plan(record, dialect=dialect)
+    except ParseError:
+        return None
+    return plan.dialect if plan.calls else None
+
+
+def _first_answers(answers: PlanFile, asked: Predicted) -> PlanFile:
+    """The first answer to each sample; in a run's rows the others come after all of these."""
     if asked.repeat == 1:
         return answers
     known = repeated_ids(answers.records)

@@ -172,9 +172,22 @@ def _result(call: Called, content: Any, number: int) -> Message:
 
 
 FUNCTION_CALLING = Pipeline(
-    "function-calling", "the endpoint's own tools", either, ("nestful", "functionchat", "own"), acts=True
+    "function-calling",
+    "the endpoint's own tools",
+    either,
+    {"nestful": (), "functionchat": ("functionchat/system",), "own": ()},
+    acts=True,
 )
-DIALOG = Pipeline("dialog", "the next turn of a recorded conversation", next_of_dialog, ("functionchat",))
+DIALOG = Pipeline(
+    "dialog",
+    "the next turn of a recorded conversation",
+    next_of_dialog,
+    {"functionchat": ("functionchat/system",)},
+)
 STEPWISE = Pipeline(
-    "stepwise", "a conversation in which ComplexEval answers", several_turns, ("complexfuncbench",), acts=True
+    "stepwise",
+    "a conversation in which ComplexEval answers",
+    several_turns,
+    {"complexfuncbench": ()},
+    acts=True,
 )

@@ -10,12 +10,15 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
+from planner_eval.base.text import counted
 from planner_eval.datasets.sample import Sample
 from planner_eval.dialects import read
 from planner_eval.prediction.listing import app_catalogue, apps_in_order, functions_data
+from planner_eval.prediction.recorded import left_out
 from planner_eval.prediction.shots import alike, words
 from planner_eval.prediction.visible import OWN, as_catalog
 
@@ -24,6 +27,9 @@ CLOSENESS = ("random", "close", "same-signature")
 
 MARK = "tools: gold+distractors"
 """The mark of a run whose tools were chosen so."""
+
+_NAMED = 3
+"""Samples that a note names."""
 
 _PER_TOKEN = 3
 """Bytes that are counted as a token: JSON has more for each, so that what is counted to fit does."""
@@ -55,7 +61,21 @@ class Listed(NamedTuple):
     size: int
 
 
-Chosen = Callable[[Sample], Any]
+class Offered(NamedTuple):
+    """The tools on offer to a sample.
+
+    Args:
+        tools: In the form in which the sample brings its own.
+        others: How many of them gold does not call.
+        there: How many such tools there are.
+    """
+
+    tools: Any
+    others: int
+    there: int
+
+
+Chosen = Callable[[Sample], Offered]
 """Gives a sample's tools."""
 
 
@@ -92,7 +112,7 @@ def choosing(
         except InputError:
             continue  # the sample's own row says so
 
-    def of(sample: Sample) -> Any:
+    def of(sample: Sample) -> Offered:
         own = {each.name: each for each in listing(sample)}
         if form == OWN and sample.id not in golds:
             raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
@@ -102,9 +122,36 @@ def choosing(
         others = _ordered([each for name, each in pool.items() if name not in gold], needed, sample, choice)
         found = _fitting(needed, others[: choice.number], sample, choice)
         random.Random(f"{choice.seed} {sample.query}").shuffle(found)
-        return _offered([each.tool for each in found], sample.tools if tools is None else tools, form)
+        offered = _offered([each.tool for each in found], sample.tools if tools is None else tools, form)
+        return Offered(offered, len(found) - len(needed), len(others))
 
     return of
+
+
+def too_few(choice: Choice, offers: Mapping[str, Offered]) -> str | None:
+    """Says which samples get fewer other tools than are asked for; None where none does.
+
+    Args:
+        choice: What is asked for.
+        offers: What each sample gets, by its id.
+
+    >>> too_few(Choice(5), {"a": Offered([], 5, 9), "b": Offered([], 2, 2)})
+    '--distractors 5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
+    """
+    wanted = choice.number or 0
+    short = {name: one for name, one in offers.items() if one.others < wanted}
+    if not short:
+        return None
+    said = [
+        f"{name} {one.others} of {one.there}"
+        + (f" for --budget {choice.budget}" if one.others < one.there else "")
+        for name, one in islice(short.items(), _NAMED)
+    ]
+    if rest := [one.others for one in islice(short.values(), _NAMED, None)]:
+        low, high = min(rest), max(rest)
+        said.append(f"{len(rest):,} more samples {low if low == high else f'{low} to {high}'}")
+    who = f"{len(short):,} of {counted(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
+    return f"--distractors {wanted}: {who}, of all other tools that there are: {', '.join(said)}"
 
 
 def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
@@ -123,7 +170,7 @@ def own_gold(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]
         raise InputError("the tasks come from no file that says which tools their gold plans call")
     found: dict[str, frozenset[str]] = {}
     try:
-        records = read_path(source, role="gold").records
+        records = left_out(read_path(source, role="gold")).records
     except InputError:  # no field of it is known to hold gold
         records = ()
     for record, sample in zip(records, samples, strict=False):

@@ -80,7 +80,7 @@ def fields(task: Task, setup: Setup) -> dict[str, Any]:
     """
     if setup.constrain is None:
         return {}
-    catalog, dialect = catalog_of(task), _DIALECTS.get(task.form, setup.dialect)
+    catalog, dialect = catalog_of(task), _DIALECTS.get(task.form, setup.notation)
     asked = (dialect, setup.constrain.target, setup.constrain.max_calls)
     try:
         made = _kept(catalog, *asked)
@@ -108,7 +108,7 @@ def unwrapped(text: str, task: Task, setup: Setup) -> str:
     """
     if setup.constrain is None or setup.constrain.by != "schema":
         return text
-    if _DIALECTS.get(task.form, setup.dialect) == "plan":
+    if _DIALECTS.get(task.form, setup.notation) == "plan":
         return text
     try:
         data = json.loads(text)

@@ -85,7 +85,7 @@ def _chats(ready: Prepared, golds: Golds) -> Made:
             if isinstance(request, str):
                 raise InputError(request)
             plan = _golden(sample, golds)
-            notation = ready.setup.dialect if ready.form == OWN else ready.form
+            notation = ready.setup.notation if ready.form == OWN else ready.form
             text = _text(sample, plan, ready)
             _held(parse(text, dialect=notation), plan)
             return {"messages": [*request.messages, assistant(text)]}
@@ -99,9 +99,9 @@ def _text(sample: Sample, plan: Plan, ready: Prepared) -> str:
         text = BENCHMARKS[ready.form].gold_text(sample)
         assert text is not None, "its gold is a plan"
         return text
-    notation = dialects.get(ready.setup.dialect)
+    notation = dialects.get(ready.setup.notation)
     if notation.write is None:
-        raise InputError(f"there is no writer for {ready.setup.dialect}")
+        raise InputError(f"there is no writer for {ready.setup.notation}")
     return notation.write(plan)
 
 

@@ -44,7 +44,7 @@ def messages(task: Task, setup: Setup) -> list[Message]:
     catalog = catalog_of(task)
     tools = listed(catalog, setup.listing or "json", OWN)
     offered = (name for tool in catalog.tools for name in (tool.name, tool.full_name))
-    notation = f"{get(setup.dialect).title}\n{shown(setup.dialect, offered)}"
+    notation = f"{get(setup.notation).title}\n{shown(setup.notation, offered)}"
     text = setup.prompts.fill(
         "own/plan", tools=tools, notation=notation, examples=demonstrations(setup.examples)
     )
@@ -94,4 +94,9 @@ def _nestful(tools: str, query: str, setup: Setup) -> list[Message]:
     return [system(text.rstrip()), user(query)]
 
 
-PIPELINE = Pipeline("flat", "one prompt with all tools", steps, ("appbench", "nestful", "callnavi", "own"))
+PIPELINE = Pipeline(
+    "flat",
+    "one prompt with all tools",
+    steps,
+    {form: (f"{form}/plan",) for form in ("appbench", "nestful", "callnavi", "own")},
+)

@@ -226,6 +226,12 @@ class Predicted(NamedTuple):
     tasks: Mapping[str, str] = MappingProxyType({})
     lost: int = 0
 
+    @property
+    def dialect(self) -> str | None:
+        """The notation that was asked for by name; None where answers are recognised."""
+        named = (self.options.get("setup") or {}).get("dialect")
+        return str(named) if named and self.form == OWN else None
+
 
 def predicted(folder: str) -> Predicted:
     """The answers that a folder keeps.

@@ -88,4 +88,9 @@ def steps(task: Task, setup: Setup) -> Steps:
     return Outcome(planned(reply), stages=first._asdict(), beside={"first_step_apps": first.apps})
 
 
-PIPELINE = Pipeline("hierarchical", "apps, then the APIs of these apps", steps, ("appbench",))
+PIPELINE = Pipeline(
+    "hierarchical",
+    "apps, then the APIs of these apps",
+    steps,
+    {"appbench": ("appbench/apps", "appbench/plan")},
+)

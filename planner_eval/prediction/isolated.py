@@ -160,4 +160,9 @@ def _returned(lines: Mapping[str, list[str]], asked: str) -> list[str]:
     )
 
 
-PIPELINE = Pipeline("isolated", "an agent an app, which sees its own APIs only", steps, ("appbench",))
+PIPELINE = Pipeline(
+    "isolated",
+    "an agent an app, which sees its own APIs only",
+    steps,
+    {"appbench": ("appbench/apps", "appbench/agent", "appbench/agent-again")},
+)

@@ -125,7 +125,8 @@ class Pipeline:
         name: What users call it.
         title: What it does, in one line.
         steps: Begins with a sample.
-        serves: The data sets that it can be asked for; ``"own"`` for tasks of one's own.
+        serves: The data sets that it can be asked for, ``"own"`` for tasks of one's own; each with the names
+            of the texts that it asks with.
         acts: Its calls are made: with tools for data sets that have some, by ComplexEval for its own.
         routes: It asks a router first, which may be another model.
     """
@@ -133,7 +134,7 @@ class Pipeline:
     name: str
     title: str
     steps: Callable[[Task, Setup], Steps]
-    serves: tuple[str, ...]
+    serves: Mapping[str, tuple[str, ...]]
     acts: bool = False
     routes: bool = False
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
-from datetime import date
+from dataclasses import astuple, dataclass, field, fields, replace
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import did_you_mean, shortened
+from planner_eval.base.text import did_you_mean
 from planner_eval.datasets.sample import Sample
 from planner_eval.prediction.acting import Acting, played, simulated, with_tools
 from planner_eval.prediction.candidates import MARK as CHOSEN
-from planner_eval.prediction.candidates import Choice, Chosen, choosing
-from planner_eval.prediction.constraint import refuse_unserved
+from planner_eval.prediction.candidates import Choice, Chosen, Offered, choosing, too_few
 from planner_eval.prediction.offer import catalog_of
 from planner_eval.prediction.pipeline import Pipeline, Request, Steps
+from planner_eval.prediction.refusals import refuse_setup
 from planner_eval.prediction.registry import USUAL, pipeline
 from planner_eval.prediction.run import Job
 from planner_eval.prediction.setup import Example, Setup
@@ -51,6 +50,7 @@ class Prepared:
         source: Where the samples come from, in the user's words; "" for nowhere.
         pool: The demonstrations that are chosen from; None where none are shown.
         choice: Which tools were chosen; None for those that the samples have.
+        offers: What was chosen, by the sample's id.
     """
 
     form: str
@@ -61,6 +61,13 @@ class Prepared:
     source: str = ""
     pool: Pool | None = None
     choice: Choice | None = None
+    offers: Mapping[str, Offered] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the run before it begins."""
+        short = None if self.choice is None else too_few(self.choice, self.offers)
+        return [*self.setup.prompts.notes, *([] if short is None else [short])]
 
     def jobs(self, box: Sandbox | None = None, *, repeat: int = 1) -> list[Job]:
         """A job a sample, or several; repetitions of all samples one after the other.
@@ -97,7 +104,8 @@ class Prepared:
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What a run has to share with an earlier one to go on with it."""
-        texts = json.dumps(dict(self.setup.prompts.texts), sort_keys=True)
+        ours, used = self.setup.prompts, self.pipeline.serves[self.form]
+        texts = json.dumps({name: ours.texts[name] for name in used}, sort_keys=True)
         told = {
             one.name: getattr(self.setup, one.name) for one in fields(self.setup) if one.name != "prompts"
         }
@@ -105,10 +113,10 @@ class Prepared:
         told["examples"] = [list(one) for one in map(astuple, self.setup.examples)]
         told["shots"] = None if self.pool is None else self.pool.about()
         told["choice"] = None if self.choice is None else self.choice._asdict()
-        others = {name: origin for name, origin in self.setup.prompts.origins.items() if origin != "own"}
+        others = {name: ours.origins[name] for name in used if ours.origins[name] != "own"}
         prompts = {"texts": blake2b(texts.encode(), digest_size=16).hexdigest(), "published": others}
-        used = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
-        return used | {"gold": self._gold(), "planeval": __version__} | more
+        about = {"pipeline": self.pipeline.name, "dataset": self.form, "setup": told, "prompts": prompts}
+        return about | {"gold": self._gold(), "planeval": __version__} | more
 
     def _gold(self) -> list[str]:
         """The uses of gold that the run makes, each one that its benchmark wants."""
@@ -218,14 +226,7 @@ def prepare(  # noqa: PLR0913
         InputError: there is no such pipeline or sample, or none can be asked.
     """
     chosen = pipeline(name or USUAL[tasks.form], tasks.form)
-    if setup.history != "gold" and chosen.name != "dialog":
-        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
-    if setup.explain_references and (chosen.name, tasks.form) != ("flat", "nestful"):
-        said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
-        raise InputError(f"{said} of {tasks.form}")
-    _refuse_date(setup.today, tasks.form)
-    if setup.constrain is not None:
-        refuse_unserved(setup.constrain, chosen.name, tasks.form, setup.dialect)
+    refuse_setup(setup, chosen, tasks.form)
     pool = None
     if shots is not None:
         if (chosen.name, tasks.form) not in SHOWN:
@@ -235,38 +236,36 @@ def prepare(  # noqa: PLR0913
         ]
         if lacking:
             raise InputError(f"{lacking[0]}.txt of --prompts has no {{examples}}: --shots shows them there")
-        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.dialect, cache=cache)
+        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
     offered = (
         None if choice is None else choosing(choice, tasks.form, tasks.samples, tools=tools, source=source)
     )
     samples = _selected(tasks.samples, ids)[:limit]
-    seen = [_seen(sample, tasks.form, tools, offered) for sample in samples]
+    offers = [_offer(sample, offered) for sample in samples]
+    seen = [_seen(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)]
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
-    prepared = Prepared(tasks.form, chosen, setup, tuple(samples), tuple(seen), source, pool, choice)
+    chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
+    every = tuple(samples), tuple(seen)
+    prepared = Prepared(tasks.form, chosen, setup, *every, source, pool, choice, chosen_tools)
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))
     return prepared
 
 
-def _refuse_date(today: str, form: str) -> None:
-    """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
-    if form != "appbench" and today != Setup().today:
-        raise InputError(
-            f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
-        )
+def _offer(sample: Sample, offered: Chosen | None) -> Offered | str | None:
     try:
-        found = date.fromisoformat(today).isoformat()
-    except ValueError:
-        found = ""
-    if found != today:
-        raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")
+        return None if offered is None else offered(sample)
+    except InputError as problem:
+        return str(problem)
 
 
-def _seen(sample: Sample, form: str, tools: Any, offered: Chosen | None) -> Task | str:
+def _seen(sample: Sample, form: str, tools: Any, offer: Offered | str | None) -> Task | str:
+    if isinstance(offer, str):
+        return offer
     try:
-        return visible(sample, form, tools=tools if offered is None else offered(sample))
+        return visible(sample, form, tools=tools if offer is None else offer.tools)
     except InputError as problem:
         return str(problem)
 
@@ -282,7 +281,9 @@ def _selected(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
     return [sample for sample in samples if sample.id in ids]
 
 
-def as_shown(sample: Sample, request: Request | str, sampling: Mapping[str, Any]) -> dict[str, Any]:
+def as_shown(
+    sample: Sample, request: Request | str, sampling: Mapping[str, Any], offer: Offered | None = None
+) -> dict[str, Any]:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):
         return {"id": sample.id, "error": {"code": "failed", "message": request}}
@@ -291,4 +292,5 @@ def as_shown(sample: Sample, request: Request | str, sampling: Mapping[str, Any]
     shown |= {"constraint": dict(request.constraint)} if request.constraint else {}
     size = sum(len(str(message.get("content") or "")) for message in request.messages)
     size += len(json.dumps(list(request.tools), ensure_ascii=False)) if request.tools else 0
+    shown |= {} if offer is None else {"distractors": offer.others}
     return shown | {"sampling": {**sampling, **request.sampling}, "characters": size}

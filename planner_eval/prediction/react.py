@@ -132,4 +132,10 @@ def _plain(made: Sequence[Called]) -> str:
     return json.dumps(calls, ensure_ascii=False)
 
 
-PIPELINE = Pipeline("react", "thought, action, observation", steps, ("nestful", "own"), acts=True)
+PIPELINE = Pipeline(
+    "react",
+    "thought, action, observation",
+    steps,
+    {"nestful": ("nestful/react",), "own": ("own/react",)},
+    acts=True,
+)

@@ -8,6 +8,7 @@ ends with somebody else asks for what comes next, and is shown whole.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
@@ -45,8 +46,35 @@ def parted(messages: Any) -> tuple[Messages, Messages]:
 
 
 def left_out(golds: PlanFile) -> PlanFile:
-    """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these."""
-    return golds.each(_left_out) if golds.content in (FIELD, None) else golds
+    """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these.
+
+    Where another field holds the gold of a file, so it is for the records without that field.
+    """
+    if golds.content in (FIELD, None):
+        return golds.each(_left_out)
+    count = sum(_without(golds.content, record) for record in golds.records)
+    if not count:
+        return golds
+    told = [one for one in golds.notes if f"{FIELD!r}, which is not" not in one]
+    lack = "task has" if count == 1 else "tasks have"
+    told.append(
+        f"{golds.name}: {count:,} {lack} no {golds.content!r}: the turns of {FIELD!r} that the prompt leaves "
+        "out are the gold there"
+    )
+    return golds.each(partial(_turns_without, golds.content))._replace(notes=tuple(told))
+
+
+def _without(field: str, record: Record) -> bool:
+    """Whether a record has no such field, and a conversation of which turns are left out."""
+    return (
+        record.error is not None and field not in record.fields and bool(parted(record.fields.get(FIELD))[1])
+    )
+
+
+def _turns_without(field: str, record: Record) -> Record:
+    if not _without(field, record):
+        return record
+    return record._replace(source=list(parted(record.fields[FIELD])[1]), error=None)
 
 
 def _left_out(record: Record) -> Record:

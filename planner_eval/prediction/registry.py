@@ -51,6 +51,7 @@ def pipeline(name: str, form: str) -> Pipeline:
     chosen = PIPELINES[name]
     if form not in chosen.serves:
         what = "tasks of one's own" if form == "own" else form
-        others = ", ".join(one.name for one in PIPELINES.values() if form in one.serves)
-        raise InputError(f"the pipeline {name} does not serve {what}; {others} do")
+        others = [one.name for one in PIPELINES.values() if form in one.serves]
+        do = "does" if len(others) == 1 else "do"
+        raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(others)} {do}")
     return chosen

@@ -92,12 +92,17 @@ def _chosen(tools: Sequence[Any], names: Sequence[str]) -> list[Any]:
     return [by_name[name] for name in distinct(names)]
 
 
-ROUTE = Pipeline("route", "the names of the APIs alone", route, ("callnavi",))
+ROUTE = Pipeline("route", "the names of the APIs alone", route, {"callnavi": ("callnavi/route",)})
 ROUTE_THEN_FILL = Pipeline(
     "route-then-fill",
     "names, then arguments with these APIs only",
     route_then_fill,
-    ("callnavi",),
+    {"callnavi": ("callnavi/route", "callnavi/fill")},
     routes=True,
 )
-BACKWARD = Pipeline("backward", "the last call first, then what it needs", backward, ("callnavi",))
+BACKWARD = Pipeline(
+    "backward",
+    "the last call first, then what it needs",
+    backward,
+    {"callnavi": ("callnavi/backward", "callnavi/backward-again")},
+)

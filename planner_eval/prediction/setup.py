@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import folder
-from planner_eval.llm.templates import PromptFile, Template, fill, has_templates, read_templates
+from planner_eval.base.text import close_names
+from planner_eval.llm.templates import PromptFile, Template, fill, find_template
 from planner_eval.prediction.constraint import Constraint
 from planner_eval.prediction.published import FILE as NESTFUL
 from planner_eval.prediction.published import read_published
@@ -63,11 +65,17 @@ class Prompts:
         texts: Name → text.
         origins: Name → ``"own"``, or the file's name and sha256.
         published_for: The model that NESTful's published text is for; "" for our own text.
+        folder: Where texts of the user's come from; "" for ours alone.
+        broken: Name → why the user's text cannot be used, of those that cannot.
+        notes: Which files of the folder are read by nobody, in words.
     """
 
     texts: Mapping[str, str]
     origins: Mapping[str, str]
     published_for: str = ""
+    folder: str = ""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def fill(self, name: str, **fields: str) -> str:
         """A text with its fields filled in, in one pass: what is put in is never looked at again."""
@@ -89,14 +97,15 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
     """Our texts, with those of a folder in place of them.
 
     The folder is a clone of a benchmark's repository, holds such files directly, or holds files named as
-    ours, ``callnavi/route.txt``, which need the same fields.
+    ours, ``callnavi/route.txt``, which need the same fields. A file that cannot be used is refused by
+    :func:`refuse_texts`, where a pipeline asks with it.
 
     Args:
         directory: The folder.
         model: The model whose text of NESTful's is meant, which has one for each.
 
     Raises:
-        InputError: the folder holds none of these files, or one that lacks a field.
+        InputError: the folder holds none of these files.
     """
     if not directory.is_dir():
         raise InputError(f"{directory} is no folder of prompts")
@@ -106,21 +115,71 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
         for name, fields in _FIELDS.items()
         if (directory / f"{name}.txt").is_file()
     }
-    found: dict[str, Template] = {}
-    for name, file in wanted.items():
-        if has_templates(directory, {name: file}):
-            found |= read_templates(directory, {name: file})
-    nestful = read_published(directory, model)
-    if nestful is not None:
-        found["nestful/plan"] = nestful
-    if not found:
+    read = {name: _tried(partial(find_template, directory, file)) for name, file in wanted.items()}
+    nestful = _tried(partial(read_published, directory, model))
+    read |= {} if nestful is None else {"nestful/plan": nestful}
+    found = {name: template for name, template in read.items() if isinstance(template, Template)}
+    broken = {name: str(problem) for name, problem in read.items() if isinstance(problem, InputError)}
+    if not found and not broken:
         names = ", ".join(sorted({file.name for file in (*_PUBLISHED.values(), NESTFUL)}))
         raise InputError(
             f"{directory} holds no prompt: expected {names}, or our own names, such as callnavi/route.txt"
         )
     texts = {**ours.texts, **{name: template.text for name, template in found.items()}}
     origins = {name: f"{template.name} {template.sha256}" for name, template in found.items()}
-    return Prompts(texts, {**ours.origins, **origins}, "" if nestful is None else nestful.name)
+    published_for = nestful.name if isinstance(nestful, Template) else ""
+    notes = tuple(_unread(directory))
+    return Prompts(texts, {**ours.origins, **origins}, published_for, str(directory), broken, notes)
+
+
+def _tried(read: Callable[[], Template | None]) -> Template | InputError | None:
+    try:
+        return read()
+    except InputError as problem:
+        return problem
+
+
+def _unread(directory: Path) -> Iterator[str]:
+    """Says of files that are called nearly as a prompt is, or lie beside ours, that nobody reads them."""
+    ours = [f"{name}.txt" for name in _FIELDS]
+    names = [*ours, *(file.name for file in (*_PUBLISHED.values(), NESTFUL))]
+    folders = dict.fromkeys(name.partition("/")[0] for name in _FIELDS)
+    for place in (directory, *(directory / each for each in folders)):
+        for path in sorted(place.glob("*")):
+            name = path.relative_to(directory).as_posix()
+            near = close_names(path.name, [each.rpartition("/")[2] for each in names], 1, alike=0.8)
+            beside = place != directory and path.suffix == ".txt"
+            if name in names or not path.is_file() or not (near or beside):
+                continue
+            like = [each for each in names if each.rpartition("/")[2] in near]
+            like = [each for each in like if (directory / each).parent == place] or like
+            hint = f"; did you mean {' or '.join(like)}?" if like else ""
+            yield f"{path} is not read: no prompt is called {name}{hint}"
+
+
+def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]) -> None:
+    """Refuse texts of the user's that a pipeline cannot ask with, and a folder that has none for it.
+
+    Args:
+        prompts: The texts.
+        pipeline: The pipeline's name.
+        form: The data set.
+        used: The names of the texts that it asks with.
+
+    Raises:
+        InputError: says which file, or which would be read.
+    """
+    for name in used:
+        if name in prompts.broken:
+            raise InputError(prompts.broken[name])
+    if prompts.folder and all(prompts.origins[name] == "own" for name in used):
+        whose = "tasks of one's own" if form == "own" else form
+        known = [f"{name}.txt" for name in used] + [
+            _PUBLISHED[name].name for name in used if name in _PUBLISHED
+        ]
+        known += [NESTFUL.name] if "nestful/plan" in used else []
+        expected = f"expected {' or '.join(known)}" if known else "it has no text for them"
+        raise InputError(f"{prompts.folder} holds no prompt that {pipeline} asks {whose} with: {expected}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +202,8 @@ class Setup:
     Args:
         prompts: The texts it asks with.
         listing: How tools are listed, a name of :mod:`.listing`; "" for the data set's usual way.
-        dialect: The notation asked for, of one's own tasks.
+        dialect: The notation asked for, of one's own tasks, and read as first; None asks for JSON, and
+            whatever notation an answer is in is recognised.
         official: Keep those oddities of the published code that change its figures.
         explain_references: Say how results of earlier calls are referred to, where the published texts leave
             that to the examples.
@@ -160,7 +220,7 @@ class Setup:
 
     prompts: Prompts = field(default_factory=our_prompts)
     listing: str = ""
-    dialect: str = "json"
+    dialect: str | None = None
     official: bool = False
     explain_references: bool = False
     today: str = "2019-03-01"
@@ -172,6 +232,11 @@ class Setup:
     history: str = "gold"
     makes_calls: bool = False
     constrain: Constraint | None = None
+
+    @property
+    def notation(self) -> str:
+        """The notation asked for."""
+        return self.dialect or "json"
 
 
 def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.llm.client import Client
+from planner_eval.llm.client import Client, Pause
 from planner_eval.llm.kept import Kept
 from planner_eval.llm.prices import price_of, read_prices
 from planner_eval.llm.replies import Model
@@ -28,6 +28,7 @@ class Endpoint(NamedTuple):
         cache: The file that keeps every answer.
         replay: Answer from that file alone, without a network.
         prices: The file of what a million tokens of each model cost, see :mod:`planner_eval.llm.prices`.
+        paused: Is told of each pause before a request is asked again.
     """
 
     url: str | None = None
@@ -37,6 +38,7 @@ class Endpoint(NamedTuple):
     cache: str | os.PathLike[str] | None = None
     replay: bool = False
     prices: str | os.PathLike[str] | None = None
+    paused: Callable[[Pause], None] | None = None
 
     def rates(self, model: str | Model, router: str | None) -> Rates | None:
         """What tokens cost; None where no prices were given.
@@ -94,4 +96,4 @@ def _client(name: str, at: Endpoint) -> Client:
     """The client; a server that is named may need no key, which the package wants all the same."""
     refuse_address(at.url or os.environ.get("OPENAI_BASE_URL"))
     key = None if at.url is None else os.environ.get("OPENAI_API_KEY") or "none"
-    return Client(name, at.url, key, at.timeout, at.deadline, at.retries)
+    return Client(name, at.url, key, at.timeout, at.deadline, at.retries, paused=at.paused)

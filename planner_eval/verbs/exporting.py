@@ -28,7 +28,7 @@ def export_dataset(
     to: str,
     benchmark: str | None = None,
     catalog: Any = None,
-    dialect: str = "json",
+    dialect: str | None = None,
     ids: Sequence[str] = (),
     limit: int | None = None,
     shots: int | None = None,
@@ -42,7 +42,7 @@ def export_dataset(
             ``"tools-jsonl"``: the question, the endpoint's own tools, and gold as their calls.
         benchmark: Whose data `samples` is, where that is a folder or a file of published data.
         catalog: The tools on offer, where the samples bring none.
-        dialect: The notation asked for, of tasks of one's own.
+        dialect: The notation asked for, of tasks of one's own; JSON when left out.
         ids: Only the samples of these ids.
         limit: Only so many samples, the first.
         shots: How many demonstrations prompts show, chosen as :func:`predict` does.

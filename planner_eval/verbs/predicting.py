@@ -82,7 +82,7 @@ def first_requests(
     needed = prepared.pipeline.name == "react" and prepared.pool is not None
     with _tools(prepared, tools, isolation) if needed else nullcontext() as box:
         for sample, request in prepared.first_requests(box):
-            yield as_shown(sample, request, chosen)
+            yield as_shown(sample, request, chosen, prepared.offers.get(sample.id))
 
 
 def predict(

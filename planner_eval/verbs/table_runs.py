@@ -11,6 +11,7 @@ from planner_eval.base.text import counted
 from planner_eval.benchmarks.layouts import Column
 from planner_eval.engine.kept import run_data
 from planner_eval.prediction.folder import KIND, Predicted, predicted
+from planner_eval.prediction.shots import LEAK
 
 
 class Told(NamedTuple):
@@ -54,8 +55,8 @@ class Told(NamedTuple):
         """What was asked, in words."""
         if self.predicted is None:
             return "a run of score"
-        usual = {"shots": 0, "router": "", "list form": "", "repeat": 1, "distractors": ""}
-        named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key)]
+        usual = {"shots": 0, "repeat": 1, "history": "gold"}
+        named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         asked = f"{counted(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
         lost = self.predicted.unasked
         return asked + (f", {lost:,} of them without a whole answer" if lost else "")
@@ -106,10 +107,28 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         "router": options.get("router") or "",
         "list form": setup.get("listing") or "",
         "repeat": options.get("repeat", 1),
-        "distractors": "" if not isinstance(choice, Mapping) else str(choice.get("distractors")),
+        "distractors": _chosen(choice) if isinstance(choice, Mapping) else "",
+        "history": setup.get("history") or "gold",
+        "notation": setup.get("dialect") or "",
+        "constrained by": (setup.get("constrain") or {}).get("by") or "",
+        "oddities": "official" if setup.get("official") else "",
+        "leak": "apps" if LEAK in (options.get("gold") or ()) else "",
         "prompts": "published" if (options.get("prompts") or {}).get("published") else "own",
     }
     return found
+
+
+def _chosen(choice: Mapping[str, Any]) -> str:
+    """Which tools were on offer beside gold's.
+
+    >>> _chosen({"number": 3, "closeness": "close", "budget": None, "seed": 0})
+    '3 close'
+    """
+    number, budget = choice.get("number"), choice.get("budget")
+    said = [*([] if number is None else [number]), choice.get("closeness")]
+    said += [] if budget is None else ["within", budget, "tokens"]
+    said += ["seed", choice.get("seed")] if choice.get("seed") else []
+    return " ".join(map(str, said))
 
 
 def refuse_unlike(every: Sequence[Told]) -> None:

@@ -258,7 +258,7 @@ class OfOwn:
     Args:
         path: The run.
         scored: The pairs.
-        further: Says which answers of the run do not count; None where all do.
+        said: Says which answers of the run do not count, or were not what was asked for.
         cluster: By which of their keys they were put into clusters.
     """
 
@@ -266,10 +266,10 @@ class OfOwn:
         self,
         path: str,
         scored: Sequence[rows.Scored],
-        further: str | None = None,
+        said: Sequence[str] = (),
         cluster: str | None = None,
     ) -> None:
-        self.path, self.scored, self.further = path, [row for row in scored if row.state in JUDGED], further
+        self.path, self.scored, self.said = path, [row for row in scored if row.state in JUDGED], said
         self.cluster = cluster
         self.unjudged = len(scored) - len(self.scored)
 
@@ -303,7 +303,7 @@ class OfOwn:
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""
-        said = [self.further] if self.further else []
+        said = [*self.said]
         if self.unjudged:
             said.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
         return said

@@ -12,7 +12,7 @@ from planner_eval.benchmarks.layouts import Column, Layout, plain
 from planner_eval.benchmarks.registry import VARIANTS, benchmark
 from planner_eval.llm import Judge
 from planner_eval.metrics import choose
-from planner_eval.prediction.answers import first_answers, further, golds_asked
+from planner_eval.prediction.answers import answers_read, further, golds_asked
 from planner_eval.prediction.folder import gold_of
 from planner_eval.scoring.compare_formats import free_names
 from planner_eval.scoring.report import in_order, sureness
@@ -183,9 +183,12 @@ def _own(run: Told, gold: str | None, metrics: tuple[str, ...], by: str | None, 
         return OfOwn(run.path, found.rows, cluster=found.totals.cluster)
     asked = run.predicted
     golds = golds_asked(AS_IT_COMES.golds(gold_of(asked, gold)), asked)
-    paired = pair(first_answers(AS_IT_COMES.answers(asked.rows), asked), golds)
-    made = score(paired, metrics=metrics, by=() if by is None else (by,), cluster=cluster)
-    return OfOwn(run.path, made.rows, further(asked))
+    rows = AS_IT_COMES.answers(asked.rows)
+    answers = answers_read(rows, asked)
+    made = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
+    noted = (one.removeprefix(f"{run.path}: ") for one in answers.notes if one not in rows.notes)
+    said = [*filter(None, [further(asked)]), *noted]
+    return OfOwn(run.path, made.rows, said)
 
 
 def _refuse_other_gold(sources: Sequence[Source]) -> None:

@@ -1,0 +1,50 @@
+"""What a pipeline is told that it cannot use, said before anything is asked."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.text import shortened
+from planner_eval.prediction.constraint import refuse_unserved
+from planner_eval.prediction.pipeline import Pipeline
+from planner_eval.prediction.setup import Setup, refuse_texts
+
+
+def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
+    """Refuse what has no effect, or cannot have the one that is wanted.
+
+    Args:
+        setup: What the pipeline is told.
+        chosen: The pipeline.
+        form: The data set.
+
+    Raises:
+        InputError: says what applies where.
+    """
+    if setup.history != "gold" and chosen.name != "dialog":
+        raise InputError(f"--history {setup.history} applies only with --pipeline dialog, not {chosen.name}")
+    if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
+        said = f"--explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
+        raise InputError(f"{said} of {form}")
+    refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
+    if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
+        said = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
+        raise InputError(f"{said}{'' if form == 'own' else f' of {form}'}")
+    _refuse_date(setup.today, form)
+    if setup.constrain is not None:
+        refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
+
+
+def _refuse_date(today: str, form: str) -> None:
+    """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
+    if form != "appbench" and today != Setup().today:
+        raise InputError(
+            f"--today applies only to AppBench, whose instructions are read on a day, not to {form}"
+        )
+    try:
+        found = date.fromisoformat(today).isoformat()
+    except ValueError:
+        found = ""
+    if found != today:
+        raise InputError(f"--today is {shortened(repr(today), 40)}, expected a day, yyyy-mm-dd")
