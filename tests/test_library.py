@@ -155,7 +155,8 @@ ALLOWED = {
     "which files are read, so that none is written onto": {"records.several"},
     "whose patch it is": {"records.patches"},
     "whom models are asked for, and what they were asked": {
-        "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.shots",
+        "prediction.answers", "prediction.candidates", "prediction.folder", "prediction.recorded",
+        "prediction.shots",
     },
     "where a record of calls was cut": {"execution.record"},
     "names that there are, and the one that was meant": {"dialects", "drawing.themes", "records.pairing"},
