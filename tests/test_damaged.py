@@ -157,6 +157,35 @@ def test_brackets_without_end_cost_no_more_than_the_limit_is_worth(tmp_path: Pat
         assert 0 < peak < 100 + len(text) / 2e5, text[:9]
 
 
+_NODES = ", ".join(['{"task": "a"}'] * 600_000)
+MANY = {
+    "names": '{"API": ["' + '", "'.join(["abcdef"] * 1_000_000) + '"], "parameters": []}',
+    "parameters": '{"API": ["a"], "parameters": [' + ", ".join(["{}"] * 2_000_000) + "]}",
+    "nodes": f'{{"task_nodes": [{_NODES}], "task_links": []}}',
+    "nodes in a fence": f'```json\n{{"task_steps": ["a"], "task_nodes": [{_NODES}]}}\n```',
+}
+
+
+@measures
+@pytest.mark.parametrize("name", MANY)
+def test_names_and_nodes_are_counted_before_data_is_made_of_all(name: str, tmp_path: Path) -> None:
+    """All were decoded first, which took 160 to 280 MB."""
+    file = tmp_path / "plan.txt"
+    file.write_text(MANY[name])
+    done, peak = measured("parse", str(file), seconds=10)
+    assert done.returncode == 3
+    assert "more calls than the limit of 100,000" in done.stdout + done.stderr
+    assert 0 < peak < 30 + 40 + len(MANY[name]) // 10**6
+
+
+def test_nodes_that_are_a_value_are_no_calls() -> None:
+    limits = Limits(calls=3)
+    plot = {"name": "plot", "arguments": {"nodes": [{"id": at} for at in range(9)]}}
+    assert len(parse(json.dumps([plot]), limits=limits)) == 1
+    few = {"task_nodes": [{"task": "f", "arguments": []}] * 3, "task_links": []}
+    assert len(parse(json.dumps(few), limits=limits)) == 3
+
+
 def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     random, passed = Random(7), 0
     for _ in range(5_000):

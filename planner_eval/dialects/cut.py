@@ -12,8 +12,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.later import later
 from planner_eval.dialects.detect import last_token
 from planner_eval.dialects.extent import DEEP, PAIRS, tokens
-from planner_eval.dialects.messages import CALLS
-from planner_eval.dialects.nodes import NODES
+from planner_eval.dialects.messages import CALLS, NODES
 from planner_eval.dialects.pieces import FENCE
 from planner_eval.dialects.repair import MEANINGS
 from planner_eval.dialects.table import Wrapper
