@@ -12,6 +12,7 @@ import pytest
 from planner_eval.base import jsontext
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
+from planner_eval.dialects import cut, extent, repair
 from planner_eval.dialects.extent import tokens
 from planner_eval.dialects.read import parse
 from tests.memory import measured, measures
@@ -109,6 +110,80 @@ def test_brackets_and_texts_are_those_of_a_plain_search() -> None:
     for _ in range(5_000):
         text = "".join(random.choices("\"'\\[)},x\n", k=random.randrange(24)))
         assert [(m.lastgroup, m.span()) for m in tokens(text, 0, len(text))] == naive(text), text
+
+
+def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where brackets end, what stays open, what is mended: as where each bracket is a token of its own."""
+    random = Random(8)
+    found = []
+    texts = [
+        "".join(random.choices('""\'\\[[]]{{}}(),,: \nax1', k=random.randrange(40))) for _ in range(6_000)
+    ]
+    rows = [{"id": at, "a": [{"b": "x, {y"}, [at, None]], "c": {}} for at in range(3)]
+    texts += [json.dumps(rows)[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
+    for slowly in (False, True):
+        if slowly:
+            for module in (extent, cut, repair):
+                monkeypatch.setattr(
+                    module, "tokens", lambda text, start, stop, whole=0: tokens(text, start, stop)
+                )
+            monkeypatch.setattr(repair, "_LOOSE", repair._LOOSE[1:])
+        found.append(
+            [
+                (
+                    extent.extent(text, 0),
+                    cut.left_open(text),
+                    cut._whole_items(text, 0),
+                    repair._brackets(text),
+                    repair._loose_json(text),
+                )
+                for text in texts
+            ]
+        )
+    assert found[0] == found[1]
+
+
+@measures
+def test_brackets_without_end_cost_no_more_than_the_limit_is_worth(tmp_path: Path) -> None:
+    """A place of each bracket was kept, or a value made of each pair: up to 1.8 GB and forty seconds."""
+    half = 3_000_000
+    texts = ("f(" * half, "[" * half + "]" * half, "{}" * half, "[]\n" * half, "f() " * half)
+    for text in texts:
+        file = tmp_path / "plans.jsonl"
+        file.write_text(json.dumps({"id": 1, "output": text}) + "\n")
+        done, peak = measured("parse", str(file), seconds=8)
+        assert done.returncode, text[:9]
+        assert "limit of" in done.stdout or "deeper than 200" in done.stdout, (text[:9], done.stdout[:200])
+        assert 0 < peak < 100 + len(text) / 2e5, text[:9]
+
+
+_NODES = ", ".join(['{"task": "a"}'] * 600_000)
+MANY = {
+    "names": '{"API": ["' + '", "'.join(["abcdef"] * 1_000_000) + '"], "parameters": []}',
+    "parameters": '{"API": ["a"], "parameters": [' + ", ".join(["{}"] * 2_000_000) + "]}",
+    "nodes": f'{{"task_nodes": [{_NODES}], "task_links": []}}',
+    "nodes in a fence": f'```json\n{{"task_steps": ["a"], "task_nodes": [{_NODES}]}}\n```',
+}
+
+
+@measures
+@pytest.mark.parametrize("name", MANY)
+def test_names_and_nodes_are_counted_before_data_is_made_of_all(name: str, tmp_path: Path) -> None:
+    """All were decoded first, which took 160 to 280 MB."""
+    file = tmp_path / "plan.txt"
+    file.write_text(MANY[name])
+    done, peak = measured("parse", str(file), seconds=10)
+    assert done.returncode == 3
+    assert "more calls than the limit of 100,000" in done.stdout + done.stderr
+    assert 0 < peak < 30 + 40 + len(MANY[name]) // 10**6
+
+
+def test_nodes_that_are_a_value_are_no_calls() -> None:
+    limits = Limits(calls=3)
+    plot = {"name": "plot", "arguments": {"nodes": [{"id": at} for at in range(9)]}}
+    assert len(parse(json.dumps([plot]), limits=limits)) == 1
+    few = {"task_nodes": [{"task": "f", "arguments": []}] * 3, "task_links": []}
+    assert len(parse(json.dumps(few), limits=limits)) == 3
 
 
 def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.limits import MAX_DIGITS, Limits, Span, long_integers, refuse_integer
+from planner_eval.base.limits import DEFAULT_LIMITS, MAX_DIGITS, Limits, Span, long_integers, refuse_integer
 from planner_eval.base.named import NamedTuple
 from planner_eval.base.quoted import TEXT, Branch, matches
 
@@ -69,7 +69,7 @@ def pairs_of(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=as_object)
-_BLANK = " \t\r\n"
+BLANK = " \t\r\n"
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
@@ -128,7 +128,7 @@ def loads(text: str, limits: Limits, dialect: str = "json") -> list[Any]:
     [[{'a': 1}]]
     """
     try:
-        return _in_a_row(text)
+        return _in_a_row(text, limits)
     except json.JSONDecodeError as error:
         check_depth(text, limits)
         # json knows best what is wrong inside a string, the grammar what may stand between values.
@@ -153,13 +153,16 @@ def _refused(text: str, dialect: str) -> ParseError | None:
     return refused(text, WORDS, dialect)
 
 
-def _in_a_row(text: str) -> list[Any]:
+def _in_a_row(text: str, limits: Limits) -> list[Any]:
     values: list[Any] = []
-    at, end = blank_end(text, 0), len(text.rstrip(_BLANK))
+    most = max(limits.calls, DEFAULT_LIMITS.calls)
+    at, end = blank_end(text, 0), len(text.rstrip(BLANK))
     while at < end or not values:
         value, at = _DECODER.raw_decode(text, at)
         values.append(value)
         at = blank_end(text, at)
+        if len(values) > most:  # no plan has so many calls; empty lists alone would take gigabytes
+            raise LimitError(f"the text has more JSON values in a row than the limit of {most:,}", text=text)
     return values
 
 
@@ -170,11 +173,13 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
     ([[{'a': 1}]], None)
     """
     try:
-        return _in_a_row(text)
+        return _in_a_row(text, limits)
     except json.JSONDecodeError:
-        if re.search(rf"\d{{{MAX_DIGITS + 1}}}", text) is None:
+        if not _has_long_integer(text):
             check_depth(text, limits)
             return None
+    except LimitError:
+        raise
     except (RecursionError, ValueError):
         pass
     try:
@@ -183,6 +188,18 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
         raise
     except ParseError:
         return None
+
+
+_LONG_INTEGER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
+
+
+def _has_long_integer(text: str) -> bool:
+    """Whether more digits than an integer may have stand in a row: one of them is at every so many places."""
+    each = MAX_DIGITS + 1
+    return any(
+        text[at].isdecimal() and _LONG_INTEGER.search(text, max(0, at - each), at + each)
+        for at in range(0, len(text), each)
+    )
 
 
 class Piece(NamedTuple):
@@ -294,13 +311,17 @@ def _nests_little(text: str, most: int) -> bool:
         text = text.replace("\\\\", "\0").replace('\\"', "\0")
     parts = text.split('"')
     after = parts[-1] if len(parts) % 2 == 0 else ""  # a quote that stays open opens no string
-    outside = "".join([*parts[::2], after])
+    outside = "".join(parts[::2])
     if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
         return False
-    brackets = outside.translate(_BRACKETS)
+    brackets = (outside + after).translate(_BRACKETS)
     if not brackets.isascii():
         brackets = re.sub(r"[^\[\]]++", "", brackets)
+    work = _WORK * len(brackets)
     for depth in range(most + 1):
+        work -= len(brackets)
+        if work < 0:
+            return False
         less = brackets.replace("[]", "")
         if len(less) == len(brackets):
             return depth + less.count("[") <= most
@@ -319,11 +340,28 @@ def nests_past(text: str, limits: Limits) -> bool:
     if "\\" in text:
         text = text.replace("\\\\", "").replace('\\"', "")
     brackets = "".join(text.split('"')[::2]).translate(_BRACKETS)
+    work = _WORK * len(brackets)
     for _ in range(limits.depth):
         if not brackets:
             return False
+        work -= len(brackets)
+        if work < 0:
+            return _nests_past(brackets, limits.depth)
         brackets = brackets.replace("[]", "")
     return bool(brackets)
+
+
+def _nests_past(brackets: str, most: int) -> bool:
+    depth = 0
+    for mark in brackets:
+        depth += 1 if mark == "[" else -1
+        if depth > most:
+            return True
+    return False
+
+
+_WORK = 16
+"""How often all brackets may be gone over until it is sooner to count them."""
 
 
 _BRACKETS = {code: None for code in range(128)} | {ord("["): "[", ord("{"): "[", ord("]"): "]", ord("}"): "]"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from planner_eval import dialects
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.jsontext import LARK_CHARS, Places, decode, loads, loads_if_json
+from planner_eval.base.jsontext import BLANK, LARK_CHARS, Places, decode, loads, loads_if_json
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits
 from planner_eval.base.quoted import TEXT, Branch, matches
@@ -83,7 +83,8 @@ class PieceReader:
         located: Take the places of JSON calls too.
         words: Reads what an assistant says in a conversation that stands in the source.
 
-    Without leave to repair, `parts` says whether a search with it may have gone another way so far.
+    Without leave to repair, `parts` says whether a search with it may have gone another way so far. `broken`
+    is the last text that turned out to be no JSON, which is not decoded again.
     """
 
     def __init__(self, source: str, limits: Limits, words: Words, *, repair: bool, located: bool) -> None:
@@ -98,6 +99,7 @@ class PieceReader:
         self.why = ""
         self.parts = False
         self.budget = 8 * len(source) + 1_000_000
+        self.broken = ""
         self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
 
     def block(self, block: Block) -> list[Read]:
@@ -113,7 +115,7 @@ class PieceReader:
             LimitError: it nests too deeply, or holds too long a number.
         """
         try:
-            values = loads_if_json(view.text, self.limits) if _may_be_json(view.text) else None
+            values = self._values(view.text) if _may_be_json(view.text) else None
         except LimitError as error:
             raise placed(error, view, self.source) from None
         if values is None:
@@ -123,6 +125,14 @@ class PieceReader:
             self.why = found.why
             return Read("json", RawPlan(()), found.why, span_of(view)) if whole else None
         return found
+
+    def _values(self, text: str) -> list[Any] | None:
+        if text.strip(BLANK) == self.broken:
+            return None
+        values = loads_if_json(text, self.limits)
+        if values is None:
+            self.broken = text.strip(BLANK)
+        return values
 
     def data(self, values: list[Any], view: View, *, located: bool = True) -> Read | Nothing:
         """The calls of JSON values; `located` where the view is their text, in JSON.
@@ -300,7 +310,9 @@ class PieceReader:
         """
         text = view.text
         if _may_be_json(text):
-            values = _values(text, self.limits)
+            values = self._values(text)
+            if values is None:
+                values = _between_semicolons(text)
             if values is not None:
                 return self.data(values, view)
             if _OBJECTS.match(text):
@@ -447,11 +459,10 @@ _OBJECT = later(r"\(\s*\{\s*\w+\s*[:,}]")
 _SEMICOLON = re.compile(r"[\s;]*+")
 
 
-def _values(text: str, limits: Limits) -> list[Any] | None:
-    """The JSON values of a text, in lines or with semicolons between them; None where it is no JSON."""
-    found = loads_if_json(text, limits)
-    if found is not None or ";" not in text:
-        return found
+def _between_semicolons(text: str) -> list[Any] | None:
+    """The JSON values of a text with semicolons between them; None where it is no such text."""
+    if ";" not in text:
+        return None
     values: list[Any] = []
     at = 0
     while at < len(text):

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from planner_eval.base.errors import ParseError
 from planner_eval.base.later import later
 from planner_eval.dialects.detect import last_token
-from planner_eval.dialects.extent import PAIRS, tokens
-from planner_eval.dialects.messages import CALLS
-from planner_eval.dialects.nodes import NODES
+from planner_eval.dialects.extent import DEEP, PAIRS, tokens
+from planner_eval.dialects.messages import CALLS, NODES
 from planner_eval.dialects.pieces import FENCE
 from planner_eval.dialects.repair import MEANINGS
 from planner_eval.dialects.table import Wrapper
@@ -44,10 +43,12 @@ def left_open(text: str, start: int = 0) -> list[tuple[int, str]]:
     ([(0, '['), (10, '(')], [], [])
     """
     waiting: list[tuple[int, str]] = []
-    for match in tokens(text, start, len(text)):
+    for match in tokens(text, start, len(text), whole=2):
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
+            if len(waiting) > DEEP:
+                break
         elif kind == "close":
             if not waiting or PAIRS[waiting[-1][1]] != match.group():
                 return []
@@ -114,15 +115,17 @@ def _whole_items(text: str, start: int) -> str | None:
     """The text up to the last whole item of the outermost list that is open where it ends, closed again."""
     waiting: list[tuple[int, str]] = []
     ends: dict[int, int] = {}
-    for match in tokens(text, start, len(text)):
+    for match in tokens(text, start, len(text), whole=2):
         kind = match.lastgroup
         if kind == "open":
             waiting.append((match.start(), match.group()))
             ends.pop(len(waiting), None)
+            if len(waiting) > DEEP:
+                break
         elif kind == "close" and waiting:
             waiting.pop()
             ends[len(waiting)] = match.end()
-        elif kind == "text":
+        elif kind in ("text", "whole"):
             ends[len(waiting)] = match.end()
         elif kind == "quote":
             break

@@ -17,11 +17,30 @@ _SINGLE = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
 _BEGUN = later(_SINGLE, re.S)
 
 
+_SHORT = r'"[^"\\]{0,2000}+(?:\\.[^"\\]{0,200}+){0,50}+"'
+"""A text in quotes, up to a length: a quote that nothing closes is not gone after at each bracket."""
+_HELD = rf"[^\[\]{{}}()\"'\\]++|{_SHORT}"
+
+
+def _around(held: str) -> str:
+    """A bracket, what it holds, and its partner."""
+    return "|".join(rf"\{mark}(?:{held})*+\{PAIRS[mark]}" for mark in PAIRS)
+
+
+_WHOLE = ("(?!)", _around(_HELD), _around(f"{_HELD}|{_around(_HELD)}"))
+"""A piece that is whole, without apostrophes, of up to so many levels of brackets."""
+DEEP = 100_000
+"""Brackets that are open at once, past which nothing is looked for: no notation reads the hundredth part."""
+
+
 @cache
-def _pattern(*, double: bool = True, single: bool = True, line: bool = False) -> re.Pattern[str]:
+def _pattern(
+    *, double: bool = True, single: bool = True, line: bool = False, whole: int = 0
+) -> re.Pattern[str]:
     """Brackets, texts in the quotes that are tried, other quotes; line ends where no apostrophe counts."""
     texts = [TEXT.regex] * double + [f"{_SINGLE}'"] * single
-    found = rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
+    found = f"(?P<whole>{_WHOLE[whole if double and not line else 0]})|"
+    found += rf"(?P<open>[\[{{(])|(?P<close>[\]}})])|(?P<text>{'|'.join(texts) or '(?!)'})"
     return re.compile(found + (r'|(?P<quote>")|(?P<line>\n)' if line else r"""|(?P<quote>["'])"""), re.S)
 
 
@@ -40,15 +59,16 @@ class Extent(NamedTuple):
     waiting: tuple[tuple[int, str], ...] = ()
 
 
-def tokens(text: str, start: int, stop: int) -> Iterator[re.Match[str]]:
+def tokens(text: str, start: int, stop: int, *, whole: int = 0) -> Iterator[re.Match[str]]:
     """Brackets and texts in [start, stop), in linear time whatever the quotes.
 
+    A piece of up to `whole` levels of brackets that ends well is one token, which saves those inside of it.
     A quote that nothing closes is yielded, an apostrophe is not: in the rest of its line none closes a text.
     What is known to be closed by nothing is not tried again, see :func:`planner_eval.base.quoted.matches`.
     """
     double = single = again = True
     vain = at = start
-    pattern = _pattern()
+    pattern = _pattern(whole=whole)
     while again:
         again = False
         for match in pattern.finditer(text, at, stop):
@@ -59,11 +79,11 @@ def tokens(text: str, start: int, stop: int) -> Iterator[re.Match[str]]:
             at, again = match.end(), True
             if kind == "line":
                 single = at >= vain
-                pattern = _pattern(double=double, single=single)
+                pattern = _pattern(double=double, single=single, whole=whole)
             elif match.group() == "'":
                 if not single and match.start() >= vain:
                     at, single = match.start(), True
-                    pattern = _pattern(double=double)
+                    pattern = _pattern(double=double, whole=whole)
                     break
                 if single:
                     vain = _BEGUN.match(text, match.start(), stop).end()  # type: ignore[union-attr]
@@ -90,10 +110,15 @@ def extent(text: str, start: int, stop: int | None = None) -> Extent:
     """
     waiting: list[tuple[int, str]] = []
     limit = len(text) if stop is None else stop
-    for match in tokens(text, start, limit):
+    for match in tokens(text, start, limit, whole=2):
         kind = match.lastgroup
-        if kind == "open":
+        if kind == "whole":
+            if not waiting:
+                return Extent(match.end(), True)
+        elif kind == "open":
             waiting.append((match.start(), match.group()))
+            if len(waiting) > DEEP:
+                break
         elif kind == "close":
             if not waiting or PAIRS[waiting[-1][1]] != match.group():
                 return Extent(match.start(), False, tuple(waiting))

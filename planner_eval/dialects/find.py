@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.jsontext import BLANK
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, Span
 from planner_eval.dialects.begun import begun
@@ -85,7 +86,9 @@ class Found:
     reason: str
 
 
-def find(source: str, limits: Limits, *, repair: bool = False, located: bool = False) -> Found:
+def find(
+    source: str, limits: Limits, *, repair: bool = False, located: bool = False, broken: bool = False
+) -> Found:
     r"""The plan in a text, whatever its notation and whatever stands around it.
 
     Args:
@@ -93,6 +96,7 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
         limits: Bounds on size and nesting.
         repair: Apply the repairs of :mod:`planner_eval.dialects.repair` where strict reading fails.
         located: Take the places of JSON calls too, which costs a reading by the grammar.
+        broken: The text is known to be no JSON.
 
     Raises:
         ParseError: something begins like a plan and cannot be read.
@@ -102,6 +106,8 @@ def find(source: str, limits: Limits, *, repair: bool = False, located: bool = F
     ('json', ['f'])
     """
     search = Search(Reader(source, limits, _words(limits, repair=repair), repair=repair, located=located))
+    if broken:
+        search.reader.broken = source.strip(BLANK)
     try:
         return _find(source, search)
     except Cut as error:

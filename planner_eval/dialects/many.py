@@ -16,6 +16,7 @@ from planner_eval.dialects.messages import (
     ARGUMENT_KEYS,
     CALLS,
     INSIDE,
+    NODES,
     OTHERS,
     WRAPPERS,
     is_call,
@@ -48,6 +49,8 @@ def refuse_many(text: str, limits: Limits) -> None:
         and _objects(text, limits.calls)
     ):
         raise _refusal(text, limits)
+    if _beside(text, limits.calls):
+        raise _refusal(text, limits)
 
 
 def is_many(text: str, limits: Limits) -> bool:
@@ -71,7 +74,7 @@ def _call() -> re.Pattern[str]:
     return re.compile(
         rf"(?:[^\W\d][\w ]*+: ?+(?=\[))?+[\s\[]*+(?:{targets})?+(?:await )?+"
         rf"(?!(?:{apart})\b)(?P<root>[^\W\d]\w*+)[\w.\-]*+\((?:{inside}|{nested})*+\)"
-        r"(?:[.\[]\w++\]?+)*+ *+(?:[,;\n\]]\s*+|\Z)[\s,;\]]*+"
+        r"(?:[.\[]\w++\]?+)*+ *+(?:[,;\n\]]\s*+|\Z|(?<= )(?=[^\W\d]))[\s,;\]]*+"
     )
 
 
@@ -168,6 +171,8 @@ def is_listed(text: str, limits: Limits) -> bool:
     >>> is_listed('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', Limits(calls=1))
     True
     """
+    if _beside(text, limits.calls):
+        return True
     if len(text) < _LEAST * limits.calls or "<" in text:
         return False
     at = blank_end(text, 0)
@@ -194,6 +199,44 @@ def _objects(text: str, most: int, at: int = 0, *, plain: bool = False) -> bool:
     except (ValueError, RecursionError):
         return False
     return count > most and (is_plain(value) or not _is_schema(value))
+
+
+def _beside(text: str, most: int) -> bool:
+    """Whether JSON lists more names than so many, with their parameters beside, or more nodes of a graph."""
+    if len(text) < _LEAST * most or not _LISTS_BESIDE.search(text):
+        return False
+    fence = _FENCE.match(text)
+    at, mark = blank_end(text, fence.end() if fence else 0), "{"
+    try:
+        while text.startswith(mark, at):
+            key, at = decode(text, blank_end(text, at + 1))
+            at = blank_end(text, blank_end(text, at) + 1)
+            if key in _BESIDE and text.startswith("[", at):
+                count, at = _items(text, at, most)
+                if count > most:
+                    return True
+            else:
+                at = decode(text, at).end
+            mark, at = ",", blank_end(text, at)
+    except (ValueError, RecursionError):
+        pass
+    return False
+
+
+def _items(text: str, at: int, most: int) -> tuple[int, int]:
+    """How many items a list of JSON has, counted up to one too many, and where it ends.
+
+    Raises:
+        ValueError: it is no JSON up to there.
+        RecursionError: an item nests too deeply.
+    """
+    count, at = 0, blank_end(text, at + 1)
+    while count <= most and not text.startswith("]", at):
+        at = blank_end(text, decode(text, at).end)
+        count += 1
+        if text.startswith(",", at):
+            at = blank_end(text, at + 1)
+    return count, at + 1
 
 
 def _is_schema(value: Any) -> bool:
@@ -227,6 +270,9 @@ def _inner(text: str, at: int, depth: int = 0) -> int | None:
 
 
 _LISTING = frozenset({*CALLS, *INSIDE})
+_BESIDE = frozenset({"API", "parameters", *NODES})
+"""Under which CallNavi and TaskBench list what is one call each."""
+_LISTS_BESIDE = re.compile(r'"(?:API|(?:task_|tool_)?nodes)"\s*+:\s*+\[')
 _MEANT = frozenset({*ARGUMENT_KEYS, *WRAPPERS})
 """A name alone may be words."""
 _DEPTH = 6

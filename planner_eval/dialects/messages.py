@@ -35,6 +35,8 @@ SIDE_KEYS = frozenset({
     "caller", "responses", "thought", "namespace", "cache_control", "output",
 })  # fmt: skip
 
+NODES = ("task_nodes", "tool_nodes", "nodes")
+"""Keys of a graph's nodes, each a call, as TaskBench names them."""
 CALLS = ("tool_calls", "calls", "function_call", "toolCalls", "toolRequests", "tool_uses", "tools_call")
 """Keys under which a message lists its calls."""
 INSIDE = (

@@ -13,7 +13,7 @@ from planner_eval.base.jsontext import Places, pairs_of
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.dialects.dialect import AFTER, Data, Dialect
-from planner_eval.dialects.messages import shown
+from planner_eval.dialects.messages import NODES, shown
 from planner_eval.dialects.notations import NOTATIONS
 from planner_eval.dialects.table import Wrapper, json_dialect
 from planner_eval.dialects.writing import Written, refuse_rest
@@ -30,7 +30,6 @@ from planner_eval.plan.model import (
 )
 from planner_eval.plan.walk import leaves, map_leaves
 
-NODES = ("task_nodes", "tool_nodes", "nodes")
 LINKS = ("task_links", "tool_links", "links", "edges")
 _NAMES = ("task", "tool", "name", "id")
 _NODE = later(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*+)")

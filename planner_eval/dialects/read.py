@@ -241,6 +241,7 @@ def _read(
     try:
         refuse_many(source, limits)
         is_json = source.lstrip()[:1] in ("[", "{")
+        broken = False
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values
             broken = is_json and values is None
@@ -256,7 +257,7 @@ def _read(
             return Recognised(dialect, raw)
         from planner_eval.dialects.find import find
 
-        found = find(source, limits, repair=repair, located=located)
+        found = find(source, limits, repair=repair, located=located, broken=broken)
     except AnswerError:
         raise
     except ParseError as error:

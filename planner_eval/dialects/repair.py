@@ -45,7 +45,13 @@ MEANINGS = {
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
 
+_SOUND = r'"[^"\\\n\t\r]*+"'
 _LOOSE = (
+    Branch(  # JSON in which nothing differs
+        "sound",
+        rf"{_SOUND}(?:{_SOUND}|[^\w\"'“”$,}}/#]++|,(?!\s*+[\]}}])|\}}(?!\s*+\{{)"
+        r"|(?<!\w)(?!(?:True|False|None)\b)\w++(?!\s*+:))*+",
+    ),
     TEXT,
     Branch("single", r"'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+'", "'"),
     Branch("curly", r"[“”](?:[^“”\\]++|\\.)*+[“”]", "“”"),
@@ -195,6 +201,8 @@ def _loose_json(text: str) -> list[Fix]:
     fixes: list[Fix] = []
     for match in matches(_LOOSE, text):
         kind, (start, end) = match.lastgroup, match.span()
+        if kind == "sound":
+            continue
         if kind == "text":
             fixes += _controls(match.group(), start)
         elif kind in ("single", "curly"):
@@ -290,17 +298,19 @@ def _brackets(text: str) -> list[Fix]:
     fixes: list[Fix] = []
     emptied: int | None = None
     last = 0
-    for match in tokens(text, 0, len(text)):
-        kind, at, mark = match.lastgroup, match.start(), match.group()
-        if kind == "quote" or (kind == "text" and mark[0] == "'" and _ASSIGNS.search(mark)):
+    for match in tokens(text, 0, len(text), whole=1):
+        kind, at, mark = match.lastgroup, match.start(), text[match.start()]
+        if kind == "quote" or (kind == "text" and mark == "'" and _ASSIGNS.search(match.group())):
             return []  # where a text ends is a guess, and so is which bracket is missing
-        if kind == "open":
-            if mark == "{" and waiting and waiting[-1][1] == "{":
-                comma = text.rfind(",", last, at)
-                if comma >= 0 and not text[comma + 1 : at].strip():
-                    fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
-                    waiting.pop()
-            waiting.append((at, mark))
+        if kind in ("open", "whole"):
+            comma = text.rfind(",", last, at) if mark == "{" and waiting and waiting[-1][1] == "{" else -1
+            if comma >= 0 and not text[comma + 1 : at].strip():
+                fixes.append(Fix("missing_bracket", Edit(comma, comma, "}")))
+                waiting.pop()
+            if kind == "open":
+                waiting.append((at, mark))
+            elif mark == "[" and not waiting and emptied is None:
+                emptied = match.end() - 1
         elif kind == "close":
             if waiting and PAIRS[waiting[-1][1]] == mark:
                 waiting.pop()
