@@ -66,12 +66,10 @@ def _kind(item: dict[str, Any]) -> tuple[str, Opener] | None:
         return None
     if isinstance(item.get("role"), str):
         return "role", take_message
-    if is_call(item):
-        return None
     signs = item.keys() & SIGNS
     for kind in KINDS if len(signs) > 1 else _BY_SIGN[signs.pop()]:  # most have one sign
         if kind.key in item and kind.fits(item):
-            return kind.key, kind.opener
+            return None if is_call(item) else (kind.key, kind.opener)
     return None
 
 

@@ -82,7 +82,7 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     call = is_call(value)
     if isinstance(value, TableRow) and not call:
         return RECORD
-    shapes = SHAPES if call else SHAPES[2:]  # of which the first two are calls
+    shapes = SHAPES if call else _NO_CALLS
     for shape in shapes if text_field is None else shapes[:-1]:  # an answer lacks the field that was named
         if shape.fits(value, call):
             return shape
@@ -184,22 +184,23 @@ def _from_list(data: Object, value: Any, chosen: Chosen) -> Taken:
 
 def _alone(data: Object, value: Any, chosen: Chosen) -> Taken:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
-    guessed = chosen.content in ANSWER_FIELDS and not chosen.by_user
-    lists = LISTS if guessed and not data.keys().isdisjoint(_LISTED) else ()
+    if chosen.by_user or data.keys().isdisjoint(_BESIDE):  # as most are
+        return Taken(value)
+    lists = LISTS if chosen.content in ANSWER_FIELDS else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
-    if other is None and chosen.content in ENDS and not chosen.by_user:
+    if other is None and chosen.content in ENDS:
         other = next((key for key in RUNS if key in data and _runs_tools(data[key])), None)
     if other is None:
         return Taken(value)
     return _none(f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --text-field")
 
 
-_LISTED = frozenset(LISTS)
-
 ENDS = ("response", "completion", "text", "answer", "result", "output")
 """Fields in which an agent's run has the answer that it gives in the end."""
 RUNS = ("intermediate_steps", "trajectory", "sources", "steps", "trace")
 """Fields in which it has the tools that it ran."""
+
+_BESIDE = frozenset({*LISTS, *RUNS})
 
 
 def _runs_tools(value: Any, depth: int = 0) -> bool:
@@ -241,6 +242,8 @@ SHAPES = (
     Shape("an answer of an API, or a conversation", _is_answer, _itself, named=True),
 )
 """The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD`."""
+
+_NO_CALLS = SHAPES[2:]
 
 
 class Item(NamedTuple):

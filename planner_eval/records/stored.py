@@ -77,11 +77,12 @@ class Stored(Indexed):
 
     def made(self, places: Iterable[Place]) -> Iterator[Record]:
         """The records that stand at some places of the file."""
+        name, read, made = self.name, self.lines.item, self.decided.record
         for place, raw in self.source.texts(places):
-            item = self.lines.item(place.line, raw)
+            item = read(place.line, raw)
             if item is None:
-                raise InputError(f"{self.name} changed while it was read: line {place.line} is blank now")
-            yield self._done(self.decided.record(self.name, place.position, item))
+                raise InputError(f"{name} changed while it was read: line {place.line} is blank now")
+            yield self._done(made(name, place.position, item))
 
     def lone(self, position: int) -> str:
         """What a record without a partner is found by."""
