@@ -257,3 +257,12 @@ def test_each_format_read_can_be_written_without_a_loss_that_is_not_listed(name:
         again = as_catalog(json.loads(json.dumps(to_data(catalog, format))), format, name=catalog.name)
         if not losses(catalog, format):
             assert [tool.signature() for tool in again.tools] == [tool.signature() for tool in catalog.tools]
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_tools_may_be_named_as_the_keys_of_formats_are(format: str) -> None:
+    names = ("title", "properties", "$defs", "definitions", "tools", "name", "function", "result", "format")
+    catalog = Catalog(tuple(Tool(name) for name in names))
+    again = as_catalog(json.loads(json.dumps(to_data(catalog, format))))
+    assert again == catalog
+    assert losses(catalog, format) == []

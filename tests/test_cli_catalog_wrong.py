@@ -246,6 +246,10 @@ def test_what_seal_tools_and_toolalpaca_write_for_numbers_and_for_nothing_is_rig
     cases = Path(__file__).parent / "cases" / "catalogs"
     plan = '[{"name": "ringBell", "arguments": {"bell": "Emma", "times": "2", "tower": "N"}}]'
     assert planeval("check", "-", "--catalog", str(cases / "sealtools.jsonl"), text=plan).returncode == 0
+    usage = '[{"name": "ring", "arguments": {"times": "2"}}]'
+    assert (
+        planeval("check", "-", "--catalog", str(cases / "ultratool_usage.json"), text=usage).returncode == 0
+    )
     nested = '[{"name": "ring", "arguments": {"bell": "Emma", "hard": "true"}}]'
     found = planeval("check", "-", "--catalog", str(cases / "sealtools_nestools.jsonl"), text=nested)
     assert "hard: expected boolean, found string 'true'" in found.stdout

@@ -1,4 +1,4 @@
-"""Schemas in other words than JSON Schema's, written in its own: BFCL's and Gemini's."""
+"""Schemas with other words than JSON Schema's for types, written with its own: benchmarks' and Gemini's."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _BFCL = {
 """Words of BFCL's Java and JavaScript parts that are no types elsewhere."""
 
 
-def from_bfcl(schema: Any) -> Any:
-    """A schema of BFCL's function documents as JSON Schema; a word that is no type stands for anything.
+def from_words(schema: Any) -> Any:
+    """A schema with types in any words as JSON Schema; a word that is no type stands for anything.
 
-    >>> from_bfcl({"type": "dict", "properties": {"x": {"type": "tuple", "items": {"type": "float"}}}})
+    >>> from_words({"type": "dict", "properties": {"x": {"type": "tuple", "items": {"type": "float"}}}})
     {'type': 'object', 'properties': {'x': {'type': 'array', 'items': {'type': 'number'}}}}
     """
-    return _respelled(schema, _bfcl_word, {})
+    return _respelled(schema, _any_word, {})
 
 
 def from_gemini(schema: Any) -> Any:
@@ -95,7 +95,7 @@ def _typed(kind: Any, words: Words) -> Mapping[str, Any]:
     return {"type": kind}
 
 
-def _bfcl_word(word: str) -> Mapping[str, Any]:
+def _any_word(word: str) -> Mapping[str, Any]:
     known = _BFCL.get(word.lower())
     return {"type": known} if known else schema_of(type_of_words(word))
 

@@ -15,7 +15,7 @@ from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.definitions import self_contained
 from planner_eval.catalogs.schema import target
-from planner_eval.catalogs.spelled import from_bfcl
+from planner_eval.catalogs.spelled import from_words
 from planner_eval.catalogs.standard import read_tools
 from planner_eval.catalogs.words import type_of_words
 
@@ -26,28 +26,16 @@ _METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 def read_bfcl(data: Any, name: str) -> Catalog:
     """BFCL's function documents, alone or in the records that offer them."""
     offered = [tool for record in _listed(data) for tool in _offered(record, "function")]
-    return Catalog(union(read_tools([_bfcl(tool) for tool in offered], name).tools), name)
-
-
-def _bfcl(tool: Any) -> dict[str, Any]:
-    inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
-    if not isinstance(inner, Mapping):
-        raise CatalogError(f"expected a function's document, found {tool!r:.80}")
-    schemas = {"parameters": "parameters", "response": "returns"}
-    rest = {key: value for key, value in inner.items() if key not in schemas}
-    return rest | {place: from_bfcl(inner[key]) for key, place in schemas.items() if key in inner}
+    entries = [_renamed(tool, {"parameters": "parameters", "response": "returns"}) for tool in offered]
+    return Catalog(union(read_tools(entries, name).tools), name)
 
 
 # ---------------------------------------------------------------- UltraTool
 def read_ultratool(data: Any, name: str) -> Catalog:
-    """UltraTool's tools, with schemas under ``arguments`` and ``results``, alone or in its records."""
-    named = {"arguments": "parameters", "results": "returns"}
-    offered = [
-        {named.get(key, key): value for key, value in tool.items()}
-        for record in _listed(data)
-        for tool in _offered(record, "toolset", "tools")
-    ]
-    return Catalog(union(read_tools(offered, name).tools), name)
+    """UltraTool's tools, alone or in its records; its gold plans write numbers as text."""
+    offered = [tool for record in _listed(data) for tool in _offered(record, "toolset", "tools")]
+    entries = [_renamed(tool, {"arguments": "parameters", "results": "returns"}) for tool in offered]
+    return Catalog(union(read_tools(entries, name).tools), name, text_values=True)
 
 
 # ---------------------------------------------------------------- Seal-Tools, NesTools
@@ -136,18 +124,18 @@ def _operation(
     body = _content(said.get("requestBody"), document)
     if body is not None:
         schema["properties"].update(body.get("properties") or {})
-        schema["required"] += body.get("required") or []
+        schema["required"] += needed if isinstance(needed := body.get("required"), list) else []
     answers = said.get("responses") or {}
     good = next((answers[code] for code in answers if str(code).startswith("2")), None)
     entry = {
         "name": str(said.get("operationId") or own),
         "app": app or None,
         "description": str(said.get("summary") or said.get("description") or ""),
-        "parameters": self_contained(schema, document),
+        "parameters": from_words(self_contained(schema, document)),
     }
     returned = _content(good, document)
     if returned:
-        entry["returns"] = self_contained(returned, document)
+        entry["returns"] = from_words(self_contained(returned, document))
     return read_tools([entry], app).tools[0]
 
 
@@ -164,6 +152,15 @@ def _content(part: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 # ---------------------------------------------------------------- shared
+def _renamed(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
+    """A tool with its schemas where the trade has them, in JSON Schema's words."""
+    inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
+    if not isinstance(inner, Mapping):
+        raise CatalogError(f"expected a function's document, found {tool!r:.80}")
+    rest = {key: value for key, value in inner.items() if key not in schemas}
+    return rest | {place: from_words(inner[key]) for key, place in schemas.items() if key in inner}
+
+
 def _listed(data: Any) -> list[Mapping[str, Any]]:
     if isinstance(data, Mapping):
         data = [data]
