@@ -51,7 +51,7 @@ def read_sealtools(data: Any, name: str) -> Catalog:
 
 
 def _sealtool(entry: Mapping[str, Any]) -> Tool:
-    if not isinstance(entry.get("api_name"), str):
+    if not isinstance(entry.get("api_name"), str) or not entry["api_name"]:
         raise CatalogError(f'expected a tool with an "api_name", found {entry!r:.80}')
     told = f"tool {entry['api_name']!r:.60}: "
     needed = entry.get("required") or []
