@@ -58,7 +58,7 @@ def _doubling(step: dict[str, Any]) -> str:
     [
         ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is no tool: expected a description or parameters"),
         ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
-        ([{"functionDeclarations": []}], "found a list whose first item is an object of 'functionDecl"),
+        ([{"functions_declared": []}], "found a list whose first item is an object of 'functions_decl"),
         ({}, "found an empty object"),
         (_tool({"city": {"type": "string"}}), "tool 0 'search': expected the JSON Schema of an object"),
         (_tool({"type": "array"}), 'arguments are an object, so expected "type": "object", found \'array\''),
@@ -149,13 +149,13 @@ def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
 
 
 def test_converting_says_what_a_format_cannot_hold(tmp_path: Path) -> None:
-    tool = {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": {"type": "string"}}
+    tool = {"name": "search", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}}
     file = _catalog(tmp_path, {"tools": [{**tool, "annotations": {"readOnlyHint": True}}]})
-    done = planeval("catalog", "convert", file, "--to", "openai")
+    done = planeval("catalog", "convert", file, "--to", "openai", "--loss")
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
-        "openai has no place for what 1 tool returns: left out; --to planeval keeps it",
-        "openai has no place for whether 1 tool changes something: left out; --to planeval keeps it",
+        "openai has no place for what 1 tool returns: left out",
+        "openai has no place for whether 1 tool changes something: left out",
     ]
     for whole in ("mcp", "planeval"):
         assert planeval("catalog", "convert", file, "--to", whole).stderr == ""
@@ -164,3 +164,97 @@ def test_converting_says_what_a_format_cannot_hold(tmp_path: Path) -> None:
 def test_a_catalog_without_tools_says_so(tmp_path: Path) -> None:
     done = planeval("catalog", "show", _catalog(tmp_path, []))
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
+
+
+# ---------------------------------------------------------------- what would be read as taking nothing
+TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ([{"name": "search", "description": "d", "schema": TAKES}], "schema"),
+        ([{"name": "search", "description": "d", "args_schema": {"properties": {}}}], "args_schema"),
+        ([{"name": "search", "description": "d", "args": {"city": {"type": "str"}}}], "args"),
+        ([{"name": "search", "description": "d", "arguments": [{"name": "city"}]}], "arguments"),
+        ([{"name": "search", "parameters": TAKES, "results": {"type": "object"}}], "results"),
+        ([{"type": "function", "function": {"name": "search", "input": TAKES, "description": ""}}], "input"),
+        ([{"type": "function", "function": {"name": "search"}, "output": TAKES}], "output"),
+        ([{"type": "tool", "name": "search", "schema": TAKES}], "schema"),
+        ([{"functionDeclarations": [{"name": "search", "schema": TAKES}]}], "schema"),
+        ([{"toolSpec": {"name": "search", "inputSchema": {"json": TAKES}, "outputs": TAKES}}], "outputs"),
+        ([{"question": "?", "function": [{"name": "search", "description": "", "schema": TAKES}]}], "schema"),
+    ],
+)
+def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"what stands under {key!r} is not read" in done.stderr
+    assert "expected what it takes under parameters or inputSchema or input_schema" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            [{"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "TEXT"}}}}],
+            "unknown type 'TEXT'; Gemini knows NULL, BOOLEAN, INTEGER, NUMBER, STRING, ARRAY, OBJECT",
+        ),
+        ([{"functionDeclarations": ["f"]}], "expected a function declaration, found 'f'"),
+        (
+            [{"toolSpec": {"name": "f", "inputSchema": TAKES}}],
+            "tool 'f': expected a JSON Schema under \"json\"",
+        ),
+        ({"toolConfig": {"tools": [3]}}, "expected a list of tools, found [3]"),
+        ([{"question": "?", "function": [3]}], "expected a function's document, found 3"),
+        (
+            [{"question": "?", "function": ""}],
+            "a record has no tools under 'function', found 'question', 'func",
+        ),
+        ([{"api_name": 3}], 'expected a tool with an "api_name"'),
+        ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
+        (
+            [{"api_name": "f", "parameters": ["a"]}],
+            "tool 'f': parameters: expected an object of names, found",
+        ),
+        (
+            [{"api_name": "f", "responses": {"a": "str"}}],
+            "tool 'f': responses: expected an object for 'a', fo",
+        ),
+        (
+            [{"Name": "Bells", "Documentation": "{"}],
+            "'Bells': its \"Documentation\" is a text that is no JSON",
+        ),
+        ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
+        (
+            {"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}},
+            "has a nextCursor, '2': ",
+        ),
+        ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
+    ],
+)
+def test_published_forms_that_are_wrong_say_what_was_expected(
+    tmp_path: Path, content: Any, message: str
+) -> None:
+    done = planeval("catalog", "show", _catalog(tmp_path, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_seal_tools_and_toolalpaca_write_for_numbers_and_for_nothing_is_right(tmp_path: Path) -> None:
+    cases = Path(__file__).parent / "cases" / "catalogs"
+    plan = '[{"name": "ringBell", "arguments": {"bell": "Emma", "times": "2", "tower": "N"}}]'
+    assert planeval("check", "-", "--catalog", str(cases / "sealtools.jsonl"), text=plan).returncode == 0
+    usage = '[{"name": "ring", "arguments": {"times": "2"}}]'
+    assert (
+        planeval("check", "-", "--catalog", str(cases / "ultratool_usage.json"), text=usage).returncode == 0
+    )
+    nested = '[{"name": "ring", "arguments": {"bell": "Emma", "hard": "true"}}]'
+    found = planeval("check", "-", "--catalog", str(cases / "sealtools_nestools.jsonl"), text=nested)
+    assert "hard: expected boolean, found string 'true'" in found.stdout
+    empty = '[{"name": "listBells", "arguments": {"size": "", "page": 1}}]'
+    alpaca = str(cases / "toolalpaca.json")
+    assert planeval("check", "-", "--catalog", alpaca, text=empty).returncode == 0
+    wrong = planeval("check", "-", "--catalog", alpaca, text=empty.replace('""', '"huge"'))
+    assert "size: expected one of 'small', 'large', found string 'huge'" in wrong.stdout

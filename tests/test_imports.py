@@ -102,6 +102,9 @@ DEFERRED: dict[str, tuple[str, ...]] = {
         "catalogs.benchmarks",
         "catalogs.python",
         "catalogs.standard",
+        "catalogs.toolsets",
+        "catalogs.vendors",
+        "catalogs.writing",
     ),
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models": (
         "base.described",

@@ -15,6 +15,7 @@ from typing import Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.jsonfile import value_of
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
+from planner_eval.catalogs.misplaced import refuse_misplaced
 from planner_eval.catalogs.schema import type_of
 from planner_eval.catalogs.words import type_of_words
 
@@ -106,6 +107,7 @@ def _callnavi_result(returned: Any) -> Type:
 
 # ---------------------------------------------------------------- NESTful
 _GROUPS = ("query_parameters", "path_parameters", "parameters", "arguments")
+_OUTPUTS = ("output_parameters", "output_parameter")
 
 
 def read_nestful(data: Any, name: str) -> Catalog:
@@ -132,6 +134,7 @@ def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
 def _nestful(entry: Any) -> Tool:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise CatalogError(f'expected a specification with a "name", found {entry!r:.80}')
+    refuse_misplaced(entry, "the specification", _GROUPS, _OUTPUTS)
     parameters: list[Parameter] = []
     for group in _GROUPS:
         given = entry.get(group)

@@ -157,6 +157,7 @@ class Tool:
             back as it is when a catalog is converted.
         returns_schema: The same for the result.
         others: The type of arguments that are not listed, where it takes them; None for any.
+        written: The name that the source has for it where that could not hold its own; calls may use it too.
     """
 
     name: str
@@ -169,6 +170,7 @@ class Tool:
     schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     returns_schema: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     others: Type | None = None
+    written: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def only_output(self) -> str | None:
@@ -247,7 +249,8 @@ class Catalog:
     def __post_init__(self) -> None:
         index: dict[str, list[Tool]] = {}
         for tool in self.tools:
-            index.setdefault(tool.name, []).append(tool)
+            for name in {tool.name, tool.written or tool.name}:
+                index.setdefault(name, []).append(tool)
         object.__setattr__(self, "_index", {name: tuple(tools) for name, tools in index.items()})
 
     def __len__(self) -> int:
@@ -259,13 +262,14 @@ class Catalog:
         return tuple(dict.fromkeys(tool.app for tool in self.tools if tool.app))
 
     def named(self, name: str) -> tuple[Tool, ...]:
-        """All tools of that name, whatever their app."""
+        """All tools of that name, whatever their app; it may be the one that their source has for them."""
         return self._index.get(name, ())
 
     def find(self, name: str, app: str | None = None) -> tuple[Tool, ...]:
         """The tools that a call means: variants of one tool, or tools of several apps.
 
-        ``"App.name"`` is understood as a name of its own first, then as app and name.
+        ``"App.name"`` is understood as a name of its own first, then as app and name; an app and a name
+        also as a name of its own, for many formats know no apps.
 
         >>> Catalog((Tool("find", app="Hotels"), Tool("find", app="Trains"))).find("Trains.find")[0].app
         'Trains'
@@ -274,7 +278,8 @@ class Catalog:
         if app is None and not tools and "." in name:
             app, _, name = name.rpartition(".")
             tools = self.named(name)
-        return tuple(tool for tool in tools if app is None or tool.app is None or tool.app == app)
+        found = tuple(tool for tool in tools if app is None or tool.app is None or tool.app == app)
+        return found if found or app is None else self.named(f"{app}.{name}")
 
     def __add__(self, other: Catalog) -> Catalog:
         """Both catalogs' tools under the first one's conventions; equal tools appear once."""

@@ -9,14 +9,17 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.base.jsonfile import read_json, read_json_lines
 from planner_eval.base.registry import service
-from planner_eval.base.text import counted
-from planner_eval.catalogs.catalog import ANY, Catalog
+from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.recognised import detect
 
 Reader: TypeAlias = Callable[[Any, str], Catalog]
 
 FORMATS: dict[str, str] = {
-    "openai": "an OpenAI tool list, or tools with input_schema",
-    "mcp": "the answer to an MCP tools/list",
+    "openai": "an OpenAI tool list, its built-in tools among them",
+    "anthropic": "Anthropic's tools, with input_schema",
+    "gemini": "Gemini's function declarations",
+    "bedrock": "the toolConfig of Bedrock's Converse API",
+    "mcp": "the answers to an MCP tools/list",
     "jsonschema": "JSON Schemas with titles, or an object of name and schema",
     "python": "a Python file, or function objects: signatures and docstrings",
     "planeval": "what planeval catalog convert writes",
@@ -26,10 +29,14 @@ FORMATS: dict[str, str] = {
     "functionchat": "FunctionChat-Bench's records with their tools",
     "complexfuncbench": "ComplexFuncBench's tables or records",
     "taskbench": "TaskBench's tool_desc.json, by types or by parameters",
+    "bfcl": "BFCL's function documents, or its questions with them",
+    "ultratool": "UltraTool's records, or their tools",
+    "sealtools": "Seal-Tools' tool.jsonl, or NesTools' records",
+    "toolalpaca": "ToolAlpaca's APIs with their OpenAPI documents",
 }
 """The formats that are told by their shape, with what each reads; a benchmark may bring its own."""
 
-WRITABLE = ("planeval", "openai", "mcp", "jsonschema")
+WRITABLE = ("planeval", "openai", "anthropic", "gemini", "mcp", "jsonschema")
 """The formats that a catalog can be converted to."""
 
 _LARGEST = 256 * 1024 * 1024
@@ -82,55 +89,9 @@ def to_data(catalog: Catalog, format: str = "planeval") -> Any:
     """
     if format not in WRITABLE:
         raise CatalogError(f"cannot write catalogs as {format!r}; formats: {', '.join(WRITABLE)}")
-    from planner_eval.catalogs.standard import write_tools
+    from planner_eval.catalogs.writing import write_tools
 
     return write_tools(catalog, format)
-
-
-def losses(catalog: Catalog, format: str) -> list[str]:
-    """What of a catalog a format cannot hold, each in a few words with the number of tools.
-
-    >>> losses(as_catalog([{"name": "now", "returns": {"type": "string"}}]), "openai")
-    ['what 1 tool returns']
-    """
-    if format == "planeval":
-        return []
-    told = [tool.returns != ANY or tool.returns_schema is not None for tool in catalog.tools].count(True)
-    acting = [tool.action is not None for tool in catalog.tools].count(True)
-    found = [f"what {counted(told, 'tool')} return{'s' * (told == 1)}"] if told else []
-    if acting:
-        found.append(f"whether {counted(acting, 'tool')} change{'s' * (acting == 1)} something")
-    found = [] if format == "mcp" else found
-    if format == "jsonschema":  # an object from names to schemas: the last of a name stays
-        over = len(catalog.tools) - len({tool.full_name for tool in catalog.tools})
-        found += [f"{counted(over, 'tool')} of a name that a later one has"] if over else []
-    if catalog.text_values or catalog.holes or catalog.reports_all:
-        found.append(
-            "how plans of this catalog are to be read (values as text, placeholders, unused results)"
-        )
-    return found
-
-
-def detect(data: Any) -> str | None:
-    """The format whose shape `data` has, or None.
-
-    >>> detect({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
-    'mcp'
-    """
-    if isinstance(data, Mapping):
-        return _detect_object(data)
-    if not isinstance(data, list) or not data or not isinstance(data[0], Mapping):
-        return "openai" if data == [] else None
-    first = data[0]
-    for marks, found in _MARKS:
-        if any(mark in first for mark in marks):
-            return found
-    parameters = first.get("parameters")
-    if isinstance(parameters, list):
-        return "callnavi"
-    if "title" in first and "name" not in first:
-        return "jsonschema"
-    return "openai" if "name" in first or "function" in first else None
 
 
 def _outline(data: Any) -> str:
@@ -143,63 +104,26 @@ def _outline(data: Any) -> str:
     return f"{data!r:.60}"
 
 
-_MARKS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("inputSchema",), "mcp"),
-    (("returnParameter",), "callnavi"),
-    (("function_name", "tools_count", "input_tools"), "functionchat"),
-    (("functions",), "complexfuncbench"),
-    (
-        ("output_parameters", "output_parameter", "query_parameters", "path_parameters", "variants", "tools"),
-        "nestful",
-    ),
-)
-
-
-def _detect_object(data: Mapping[str, Any]) -> str | None:
-    result = data.get("result")
-    tools = result.get("tools") if isinstance(result, Mapping) else data.get("tools")
-    if str(data.get("format", "")).startswith("planeval-catalog"):
-        return "planeval"
-    nodes = data.get("nodes")
-    if isinstance(nodes, list) and any(isinstance(each, Mapping) and "desc" in each for each in nodes):
-        return "taskbench"
-    if isinstance(data.get("apps"), list) or isinstance(data.get("api_ports"), list):
-        return "appbench" if "apps" in data else "callnavi"
-    if isinstance(tools, list) and not {"function_name", "tools_count", "input_tools"} & set(data):
-        return (
-            "mcp" if any(isinstance(each, Mapping) and "inputSchema" in each for each in tools) else "openai"
-        )
-    if "$defs" in data or "definitions" in data or ("title" in data and "properties" in data):
-        return "jsonschema"
-    if {"name", "function", "functions", "tools"} & set(data):
-        return detect([data])
-    return _detect_table(list(data.values()))
-
-
-def _detect_table(values: list[Any]) -> str | None:
-    """The format of an object that maps names to something."""
-    if not values:
-        return None
-    if all(isinstance(each, list) and all(isinstance(one, str) for one in each) for each in values):
-        return "complexfuncbench"
-    if not all(isinstance(each, Mapping) for each in values):
-        return None
-    if all("name_to_url" in each for each in values):
-        return "complexfuncbench"
-    marks = {"type", "properties", "$ref", "allOf", "anyOf", "oneOf"}
-    return "jsonschema" if all(marks & set(each) for each in values) else None
-
-
 def _reader(format: str) -> Reader:
-    if format in ("openai", "mcp", "planeval", "jsonschema"):
+    if format in ("openai", "anthropic", "mcp", "planeval", "jsonschema"):
         from planner_eval.catalogs import standard
 
         return {
             "openai": standard.read_tools,
+            "anthropic": standard.read_tools,
             "mcp": standard.read_tools,
             "planeval": standard.read_own,
             "jsonschema": standard.read_schemas,
         }[format]
+    if format in ("gemini", "bedrock"):
+        from planner_eval.catalogs import vendors
+
+        return vendors.read_gemini if format == "gemini" else vendors.read_bedrock
+    if format in ("bfcl", "ultratool", "sealtools", "toolalpaca"):
+        from planner_eval.catalogs import toolsets
+
+        further: Reader = getattr(toolsets, f"read_{format}")
+        return further
     from planner_eval.catalogs import benchmarks
 
     found: Reader | None = getattr(benchmarks, f"read_{format}", None)

@@ -8,7 +8,7 @@ nobody listed is a mistake, whatever JSON Schema's own default is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +16,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, KINDS, Again, Parameter, Type
 
 Schema: TypeAlias = Mapping[str, Any]
+Refer: TypeAlias = Callable[[Again], dict[str, Any]]
 _DEPTH = 64
 _MOST = 20_000
 _INTO = frozenset(("items", "properties", "additionalProperties"))
@@ -133,12 +134,18 @@ def is_open(schema: Schema) -> bool:
     return not schema.get("properties") if others is None else others is not False
 
 
-def schema_of(kind: Type) -> dict[str, Any]:
+def schema_of(kind: Type, refer: Refer | None = None) -> dict[str, Any]:
     """A JSON Schema for a type.
+
+    Args:
+        kind: The type.
+        refer: Writes a type that comes again inside itself; without it, one stands for anything there.
 
     >>> schema_of(Type(("string",), format="date"))
     {'type': 'string', 'format': 'date'}
     """
+    if kind.again is not None:
+        return {} if refer is None else refer(kind.again)
     schema: dict[str, Any] = {}
     if kind.kinds:
         schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
@@ -155,24 +162,26 @@ def schema_of(kind: Type) -> dict[str, Any]:
     }
     schema.update({key: value for key, value in pairs.items() if value is not None})
     if kind.items is not None:
-        schema["items"] = schema_of(kind.items)
+        schema["items"] = schema_of(kind.items, refer)
     if kind.any_of:
-        schema["anyOf"] = [schema_of(each) for each in kind.any_of]
+        schema["anyOf"] = [schema_of(each, refer) for each in kind.any_of]
     if kind.fields:
-        schema.update(object_schema(kind.fields, open=kind.open))
+        schema.update(object_schema(kind.fields, open=kind.open, refer=refer))
         schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
     elif not kind.open:
         schema["additionalProperties"] = False
     if kind.others is not None:
-        schema["additionalProperties"] = schema_of(kind.others)
+        schema["additionalProperties"] = schema_of(kind.others, refer)
     return schema
 
 
-def object_schema(fields: tuple[Parameter, ...], *, open: bool = False) -> dict[str, Any]:
+def object_schema(
+    fields: tuple[Parameter, ...], *, open: bool = False, refer: Refer | None = None
+) -> dict[str, Any]:
     """The JSON Schema of an object with these fields; an open one says so."""
     properties = {}
     for each in fields:
-        schema = schema_of(each.type)
+        schema = schema_of(each.type, refer)
         if each.description:
             schema["description"] = each.description
         if each.has_default:

@@ -1,22 +1,30 @@
-"""The catalog formats of the trade: OpenAI tool lists, MCP ``tools/list``, JSON Schema, and our own.
+"""The catalog formats of the trade: OpenAI's, Anthropic's, MCP ``tools/list``, JSON Schema, and our own.
 
-OpenAI's covers its two spellings (``{"type": "function", "function": {…}}`` and the flat one), bare
-function objects, and the ``input_schema`` of other vendors. Files of users are read with pydantic.
+OpenAI's covers its two spellings (``{"type": "function", "function": {…}}`` and the flat one) and bare
+function objects. A tool that a service has itself, as ``{"type": "web_search"}``, takes any arguments, for
+no list says which. Files of users are read with pydantic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from planner_eval.base.errors import CatalogError
-from planner_eval.catalogs.catalog import ANY, Catalog, Tool
-from planner_eval.catalogs.schema import fields_of, is_open, object_schema, schema_of, type_of
+from planner_eval.base.jsonfile import value_of
+from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool
+from planner_eval.catalogs.definitions import self_contained
+from planner_eval.catalogs.misplaced import RETURNS, TAKES, refuse_misplaced
+from planner_eval.catalogs.schema import fields_of, is_open, type_of
 
 OWN = "planeval-catalog/1"
 """The value of ``format`` in catalogs that planeval writes itself."""
+
+NOTE = "planeval: "
+"""How the ``$comment`` begins that has the name and app of a tool whose format could not hold them."""
 
 _GIVES = ("arguments", "args", "kwargs", "input", "tool_input", "action_input")
 """Where calls have the values of their arguments."""
@@ -45,12 +53,8 @@ class _Entry(BaseModel):
     name: str = Field(min_length=1)
     app: str | None = None
     description: str | None = None
-    parameters: dict[str, Any] | None = Field(
-        None, validation_alias=AliasChoices("parameters", "inputSchema", "input_schema")
-    )
-    returns: dict[str, Any] | None = Field(
-        None, validation_alias=AliasChoices("returns", "outputSchema", "output_schema")
-    )
+    parameters: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*TAKES))
+    returns: dict[str, Any] | None = Field(None, validation_alias=AliasChoices(*RETURNS))
     action: bool | None = None
     annotations: _Hints | None = None
 
@@ -68,14 +72,24 @@ class _Own(BaseModel):
 
 
 def read_tools(data: Any, name: str) -> Catalog:
-    """A catalog from an OpenAI or MCP tool list, or a single tool."""
-    if isinstance(data, Mapping) and isinstance(data.get("result"), Mapping):
-        data = data["result"]
-    if isinstance(data, Mapping):
-        data = data.get("tools", [data])
-    if not isinstance(data, list):
-        raise CatalogError(f"expected a list of tools, found {data!r:.80}")
-    return Catalog(tuple(_tool(entry, number) for number, entry in enumerate(data)), name)
+    """A catalog from a list of tools or a single one, or from the answers to an MCP ``tools/list``."""
+    entries: list[Any] = []
+    more = None
+    for each in data if isinstance(data, list) else [data]:
+        page = each.get("result", each) if isinstance(each, Mapping) else each
+        if not isinstance(page, Mapping) or "tools" not in page:
+            entries.append(each)
+            continue
+        if not isinstance(page["tools"], list):
+            raise CatalogError(f"expected a list of tools, found {page['tools']!r:.80}")
+        entries += page["tools"]
+        more = page.get("nextCursor")
+    if more:
+        raise CatalogError(
+            f"the last answer has a nextCursor, {more!r:.40}: there are more tools; "
+            "put all the answers into one file of JSON lines"
+        )
+    return Catalog(tuple(_tool(entry, number) for number, entry in enumerate(entries)), name)
 
 
 def read_own(data: Any, name: str) -> Catalog:
@@ -93,10 +107,11 @@ def read_schemas(data: Any, name: str) -> Catalog:
     root = data if isinstance(data, Mapping) else {}
     if isinstance(data, Mapping):
         named = data.get("$defs") or data.get("definitions")
-        if data.get("title") and "properties" in data:
+        if isinstance(data.get("title"), str) and "properties" in data:
             pairs: Iterable[tuple[Any, Any]] = [(data["title"], data)]
         else:
-            pairs = (named or data).items()
+            held = isinstance(named, Mapping) and all(isinstance(each, Mapping) for each in named.values())
+            pairs = (named if held and named else data).items()
     else:
         pairs = [(each.get("title") if isinstance(each, Mapping) else None, each) for each in data]
     tools = []
@@ -106,49 +121,21 @@ def read_schemas(data: Any, name: str) -> Catalog:
         if not isinstance(title, str) or not title:
             raise CatalogError(f'schema {number}: needs a "title", which names the tool')
         described = str(schema.get("description") or "")
-        own = schema if "$defs" in schema or "definitions" in schema else root or schema
-        tools.append(_built(title, None, described, dict(schema), root=own))
+        tools.append(_built(title, None, described, self_contained(schema, root)))
     return Catalog(tuple(tools), name)
 
 
-def write_tools(catalog: Catalog, format: str) -> Any:
-    """The catalog as data in ``"openai"``, ``"mcp"``, ``"jsonschema"`` or ``"planeval"`` format.
-
-    Names of apps go in front of a tool's name where the format knows no apps.
-    """
-    if format == "mcp":
-        return {"tools": [_mcp(tool) for tool in catalog.tools]}
-    if format == "jsonschema":
-        return {
-            tool.full_name: {"title": tool.full_name, "description": tool.description, **_schema(tool)}
-            for tool in catalog.tools
-        }
-    if format == "openai":
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.full_name,
-                    "description": tool.description,
-                    "parameters": _schema(tool),
-                },
-            }
-            for tool in catalog.tools
-        ]
-    return {
-        "format": OWN,
-        "name": catalog.name,
-        "text_values": catalog.text_values,
-        "holes": list(catalog.holes),
-        "reports_all": catalog.reports_all,
-        "tools": [_own(tool) for tool in catalog.tools],
-    }
-
-
 def _tool(entry: Any, number: int) -> Tool:
-    if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
-        entry = entry["function"]
     if isinstance(entry, Mapping):
+        for wrapping in ("function", "custom"):
+            if isinstance(entry.get(wrapping), Mapping):
+                outer = {key: value for key, value in entry.items() if key != wrapping}
+                refuse_misplaced({**outer, "parameters": {}}, f"tool {number}")
+                entry = {"type": wrapping, **entry[wrapping]}
+        _refuse_call(entry, number)
+        if (built_in := _built_in(entry)) is not None:
+            return built_in
+        refuse_misplaced(entry, f"tool {number}")
         _refuse_no_tool(entry, number)
     try:
         read = _Entry.model_validate(entry)
@@ -164,39 +151,57 @@ def _tool(entry: Any, number: int) -> Tool:
         raise CatalogError(f"tool {number} {read.name!r:.60}: {error}") from None
     hint = read.annotations.readOnlyHint if read.annotations else None
     action = read.action if read.action is not None else (None if hint is None else not hint)
-    return Tool(
-        tool.name,
-        tool.app,
-        tool.description,
-        tool.parameters,
-        open=tool.open,
-        returns=returns,
-        action=action,
-        schema=tool.schema,
-        returns_schema=read.returns,
-        others=tool.others,
-    )
+    return replace(tool, returns=returns, action=action, returns_schema=read.returns)
+
+
+def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
+    """Refuse a call, which would stand for a tool without arguments."""
+    given = [key for key in _GIVES if key in entry]
+    if given and not _DESCRIBES & entry.keys():
+        raise CatalogError(
+            f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {given[0]!r} and no "
+            "parameters; a catalog says which arguments a tool takes, this seems to be a plan"
+        )
 
 
 def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
-    """Refuse what has a name and is no tool: a call, which would stand for a tool without arguments."""
-    found = f"entry {number}, {entry.get('name')!r:.60},"
-    if not _DESCRIBES & entry.keys():
-        if given := [key for key in _GIVES if key in entry]:
-            raise CatalogError(
-                f"{found} is a call, not a tool: it has {given[0]!r} and no parameters; "
-                "a catalog says which arguments a tool takes, this seems to be a plan"
-            )
-        if "type" not in entry and (others := [key for key in entry if key not in ("name", "strict")]):
-            raise CatalogError(
-                f"{found} is no tool: expected a description or parameters beside the name, "
-                f"found {', '.join(map(repr, others)):.80}"
-            )
+    """Refuse what has a name and nothing else that tools have."""
+    others = [key for key in entry if key not in ("name", "strict")]
+    if others and "type" not in entry and not _DESCRIBES & entry.keys():
+        raise CatalogError(
+            f"entry {number}, {entry.get('name')!r:.60}, is no tool: expected a description or parameters "
+            f"beside the name, found {', '.join(map(repr, others)):.80}"
+        )
 
 
-def _built(
-    name: str, app: str | None, description: str, schema: dict[str, Any] | None, *, root: Any = None
-) -> Tool:
+def _built_in(entry: Mapping[str, Any]) -> Tool | None:
+    """A tool that a service has itself, or one that takes free text; None for one with a schema."""
+    kind, name = entry.get("type"), entry.get("name")
+    if not isinstance(kind, str) or kind == "function" or kind in KINDS:
+        return None
+    if any(key in entry for key in (*TAKES, *RETURNS)) or ("description" in entry and kind != "custom"):
+        return None
+    if any(isinstance(value, Mapping) and "properties" in value for value in entry.values()):
+        return None
+    own = name if isinstance(name, str) and name else kind
+    return Tool(own, description=str(entry.get("description") or ""), open=True)
+
+
+def _own_name(name: str, app: str | None, schema: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+    """A tool's name and app as a note in its schema has them, and the schema without the note."""
+    note = schema.get("$comment")
+    if isinstance(note, str) and note.startswith(NOTE):
+        try:
+            own = value_of(note.removeprefix(NOTE))
+        except ValueError:
+            own = None
+        if isinstance(own, dict) and isinstance(own.get("name"), str):
+            app = own["app"] if isinstance(own.get("app"), str) else None
+            return own["name"], app, {key: value for key, value in schema.items() if key != "$comment"}
+    return name, app, schema
+
+
+def _built(name: str, app: str | None, description: str, schema: dict[str, Any] | None) -> Tool:
     """A tool whose parameters a JSON Schema describes; an object without properties takes none."""
     if not schema:
         return Tool(name, app, description)
@@ -205,45 +210,18 @@ def _built(
             f'expected the JSON Schema of an object, as in {{"type": "object", "properties": {{…}}}}, '
             f"found an object of {', '.join(map(repr, schema)):.80}"
         )
-    kind = type_of(schema, root)
+    written = name
+    name, app, schema = _own_name(name, app, schema)
+    kind = type_of(schema)
     if kind.kinds and "object" not in kind.kinds:
         raise CatalogError(f'arguments are an object, so expected "type": "object", found {str(kind)!r:.60}')
     elsewhere = "$ref" in schema or "allOf" in schema
-    inner = kind.fields if elsewhere else fields_of(schema, root)
+    inner = kind.fields if elsewhere else fields_of(schema)
     extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
     if elsewhere and "additionalProperties" not in schema:
         extra = kind.open
     others = kind.others if extra else None
-    return Tool(name, app, description, inner, open=extra, schema=schema, others=others)
-
-
-def _schema(tool: Tool) -> dict[str, Any]:
-    return tool.schema if tool.schema is not None else object_schema(tool.parameters, open=tool.open)
-
-
-def _returns(tool: Tool) -> dict[str, Any] | None:
-    if tool.returns_schema is not None:
-        return tool.returns_schema
-    return None if tool.returns == ANY else schema_of(tool.returns)
-
-
-def _mcp(tool: Tool) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "name": tool.full_name,
-        "description": tool.description,
-        "inputSchema": _schema(tool),
-    }
-    if (returns := _returns(tool)) is not None:
-        entry["outputSchema"] = returns
-    if tool.action is not None:
-        entry["annotations"] = {"readOnlyHint": not tool.action}
-    return entry
-
-
-def _own(tool: Tool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": tool.name, "app": tool.app, "description": tool.description}
-    entry |= {"parameters": _schema(tool), "returns": _returns(tool), "action": tool.action}
-    return {key: value for key, value in entry.items() if value is not None}
+    return Tool(name, app, description, inner, open=extra, schema=schema, others=others, written=written)
 
 
 def _explained(error: ValidationError) -> str:

@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import WHOLE
 from planner_eval.base.tables import table
-from planner_eval.base.text import did_you_mean, printable
+from planner_eval.base.text import counted, did_you_mean, printable
 from planner_eval.cli.options import dialect_option, emit, note, output, outputs, written
 
 if TYPE_CHECKING:
@@ -26,9 +26,10 @@ _FORMAT = click.option(
 def command() -> None:
     """Show a tool catalog, write it in another format, or a grammar of its plans.
 
-    A catalog is an OpenAI tool list, the answer to an MCP tools/list, JSON Schemas, a Python file with
-    functions, one of the files of AppBench, NESTful, CallNavi, FunctionChat-Bench or ComplexFuncBench,
-    or world:NAME for the tools of a simulated world.
+    A catalog is a list of tools as OpenAI, Anthropic, Gemini or Bedrock take it, the answer to an MCP
+    tools/list, JSON Schemas, a Python file with functions, one of the files of AppBench, NESTful,
+    CallNavi, FunctionChat-Bench, ComplexFuncBench, TaskBench, BFCL, UltraTool, Seal-Tools, NesTools or
+    ToolAlpaca, or world:NAME for the tools of a simulated world.
     """
 
 
@@ -63,21 +64,34 @@ def show(file: str, wanted: str | None, catalog_format: str | None, form: str, o
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["openai", "mcp", "jsonschema", "planeval"]),
+    type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
     required=True,
     help="The format to write; planeval's own keeps everything.",
 )
 @_FORMAT
+@click.option("--loss", is_flag=True, help="Give up what the format cannot say, and say what was lost.")
 @outputs("json")
-def convert(file: str, target: str, catalog_format: str | None, output: str | None) -> int:
-    """Write a catalog in another format, as JSON."""
-    from planner_eval.catalogs.formats import losses, to_data
+def convert(file: str, target: str, catalog_format: str | None, loss: bool, output: str | None) -> int:
+    """Write a catalog in another format, as JSON.
+
+    What the format cannot say is an error; with --loss it is given up, and each loss is listed. A name
+    that it cannot hold is written as another, which is said, and comes back where planeval reads it.
+    Exit code: 0 written, 2 usage, 3 not written.
+    """
+    from planner_eval.catalogs.formats import to_data
+    from planner_eval.catalogs.writing import losses, renamed
 
     catalog = pe.read_catalog(file, catalog_format)
-    data = to_data(catalog, target)
-    for lost in losses(catalog, target):
-        note(f"{target} has no place for {lost}: left out; --to planeval keeps it")
-    emit(json.dumps(data, ensure_ascii=False, indent=1), output)
+    lost = losses(catalog, target)
+    for each in lost:
+        note(f"{target} has no place for {each}" + (": left out" if loss else ""))
+    if lost and not loss:
+        note("nothing is written: --loss writes the rest, --to planeval keeps everything")
+        return 3
+    if others := renamed(catalog, target):
+        own, name = others[0]
+        note(f"{target} has {counted(len(others), 'tool')} under other names, as {name!r} for {own!r}")
+    emit(json.dumps(to_data(catalog, target), ensure_ascii=False, indent=1), output)
     return 0
 
 

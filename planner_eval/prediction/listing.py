@@ -164,14 +164,14 @@ def _parameter(each: Parameter) -> str:
 
 def functions_data(catalog: Catalog) -> list[dict[str, Any]]:
     """The tools as JSON data: name, description, parameters as JSON Schema, and what they return."""
-    from planner_eval.catalogs.standard import write_tools
+    from planner_eval.catalogs.writing import function_of
 
     found = []
-    for tool, entry in zip(catalog.tools, write_tools(catalog, "openai"), strict=True):
+    for tool in catalog.tools:
         returns = tool.returns_schema
         if returns is None and tool.returns.fields:
             returns = schema_of(tool.returns)
-        found.append(entry["function"] | ({"returns": returns} if returns else {}))
+        found.append(function_of(tool) | ({"returns": returns} if returns else {}))
     return found
 
 
