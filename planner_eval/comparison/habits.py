@@ -125,7 +125,8 @@ def _keys(found: Diff) -> dict[int, Hashable]:
     objects = _objects(found)
     keys: dict[int, Hashable] = {}
     for at, edit in enumerate(found.edits):
-        keys[at] = OBJECT if at in objects else _key(found, edit)
+        if edit.code not in _ONCE:
+            keys[at] = OBJECT if at in objects else _key(found, edit)
     return keys
 
 
@@ -140,8 +141,6 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     if code == "call.duplicated" and pred is not None and pred.call is not None:
         call = found.pred.calls[pred.call]
         return code, call.tool, tuple((name, value_key(value, _OWN)) for name, value in call.arguments)
-    if code in _ONCE:
-        return code, pred, gold
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
         return change(edit), found.gold.calls[gold.call].tool
     return change(edit)

@@ -125,8 +125,17 @@ def _edits(diff: Diff | None) -> str:
         parts += (
             f"<mark>{_text(said)}</mark>" if differs else _text(said) for said, differs in marked(line.said)
         )
+        parts.append(_others([diff.edits[at].message for at in line.edits[1:]]) if diff is not None else "")
         above = line.depth
     return "".join(parts) + "</li></ol>" * (above + 1)
+
+
+def _others(messages: Sequence[str]) -> str:
+    """The further edits of a habit, folded away."""
+    if not messages:
+        return ""
+    listed = "".join(f"<li>{_text(message)}</li>" for message in messages)
+    return f"<details><summary>{len(messages):,} more</summary><ul>{listed}</ul></details>"
 
 
 def _inline(svg: str) -> str:
