@@ -94,7 +94,7 @@ def _first(diff: Diff) -> str:
     if names.to_pred[at] >= 0:
         return names.ours(names.to_pred[at])
     pred, side = places_in_pred(len(plan.calls), pairs)[at]
-    where = f" {'after' if side > 0 else 'before'} {names.our_number(pred)}" if pairs else ""
+    where = f" {'after' if side > 0 else 'before'} {names.ours(pred)}" if pairs else ""
     return f"gold's {names.theirs(at)}, missing{where}"
 
 
