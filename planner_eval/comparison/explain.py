@@ -289,9 +289,11 @@ class _Finder:
             return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
         if code.startswith("reference"):
             return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
-        if isinstance(ours, Ref) or isinstance(theirs, (Ref, Unresolved)):
-            return f"is {self.ours(ours)}, gold gives {self.theirs(theirs)}"
-        return Contrast(self.names.our_number, self.names.their_number, self.alike).told(ours, theirs)
+        one, other = self.ours(ours), self.theirs(theirs)
+        cut = one[-1:] == "…" or other[-1:] == "…"
+        if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
+            return Contrast(self.names.our_number, self.names.their_number, self.alike).told(ours, theirs)
+        return f"is {one}, gold gives {other}"
 
     def ours(self, value: Value) -> str:
         if isinstance(value, (Ref, Unresolved)):
@@ -316,6 +318,9 @@ class _Finder:
                     f"{self.names.ours(producer)}, whose output it needs"
                 )
                 yield Edit("order.broken", said, Place(pred), Place(gold))
+
+
+_OUTPUTS = (Ref, Unresolved)
 
 
 def _given(plan: Plan, position: int) -> dict[str, list[Value]]:

@@ -118,6 +118,9 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     '{"x": [‹call 3: id›, true]}'
     """
 
+    if type(value) in _SCALARS:
+        return _mark(shown(value, WIDTH))
+
     def plain(leaf: Value) -> Any:
         return _plain(leaf, number)
 
@@ -125,6 +128,9 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
         return "".join(map(str, map(plain, parts)))
 
     return _mark(shown(fold(value, plain, text=text), WIDTH))
+
+
+_SCALARS = (str, int, float, bool, type(None))
 
 
 def text_name(value: str | Template, number: Callable[[int], str]) -> str:
