@@ -117,7 +117,6 @@ def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     >>> value_name({"x": [Ref(2, ("id",)), True]})
     '{"x": [‹call 3: id›, true]}'
     """
-
     if type(value) in _SCALARS:
         return _mark(shown(value, WIDTH))
 
