@@ -120,9 +120,9 @@ def test_no_plans_have_figures_of_nothing() -> None:
 
 def test_a_sentence_shows_a_value_of_its_width_in_full() -> None:
     whole = "x" * (WIDTH - 2)
-    assert value_name(whole, Plan()) == f'"{whole}"'
-    assert value_name(whole + "x", Plan()) != f'"{whole}x"'
-    assert len(value_name(whole + "x", Plan())) <= WIDTH
+    assert value_name(whole) == f'"{whole}"'
+    assert value_name(whole + "x") != f'"{whole}x"'
+    assert len(value_name(whole + "x")) <= WIDTH
     assert calls_name(Plan((Call("a", "f" * (2 * WIDTH - 2)),))) == "f" * (2 * WIDTH - 2) + "()"
     assert len(calls_name(Plan((Call("a", "f" * (2 * WIDTH - 1)),)))) <= 2 * WIDTH
 

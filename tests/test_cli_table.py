@@ -118,6 +118,7 @@ FILES: dict[str, str] = {
     "plan.json": ADD,
     "sub.json": SUB,
     "chain.json": CHAIN,
+    "loop.json": _plan(("add", 1, 4), ("add", 1, 4), ("add", 1, 4)),
     "pred.jsonl": _lines(
         {"id": "a", "output": ADD}, {"id": "b", "output": SUB}, {"id": "c", "output": "add(x="}
     ),

@@ -46,8 +46,8 @@ WANTED: dict[str, list[tuple[str, int | None, int | None, str | None, tuple]]] =
         ("call.missing", 0, None, None, ()),
         ("call.missing", 2, None, None, ()),
         ("call.missing", 3, None, None, ()),
-        ("call.extra", None, 0, None, ()),
         ("call.missing", 1, None, None, ()),
+        ("call.extra", None, 0, None, ()),
     ],
     "26": [
         ("call.missing", 0, None, None, ()),

@@ -66,7 +66,7 @@ def test_pairs_that_differ_fail_and_say_what_differs_and_where() -> None:
         assert case.get("classname") == f"planeval.{command}"
         assert case.get("time") is None
         assert case[0].get("type") == "call.missing"
-        assert "gold's Hotels.searchhotel (call 2)" in case[0].get("message", "")
+        assert "gold's Hotels.searchhotel (gold's call 2)" in case[0].get("message", "")
 
 
 def test_a_threshold_is_a_test_case_and_decides() -> None:

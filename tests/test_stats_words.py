@@ -28,12 +28,31 @@ def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
     below = done.stdout[len(plain) :]
     heads = ("argument kind", "argument kinds", "pattern", "patterns", "shape", "scope")
     shown = {line.split("  ")[0].strip() for line in plain.splitlines() if line} - {"figure", *heads}
+    shown = {re.sub(r" \([a-z].*\)$", "", word) for word in shown}  # a plain name beside a paper's
     said = {line.split("  ")[0].strip() for line in below.splitlines()}
     missing = {word for word in shown - said if not re.fullmatch(r"[()× \d]+|[{A].*", word)}
     assert missing == set()
     assert "(()())" in said
     assert ("unread" in said) == (file == "pred.jsonl")
     assert all(len(line) <= 125 for line in below.splitlines())
+
+
+def test_a_paper_s_words_stand_beside_plain_ones(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text('{"plan": "A: [x = f()]\\nB: [g(#y=x)]"}\n{"plan": "A: [f()]"}\n')
+    scopes = ("MS (calls of several apps, one each)", "SS (one call)")
+    scales = ("parallel scale (independent parts)", "sequential scale (calls in the largest part)")
+    for form in ((), ("--format", "md")):
+        said = planeval("stats", str(plans), *form).stdout
+        assert all(word in said for word in (*scopes, *scales))
+    one = tmp_path / "one.txt"
+    one.write_text("A: [x = f()]\nB: [g(#y=x)]")
+    assert all(word in planeval("stats", str(one)).stdout for word in (scopes[0], *scales))
+    several = planeval("stats", str(plans), str(one), str(one)).stdout
+    assert all(f"{word}: mean, max" in several for word in scales)
+    rows = planeval("stats", str(plans), "--format", "csv").stdout
+    assert "\nparallel scale,2," in rows
+    assert "\nMS,1" in rows
 
 
 def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ PATCHED = ("json", "jsonl", "text", None)
 @ids("Compare only the records of this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
+@click.option("--all", "each", is_flag=True, help="Tell all edits, each on a line (one pair).")
 @click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
 @click.option(
     "--edit-distance",
@@ -67,6 +68,7 @@ def command(
     wanted: tuple[str, ...],
     patch: bool,
     places: bool,
+    each: bool,
     structure: bool,
     seconds: float | None,
     only: str | None,
@@ -102,7 +104,7 @@ def command(
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
     reading = {**how._asdict(), "ids": wanted}
-    job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure)
+    job = _job(shape, reading, chosen_policy(policy), places=places, structure=structure, each=each)
     rows: list[Row] = []
     if shape.pictured or seconds is not None or tools is not None:
         done = _with_rows(job, paired, rows, quiet=running.quiet)
@@ -147,13 +149,15 @@ class _Shape(NamedTuple):
         return self.folder and not self.pictured
 
 
-def _job(shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool, structure: bool) -> DiffJob:
+def _job(
+    shape: _Shape, reading: dict[str, Any], policy: Policy, *, places: bool, structure: bool, each: bool
+) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
     from planner_eval.engine.diff import DiffJob
     from planner_eval.scoring.told_rows import PATCH, Told
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
-    told = Told(form, shape.many or shape.run, places, structure)
+    told = Told(form, shape.many or shape.run, places, structure, each)
     return DiffJob(policy, reading, told, places or form in ("json", "jsonl"), shape.only)
 
 
@@ -217,6 +221,11 @@ def _refuse_idle(shape: _Shape, misnamed: str | None, pairs: int) -> None:
                 ("execute", "seconds"), not run, "to what is written into a file, not to a run's directory"
             ),
             Applies(("store",), run, "to a run that is kept: -o DIR/"),
+            Applies(
+                ("each",),
+                form == "text" and not (many or patch or run),
+                "to one pair as text (name it with --id); json, jsonl and html have all edits",
+            ),
             Applies(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
             Applies(
                 ("structure",),

@@ -35,6 +35,7 @@ BOLD, DIM = "1", "2"
 
 _STATE = "|".join(STATES)
 _CODE = r"[a-z]+\.[a-z_]+"
+_HABIT = r"[a-z]+ for [a-z]+"
 _COLUMNS = r"(?:^|(?<=  ))(status|state|severity)(?=  |$)"
 """The heads of columns of states."""
 
@@ -57,12 +58,19 @@ def _code(found: re.Match[str]) -> str:
     return _on(found[0], "35" if kind == "reference" else "33")
 
 
+def _values(said: str) -> str:
+    """What an edit says, with the words in bold in which two texts differ."""
+    from planner_eval.comparison.contrast import marked
+
+    return "".join(_on(piece, BOLD) if differs else piece for piece, differs in marked(said))
+
+
 def _pair(line: str) -> str:
     """A line of what became of a pair, of an edit, or of how many pairs are in which state."""
     if re.match(r"[\d,]+ pairs?: ", line):
         return re.sub(rf"(?<=\d )({_STATE})\b", _state, line)
-    if re.match(rf" +(↳ )?{_CODE}: ", line):
-        return re.sub(_CODE, _code, line, count=1)
+    if edit := re.match(rf" +(↳ )?(?:{_CODE}|{_HABIT})( ×\d+)?( \([^()]*\))?: ", line):
+        return re.sub(f"{_CODE}|{_HABIT}", _code, edit[0], count=1) + _values(line[edit.end() :])
     found = re.match(rf"(?:.*?  )?(?P<state>{_STATE})(?=: | \(|$)", line)
     if found is None:
         return line

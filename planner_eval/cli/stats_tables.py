@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.tables import table, table_pieces
 from planner_eval.cli.stats_job import NO_PLAN, UNREADABLE
 from planner_eval.cli.working import Again
+from planner_eval.plan.words import plain, plain_scope
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Cell
@@ -38,7 +39,9 @@ def each_table(
     alone = list(islice(_rows(lines, "json", inferred=inferred), 2))
     if len(alone) == 1 and form in ("text", "md") and alone[0]["error"] is None:
         figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
-        listed = [{"figure": k.replace("_", " "), "value": _plain(v)} for k, v in figures.items()]
+        if "scope" in figures:
+            figures["scope"] = plain_scope(figures["scope"])
+        listed = [{"figure": plain(k.replace("_", " ")), "value": _plain(v)} for k, v in figures.items()]
         return table_pieces(listed, form, width=100)
     keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, several, inferred)))
     return table_pieces(Again(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
@@ -99,17 +102,20 @@ def summaries_json(
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
-    blocks = [table(_figures(sources, summaries, short=form in ("text", "md")), form)]
+    told = form in ("text", "md")
+    blocks = [table(_figures(sources, summaries, told=told), form)]
     for kind in _COUNTS:
         rows = _counts(sources, summaries, kind)
+        if told and kind == "scopes":
+            rows = [{**row, "scope": plain_scope(row["scope"])} for row in rows]
         if rows:
             blocks.append(table(rows, form))
     return blocks
 
 
-def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, short: bool) -> list[dict[str, Any]]:
+def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, told: bool) -> list[dict[str, Any]]:
     """One row a figure; a group of columns a source, or one column each where they are many."""
-    if short and len(sources) > 2:
+    if told and len(sources) > 2:
         return _figures_short(sources, summaries)
     several = len(sources) > 1
     columns = [_columns(source, several) for source in sources]
@@ -122,7 +128,8 @@ def _figures(sources: Sequence[Source], summaries: Sequence[Summary], *, short: 
                 row |= dict.fromkeys(names) | {names[0]: count}
             rows.append(row)
     for k, figure in enumerate(summaries[0].figures):
-        row = {"figure": figure.name.replace("_", " ")}
+        name = figure.name.replace("_", " ")
+        row = {"figure": plain(name) if told else name}
         for names, summary in zip(columns, summaries, strict=True):
             f = summary.figures[k]
             row |= dict(zip(names, (f.total, f.mean, f.median, f.max), strict=True))
@@ -144,7 +151,7 @@ def _figures_short(sources: Sequence[Source], summaries: Sequence[Summary]) -> l
         unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
         rows.append({"figure": "unread"} | unread)
     for k, figure in enumerate(summaries[0].figures):
-        row: dict[str, Any] = {"figure": f"{figure.name.replace('_', ' ')}: mean, max"}
+        row: dict[str, Any] = {"figure": f"{plain(figure.name.replace('_', ' '))}: mean, max"}
         for title, summary in zip(titles, summaries, strict=True):
             f = summary.figures[k]
             row[title] = None if f.mean is None else f"{f.mean:.4g}, {f.max}"

@@ -9,11 +9,13 @@ An edit follows from another when undoing the other would undo it or leave no gr
 - the arguments of a replaced call follow from the replacement;
 - the same change made again (one wrong value for one right value) follows from the first.
 
-What is left are root causes. The first divergent call is that of the first root in topological order.
+What is left are root causes. The first divergent call is that of the first root in topological order; of
+calls of one generation, of which none needs another, the one that the prediction writes first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
@@ -22,11 +24,13 @@ from planner_eval.plan.canonical import producers_of, value_key
 from planner_eval.plan.model import Plan
 
 
-def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...]:
+def order_by_cause(
+    edits: list[Edit], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
+) -> tuple[Edit, ...]:
     """The edits, roots in topological order, each followed by its consequences, causes filled in."""
     if len(edits) < 2:
         return tuple(edits)
-    ranks = _Ranks(pred, gold)
+    ranks = _Ranks(pred, gold, pairs)
     edits = sorted(edits, key=ranks.of)
     cause = _causes(edits, pred, gold)
     children: dict[int | None, list[int]] = {}
@@ -48,18 +52,41 @@ def order_by_cause(edits: list[Edit], pred: Plan, gold: Plan) -> tuple[Edit, ...
 
 
 class _Ranks:
-    """Where an edit comes in topological order: generation, then written order, then order found."""
+    """Where an edit comes: generation (gold's if gold has the call), then written order, then order found."""
 
-    def __init__(self, pred: Plan, gold: Plan) -> None:
+    def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
         self.pred, self.gold = levels(producers(pred)), levels(producers(gold))
         self.last = max(len(self.pred), len(self.gold))
+        self.written = places_in_pred(len(self.gold), pairs)
 
     def of(self, edit: Edit) -> tuple[int, ...]:
         if edit.gold is not None and edit.gold.call is not None:
-            return self.gold[edit.gold.call], edit.gold.call, 0
+            return self.gold[edit.gold.call], *self.written[edit.gold.call], edit.gold.call
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
-            return self.pred[edit.pred.call], edit.pred.call, 1
+            return self.pred[edit.pred.call], edit.pred.call, 0
         return (self.last,)
+
+
+def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
+
+    A call without a partner stands after the partner of the call before it, or else before the partner of
+    the next that has one; before all where none has one.
+
+    Args:
+        calls: How many gold has.
+        pairs: Positions (in pred, in gold) of partners.
+
+    >>> places_in_pred(4, [(5, 1), (2, 2)])
+    [(5, -1), (5, 0), (2, 0), (2, 1)]
+    """
+    partner = {gold: pred for pred, gold in pairs}
+    found: list[tuple[int, int]] = []
+    place = partner[min(partner)] if partner else 0, -1
+    for gold in range(calls):
+        place = (partner[gold], 0) if gold in partner else (place[0], place[1] or 1)
+        found.append(place)
+    return found
 
 
 def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
@@ -74,7 +101,7 @@ def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
         if cause is None and edit.gold and edit.code not in _RENAMED:
             cause = renamed.get(edit.gold.call) if edit.gold.call is not None else None
         if cause is None and edit.code in _REPEATABLE:
-            cause = first.setdefault(_change(edit), position)
+            cause = first.setdefault(change(edit), position)
         found.append(None if cause is None or cause == position else cause)
     return _without_circles(found)
 
@@ -137,7 +164,7 @@ def _from_calls(edit: Edit, lost: _Calls, gained: _Calls) -> int | None:
     return gained.before(edit.pred, whole=edit.code in _GAINED) if cause is None else cause
 
 
-def _change(edit: Edit) -> Any:
+def change(edit: Edit) -> Hashable:
     """What was put for what; two edits of one change are one mistake made twice.
 
     Texts count wherever they stand; other values are too common to mean much under another name.

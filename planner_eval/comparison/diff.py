@@ -12,6 +12,7 @@ from planner_eval.comparison.align import Alignment, Matching, match
 from planner_eval.comparison.causes import order_by_cause
 from planner_eval.comparison.edits import EDITS, Edit, Place
 from planner_eval.comparison.explain import find_edits
+from planner_eval.comparison.others import NO_OTHERS, Others, other_values
 from planner_eval.plan.model import Edge, Path, Plan
 from planner_eval.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 
@@ -90,7 +91,7 @@ class Diff:
 
     @property
     def first(self) -> Divergence | None:
-        """The first divergent call in topological order."""
+        """The first divergent call in topological order; of calls of one generation, the first as written."""
         for edit in self.roots:
             for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
                 if place is not None and place.call is not None:
@@ -205,7 +206,11 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     >>> [(edit.code, edit.message) for edit in found.edits]
     [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
     """
-    found = explain(match(pred, gold, policy, terms))
+    return _as_given(explain(match(pred, gold, policy, terms)), pred, gold)
+
+
+def _as_given(found: Diff, pred: Plan, gold: Plan) -> Diff:
+    """The comparison of two plans with what was inferred in them, which plays no part in it."""
     if pred.written is pred and gold.written is gold:
         return found
     # What was inferred is shown, as far as the policy left the calls as they are.
@@ -214,14 +219,20 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     return replace(found, pred=shown[0], gold=shown[1])
 
 
-def explain(matching: Matching) -> Diff:
+def explain(matching: Matching, others: Others = NO_OTHERS) -> Diff:
     """The edits for a matching that is known already.
 
     Args:
         matching: What :func:`planner_eval.comparison.align.match` gave.
+        others: Values that other gold plans have in the place of this one's, which sentences name.
     """
-    edits = find_edits(matching)
-    ordered = order_by_cause(edits, matching.pred, matching.gold) if edits else ()
+    edits = find_edits(matching, others)
+    pairs = matching.alignment.pairs
+    ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
+    if ordered and not matching.pred.calls and matching.gold.calls:
+        notes = (note.message for note in matching.pred.diagnostics if note.code == "plan.no_call")
+        said = f"{ordered[0].message}; the prediction holds {next(notes, 'no call')}"
+        ordered = (ordered[0]._replace(message=said), *ordered[1:])
     return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
 
 
@@ -251,6 +262,11 @@ def diff_any(pred: Plan, golds: Sequence[tuple[Plan, Terms]], policy: Policy = D
         if best.diff.same:
             break
     assert best is not None, "there is no gold plan to compare with"
+    if len(golds) > 1 and best.diff.matching is not None and not best.diff.same:
+        gold = golds[best.number][0]
+        others = other_values(gold, (plan for plan, _ in golds))
+        if others:
+            best = best._replace(diff=_as_given(explain(best.diff.matching, others), pred, gold))
     return best
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from planner_eval.base.named import NamedTuple
 from planner_eval.plan.model import Path, Value
 
@@ -76,15 +74,3 @@ class Edit(NamedTuple):
     pred_value: Value = None
     gold_value: Value = None
     cause: int | None = None
-
-
-def depths(edits: Iterable[Edit]) -> list[int]:
-    """How far each edit stands below its root cause, at most :data:`DEEPEST`.
-
-    >>> depths([Edit("call.missing", "a"), Edit("call.missing", "b", cause=0)])
-    [0, 1]
-    """
-    found: list[int] = []
-    for edit in edits:
-        found.append(0 if edit.cause is None else min(found[edit.cause] + 1, DEEPEST))
-    return found

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from planner_eval.comparison.align import Matching
+from planner_eval.comparison.contrast import Contrast
 from planner_eval.comparison.edits import Edit, Place
+from planner_eval.comparison.habits import one_object
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
-from planner_eval.comparison.sentences import call_name, output_name, place_name, value_name
+from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
+from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
 
 
-def find_edits(matching: Matching) -> list[Edit]:
+def find_edits(matching: Matching, others: Others = NO_OTHERS) -> list[Edit]:
     """All differences, call by call in gold's order, then pred's extra calls, then order and answer."""
     edits: list[Edit] = []
     if matching.pairing is not None:
         waived = {Place(call) for call in matching.waived}
-        edits += _Finder(matching.pairing, ordered=matching.policy.order != "free").all()
+        open_to = Accepted(matching.policy, matching.terms, others)
+        edits += _Finder(matching.pairing, open_to, ordered=matching.policy.order != "free").all()
         edits = [e for e in edits if e.code != "call.missing" or e.gold not in waived]
-    return edits + [_misplaced(matching, found) for found in matching.misplaced]
+    if matching.misplaced:
+        names = Names.of(matching.pred, matching.gold, matching.alignment.pairs)
+        edits += [_misplaced(names, found) for found in matching.misplaced]
+    return edits
 
 
-def _misplaced(matching: Matching, found: Misplaced) -> Edit:
-    here, wanted = call_name(matching.pred, found.pred), call_name(matching.gold, found.other)
+def _misplaced(names: Names, found: Misplaced) -> Edit:
+    here, wanted = names.ours(found.pred), names.theirs(found.other)
     said = f"{here} is out of order: gold wants it {'after' if found.after else 'before'} {wanted}"
     return Edit("order.broken", said, Place(found.pred), Place(found.gold))
 
@@ -35,10 +42,11 @@ def _misplaced(matching: Matching, found: Misplaced) -> Edit:
 class _Finder:
     """The two plans and the pairing, while edits are collected."""
 
-    def __init__(self, pairing: Pairing, *, ordered: bool) -> None:
-        self.pairing, self.ordered = pairing, ordered
+    def __init__(self, pairing: Pairing, open_to: Accepted, *, ordered: bool) -> None:
+        self.pairing, self.open_to, self.ordered = pairing, open_to, ordered
         self.pred: Plan = pairing.pred.numbered.plan
         self.gold: Plan = pairing.gold.numbered.plan
+        self.names = Names(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
         self.first: dict[int | None, int] = {}
         self.images: list[Any] = [*pairing.to_gold]
         self.own = range(len(pairing.to_pred))
@@ -48,7 +56,7 @@ class _Finder:
         for gold in range(len(self.gold.calls)):
             pred = self.pairing.to_pred[gold]
             if pred < 0:
-                shown = _whole_call(self.gold, gold)
+                shown = self.given_to(self.gold, gold, self.names.theirs(gold), self.names.their_number)
                 yield Edit("call.missing", f"gold's {shown} is missing", None, Place(gold))
             elif not self.pairing.equal(pred, gold):
                 yield from self.name(pred, gold)
@@ -65,17 +73,24 @@ class _Finder:
             return
         same_tool = ours.name == theirs.name
         code = "app.changed" if same_tool else "call.replaced"
-        said = f"{call_name(self.pred, pred)} stands for gold's {call_name(self.gold, gold)}"
+        said = f"{self.names.ours(pred)} stands for gold's {theirs.tool}"
         values = (ours.app, theirs.app) if same_tool else (ours.tool, theirs.tool)
         yield Edit(code, said, Place(pred), Place(gold), *values)
 
     def extra(self, pred: int) -> Edit:
         twin = self.twin(pred)
         if twin is None:
-            said = f"{_whole_call(self.pred, pred)} is not in gold"
+            shown = self.given_to(self.pred, pred, self.names.ours(pred), self.names.our_number)
+            said = f"{shown} is not in gold"
             return Edit("call.extra", said, Place(pred), None)
-        said = f"{call_name(self.pred, pred)} repeats call {twin + 1}; gold makes it less often"
+        said = f"{self.names.ours(pred)} repeats {self.names.our_number(twin)}; gold makes it less often"
         return Edit("call.duplicated", said, Place(pred), None)
+
+    def given_to(self, plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
+        """A call with all that it is given."""
+        given = plan.calls[position].arguments
+        shown = ", ".join(f"{name}={value_name(value, number)}" for name, value in given)
+        return f"{name} with {shown}" if shown else name
 
     def twin(self, pred: int) -> int | None:
         """A paired call of pred that equals an extra one."""
@@ -92,10 +107,11 @@ class _Finder:
             yield from self.arguments(len(self.pred.calls), len(self.gold.calls))
             return
         for name, value in theirs:
-            said = f"the answer lacks {name!r}, gold gives {value_name(value, self.gold)}"
+            said = f"the answer lacks {name!r}, gold gives {value_name(value, self.names.their_number)}"
             yield Edit("answer.missing", said, None, Place(None, name), None, value)
         for name, value in ours:
-            said = f"the answer names {name!r} = {value_name(value, self.pred)}, gold names none"
+            shown = value_name(value, self.names.our_number)
+            said = f"the answer names {name!r} = {shown}, gold names none"
             yield Edit("answer.extra", said, Place(None, name), None, value)
 
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
@@ -140,22 +156,31 @@ class _Finder:
         call = position if position < len(plan.calls) else None
         return Place(call, name if isinstance(name, str) else name[0], at)
 
+    def named(self, here: Place) -> str:
+        """A place in the prediction."""
+        call = None if here.call is None else self.names.ours(here.call)
+        return place_name(call, here.argument, here.at)
+
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
         there, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
         here = self.place(self.pred, pred, name)
-        said = f"{place_name(self.pred, here.call, name)} is missing, gold gives {self.theirs(value)}"
+        said = f"{self.named(here)} is missing, gold gives {self.theirs(value)}"
+        said += self.right(gold, name) if self.open_to else ""
+        held = one_object(self.pred.calls[pred]) if here.call is not None else None
+        if held is not None and here.argument in held:
+            said += f"; its one object holds {self.ours(held[here.argument])} there"
         return self.edit("argument.missing", said, here, there, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
         here, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
         there = self.place(self.gold, gold, name)
-        said = f"{place_name(self.pred, here.call, name)} = {self.ours(value)} is not in gold"
+        said = f"{self.named(here)} = {self.ours(value)} is not in gold"
         return self.edit("argument.extra", said, here, there, value, None)
 
     def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
         here, there = self.place(self.pred, pred, ours), self.place(self.gold, gold, theirs)
         value = self.written(self.pairing.pred, pred, ours)
-        said = f"{place_name(self.pred, here.call, ours)} holds what gold gives as {there.argument!r}"
+        said = f"{self.named(here)} holds what gold gives as {there.argument!r}"
         return self.edit(
             "argument.renamed", said, here, there, value, self.written(self.pairing.gold, gold, theirs)
         )
@@ -171,9 +196,19 @@ class _Finder:
                 one = self.written(self.pairing.pred, pred, name)
                 other = self.written(self.pairing.gold, gold, name)
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
-            said = f"{place_name(self.pred, here.call, name, at)} {self.contrast(code, one, other)}"
+            said = f"{self.named(here)} {self.contrast(code, one, other)}"
+            if self.open_to:
+                said += self.right(gold, name, at)
             one, other = None if one is MISSING else one, None if other is MISSING else other
             yield self.edit(code, said, here, there, one, other)
+
+    def right(self, gold: int, name: Any, at: Path = ()) -> str:
+        """What would be right besides gold's value, in brackets; empty where nothing would."""
+        if not isinstance(name, str) or gold >= len(self.gold.calls):
+            return ""
+        value = self.written(self.pairing.gold, gold, name)
+        found = self.open_to.said(self.gold.calls[gold], name, value, self.names.their_number)
+        return f" (or {name!r} {found})" if at and found else f" (or {found})" if found else ""
 
     def compared(self, side: Side, position: int, name: Any) -> Value:
         """An argument's value as the policy compares it, or as written where that takes it for left out."""
@@ -254,13 +289,21 @@ class _Finder:
             return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
         if code.startswith("reference"):
             return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
-        return f"is {self.ours(ours)}, gold gives {self.theirs(theirs)}"
+        one, other = self.ours(ours), self.theirs(theirs)
+        cut = one[-1:] == "…" or other[-1:] == "…"
+        if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
+            return Contrast(self.names.our_number, self.names.their_number, self.alike).told(ours, theirs)
+        return f"is {one}, gold gives {other}"
 
     def ours(self, value: Value) -> str:
-        return _named(value, self.pred)
+        if isinstance(value, (Ref, Unresolved)):
+            return output_name(value, self.names.ours)
+        return value_name(value, self.names.our_number)
 
     def theirs(self, value: Value) -> str:
-        return _named(value, self.gold)
+        if isinstance(value, (Ref, Unresolved)):
+            return output_name(value, self.names.theirs)
+        return value_name(value, self.names.their_number)
 
     def order(self) -> Iterator[Edit]:
         """Calls written before one they need, where gold does not write them so; circles aside."""
@@ -271,19 +314,13 @@ class _Finder:
             gold, image = self.pairing.to_gold[pred], self.pairing.to_gold[producer]
             if gold >= 0 and (image < 0 or image < gold):
                 said = (
-                    f"{call_name(self.pred, pred)} is written before "
-                    f"{call_name(self.pred, producer)}, whose output it needs"
+                    f"{self.names.ours(pred)} is written before "
+                    f"{self.names.ours(producer)}, whose output it needs"
                 )
                 yield Edit("order.broken", said, Place(pred), Place(gold))
 
 
-def _named(value: Value, plan: Plan) -> str:
-    return output_name(value, plan) if isinstance(value, (Ref, Unresolved)) else value_name(value, plan)
-
-
-def _whole_call(plan: Plan, position: int) -> str:
-    given = ", ".join(f"{name}={value_name(v, plan)}" for name, v in plan.calls[position].arguments)
-    return f"{call_name(plan, position)} with {given}" if given else call_name(plan, position)
+_OUTPUTS = (Ref, Unresolved)
 
 
 def _given(plan: Plan, position: int) -> dict[str, list[Value]]:

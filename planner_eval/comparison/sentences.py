@@ -2,21 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line, shown
-from planner_eval.plan.model import Path, Plan, Ref, Unresolved, Value
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import fold
 
 WIDTH = 80
 """The longest value that a sentence shows in full."""
 
 
-def call_name(plan: Plan, position: int | None) -> str:
-    """A call's tool and place: ``book_trip (call 3)``; ``the answer`` for None."""
-    if position is None:
-        return "the answer"
-    return f"{plan.calls[position].tool} (call {position + 1})"
+def call_number(pred: int | None, gold: int | None) -> str:
+    """A call's place among the prediction's calls, and among gold's where that is another.
+
+    >>> call_number(1, 1), call_number(1, 2), call_number(1, None), call_number(None, 2)
+    ('call 2', "call 2, gold's 3", 'call 2', "gold's call 3")
+    """
+    if pred is None:
+        return f"gold's call {(gold or 0) + 1}"
+    return f"call {pred + 1}" if gold is None or gold == pred else f"call {pred + 1}, gold's {gold + 1}"
+
+
+class Names:
+    """How the calls of two compared plans are named: by tool and number, of one call always the same.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        to_gold: The partner of each call of the prediction; negative or not there for none.
+        to_pred: The partner of each call of gold, likewise.
+    """
+
+    def __init__(self, pred: Plan, gold: Plan, to_gold: Sequence[int], to_pred: Sequence[int]) -> None:
+        self.pred, self.gold, self.to_gold, self.to_pred = pred, gold, to_gold, to_pred
+
+    @classmethod
+    def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> Names:
+        """The names where pairs of positions (in the prediction, in gold) are partners."""
+        to_gold, to_pred = [-1] * len(pred.calls), [-1] * len(gold.calls)
+        for one, other in pairs:
+            to_gold[one], to_pred[other] = other, one
+        return cls(pred, gold, to_gold, to_pred)
+
+    def our_number(self, position: int) -> str:
+        """A call of the prediction without its tool: ``call 2, gold's 3``."""
+        partner = self.to_gold[position]
+        return call_number(position, partner if partner >= 0 else None)
+
+    def their_number(self, position: int) -> str:
+        """A call of gold without its tool: as its partner is called, or ``gold's call 3``."""
+        partner = self.to_pred[position]
+        return call_number(partner if partner >= 0 else None, position)
+
+    def ours(self, position: int | None) -> str:
+        """A call of the prediction: ``book_trip (call 2, gold's 3)``; the answer for None."""
+        if position is None:
+            return "the answer"
+        return f"{self.pred.calls[position].tool} ({self.our_number(position)})"
+
+    def theirs(self, position: int | None) -> str:
+        """A call of gold: ``book_trip (call 2, gold's 3)``; the answer for None."""
+        if position is None:
+            return "the answer"
+        return f"{self.gold.calls[position].tool} ({self.their_number(position)})"
+
+
+def _as_it_is(position: int) -> str:
+    return f"call {position + 1}"
 
 
 def calls_name(plan: Plan) -> str:
@@ -28,7 +81,7 @@ def calls_name(plan: Plan) -> str:
     """
     said = []
     for call in plan.calls[:WIDTH]:
-        given = ", ".join(f"{name}={value_name(value, plan)}" for name, value in call.arguments)
+        given = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
         said.append(f"{call.tool}({given})")
     return one_line("; ".join(said), 2 * WIDTH) or "no call"
 
@@ -43,32 +96,64 @@ def path_name(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def output_name(reference: Ref | Unresolved, plan: Plan) -> str:
-    """What a reference takes: ``output id of book_trip (call 3)``."""
-    of = call_name(plan, reference.call) if isinstance(reference, Ref) else repr(reference.name)
+def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
+    """What a reference takes: ``output id of book_trip (call 3)``.
+
+    Args:
+        reference: The reference.
+        name: The name of the call at a position.
+    """
+    of = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
     return f"output {path_name(reference.path)} of {of}" if reference.path else f"the result of {of}"
 
 
-def value_name(value: Value, plan: Plan) -> str:
+def value_name(value: Value, number: Callable[[int], str] = _as_it_is) -> str:
     """A value on one line: JSON, references as ``‹call 3: id›``.
 
-    >>> value_name({"x": [Ref(2, ("id",)), True]}, Plan())
+    Args:
+        value: The value.
+        number: The number of the call at a position.
+
+    >>> value_name({"x": [Ref(2, ("id",)), True]})
     '{"x": [‹call 3: id›, true]}'
     """
-    return _mark(shown(fold(value, _plain, text=lambda parts: "".join(map(str, map(_plain, parts)))), WIDTH))
+    if type(value) in _SCALARS:
+        return _mark(shown(value, WIDTH))
+
+    def plain(leaf: Value) -> Any:
+        return _plain(leaf, number)
+
+    def text(parts: tuple[Value, ...]) -> str:
+        return "".join(map(str, map(plain, parts)))
+
+    return _mark(shown(fold(value, plain, text=text), WIDTH))
 
 
-def place_name(plan: Plan, position: int | None, argument: Any, at: Path = ()) -> str:
-    """A place: ``book_trip (call 3): argument 'opts' at tone.len``."""
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def text_name(value: str | Template, number: Callable[[int], str]) -> str:
+    """A text in full, without quotes; references in it as in :func:`value_name`."""
+    return value if isinstance(value, str) else "".join(str(_plain(part, number)) for part in value.parts)
+
+
+def place_name(call: str | None, argument: Any, at: Path = ()) -> str:
+    """A place: ``book_trip (call 3): argument 'opts' at tone.len``.
+
+    Args:
+        call: The name of the call; None for the answer.
+        argument: The argument's name, and which of several of that name.
+        at: The way into its value.
+    """
     name = argument if isinstance(argument, str) else argument[0]
     within = f" at {path_name(at)}" if at else ""
-    kind = "value" if position is None else "argument"
-    return f"{call_name(plan, position)}: {kind} {name!r}{within}"
+    of = "the answer: value" if call is None else f"{call}: argument"
+    return f"{of} {name!r}{within}"
 
 
-def _plain(leaf: Value) -> Any:
+def _plain(leaf: Value, number: Callable[[int], str]) -> Any:
     if isinstance(leaf, Ref):
-        return _quote(f"call {leaf.call + 1}", leaf.path)
+        return _quote(number(leaf.call), leaf.path)
     return _quote(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
 
 

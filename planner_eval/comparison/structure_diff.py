@@ -91,6 +91,7 @@ class StructureDiff:
         lost: Dependencies of gold, by way of others too, that pred does not have.
         added: Dependencies of pred, by way of others too, that gold does not have.
         violated: Dependencies of gold, by way of others too, whose calls pred writes in the wrong order.
+        pairs: Which call stands for which: positions in pred and in gold.
     """
 
     pred: Plan
@@ -105,6 +106,7 @@ class StructureDiff:
     lost: tuple[Link, ...] = ()
     added: tuple[Link, ...] = ()
     violated: tuple[Link, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @property
     def figures(self) -> StructureFigures:
@@ -185,6 +187,7 @@ def structure_of(matching: Matching) -> StructureDiff:
         lost=_lost(gold, pred, to_pred, nx.descendants),
         added=_lost(pred, gold, to_gold, nx.descendants),
         violated=_violated(gold, to_pred),
+        pairs=matching.alignment.pairs,
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.comparison.sentences import call_name
-from planner_eval.plan.model import Plan
+from planner_eval.comparison.sentences import Names
 
 if TYPE_CHECKING:
     from planner_eval.comparison.structure_diff import Group, Link, Structure, StructureDiff
+
+Name: TypeAlias = Callable[[int], str]
+"""The name of the call at a position."""
 
 ALIKE = "the same components, depth and dependencies"
 
@@ -20,55 +22,53 @@ def structure_text(found: StructureDiff) -> str:
     Args:
         found: What :func:`planner_eval.compare_structure` gave.
     """
+    names = Names.of(found.pred, found.gold, found.pairs)
     lines = [f"structure: {str(found.figures) or ALIKE}"]
-    sides = (("pred", found.pred, found.pred_structure), ("gold", found.gold, found.gold_structure))
+    sides = (("pred", names.ours, found.pred_structure), ("gold", names.theirs, found.gold_structure))
     for what in ("components", "generations", "critical"):
-        for side, plan, structure in sides:
-            lines.append(f"  {_said(what, side, plan, structure)}")
-    lines += (f"  {line}" for line in _differences(found))
+        for side, name, structure in sides:
+            lines.append(f"  {_said(what, side, name, structure)}")
+    lines += (f"  {line}" for line in _differences(found, names))
     return "\n".join(line.replace("\n", "\\n") for line in lines)  # names may hold line ends
 
 
-def _said(what: str, side: str, plan: Plan, structure: Structure) -> str:
+def _said(what: str, side: str, name: Name, structure: Structure) -> str:
     if what == "critical":
-        return f"longest chain of {side}: {_calls(plan, structure.critical, ' → ') or 'none'}"
+        return f"longest chain of {side}: {_calls(name, structure.critical, ' → ') or 'none'}"
     groups: Sequence[Group] = getattr(structure, what)
-    return f"{what} of {side} ({len(groups)}): {_parts(plan, groups) or 'none'}"
+    return f"{what} of {side} ({len(groups)}): {_parts(name, groups) or 'none'}"
 
 
-def _differences(found: StructureDiff) -> Iterator[str]:
-    pred, gold = found.pred, found.gold
+def _differences(found: StructureDiff, names: Names) -> Iterator[str]:
+    ours, theirs = names.ours, names.theirs
     for parts in found.torn:
-        yield f"torn apart: gold's {_parts(gold, parts)}"
+        yield f"torn apart: gold's {_parts(theirs, parts)}"
     for parts in found.joined:
-        yield f"joined: {_parts(pred, parts)}"
-    for at, theirs, generation, wanted in found.moved:
-        yield (
-            f"moved: {call_name(pred, at)} is in generation {generation}, "
-            f"gold's {call_name(gold, theirs)} in {wanted}"
-        )
-    yield from _links("edge lost: gold's", "takes from", gold, found.edges_lost)
-    yield from _links("edge added:", "takes from", pred, found.edges_added)
-    yield from _links("dependency lost: gold's", "needs", gold, found.lost)
-    yield from _links("dependency added:", "needs", pred, found.added)
-    yield from _links("order violated: gold's", "is written before", gold, found.violated)
+        yield f"joined: {_parts(ours, parts)}"
+    for at, _, generation, wanted in found.moved:
+        yield f"moved: {ours(at)} is in generation {generation}, in gold in {wanted}"
+    yield from _links("edge lost: gold's", "takes from", theirs, found.edges_lost)
+    yield from _links("edge added:", "takes from", ours, found.edges_added)
+    yield from _links("dependency lost: gold's", "needs", theirs, found.lost)
+    yield from _links("dependency added:", "needs", ours, found.added)
+    yield from _links("order violated: gold's", "is written before", theirs, found.violated)
 
 
-def _links(head: str, verb: str, plan: Plan, links: Iterable[Link]) -> Iterator[str]:
+def _links(head: str, verb: str, name: Name, links: Iterable[Link]) -> Iterator[str]:
     """A line for each consumer, with all its producers."""
     needs: dict[int, list[int]] = {}
     for producer, consumer in links:
         needs.setdefault(consumer, []).append(producer)
     for consumer, producers in needs.items():
-        yield f"{head} {call_name(plan, consumer)} {verb} {_calls(plan, producers)}"
+        yield f"{head} {name(consumer)} {verb} {_calls(name, producers)}"
 
 
-def _parts(plan: Plan, groups: Iterable[Group]) -> str:
-    return " | ".join(_calls(plan, group) for group in groups)
+def _parts(name: Name, groups: Iterable[Group]) -> str:
+    return " | ".join(_calls(name, group) for group in groups)
 
 
-def _calls(plan: Plan, calls: Iterable[int], between: str = ", ") -> str:
-    return between.join(call_name(plan, call) for call in calls)
+def _calls(name: Name, calls: Iterable[int], between: str = ", ") -> str:
+    return between.join(map(name, calls))
 
 
 def calls_data(found: StructureDiff) -> dict[str, Any]:

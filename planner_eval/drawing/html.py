@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from planner_eval._version import __version__
 from planner_eval.base.resources import read
 from planner_eval.base.text import printable
+from planner_eval.comparison.contrast import marked
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.edits import Edit, depths
+from planner_eval.comparison.habits import told_lines
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.drawing import render, render_many
 from planner_eval.drawing.labels import visible
@@ -109,20 +110,32 @@ def _row(row: Row, drawn: str, structure: str) -> str:
         f'<details class="{row.state}" data-state="{row.state}" data-codes="{codes}">'
         f'<summary><span class="state">{_words(row.state)}</span> <span class="id">{_text(row.id)}</span> '
         f'<span class="first">{_text(first)}</span></summary>'
-        f'<div class="body">{error}{_edits(edits)}{shape}<div class="drawing">{drawn}</div>'
+        f'<div class="body">{error}{_edits(row.diff)}{shape}<div class="drawing">{drawn}</div>'
         f'<div class="texts">{texts}</div></div></details>\n'
     )
 
 
-def _edits(edits: Sequence[Edit]) -> str:
+def _edits(diff: Diff | None) -> str:
     """The edits as a list; what follows from another stands under it."""
     parts: list[str] = []
     above = -1
-    for edit, depth in zip(edits, depths(edits), strict=True):
-        parts.append("<ol>" if depth > above else "</li>" + "</ol></li>" * (above - depth))
-        parts.append(f"<li><code>{_text(edit.code)}</code> {_text(edit.message)}")
-        above = depth
+    for line in told_lines(diff) if diff is not None else ():
+        parts.append("<ol>" if line.depth > above else "</li>" + "</ol></li>" * (above - line.depth))
+        parts.append(f"<li><code>{_text(line.name)}</code>{_text(line.head[len(line.name) :])} ")
+        parts += (
+            f"<mark>{_text(said)}</mark>" if differs else _text(said) for said, differs in marked(line.said)
+        )
+        parts.append(_others([diff.edits[at].message for at in line.edits[1:]]) if diff is not None else "")
+        above = line.depth
     return "".join(parts) + "</li></ol>" * (above + 1)
+
+
+def _others(messages: Sequence[str]) -> str:
+    """The further edits of a habit, folded away."""
+    if not messages:
+        return ""
+    listed = "".join(f"<li>{_text(message)}</li>" for message in messages)
+    return f"<details><summary>{len(messages):,} more</summary><ul>{listed}</ul></details>"
 
 
 def _inline(svg: str) -> str:

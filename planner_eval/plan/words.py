@@ -20,7 +20,7 @@ FIGURES = {
     "max fan in": "the largest number of other calls whose output one call takes",
     "max fan out": "the largest number of other calls that take one call's output",
     "reused": "calls whose output more than one call takes",
-    "parallel scale": "AppBench's word for the number of components",
+    "parallel scale": "AppBench's word for the number of components: parts that need nothing of one another",
     "sequential scale": "AppBench's word for the number of calls in the largest component",
     "roots": "calls that take no other call's output",
     "sinks": "calls whose output no other call takes",
@@ -63,9 +63,30 @@ SCOPES = {
 }
 """AppBench's words for plans whose calls name their apps."""
 
+_PLAIN = {"parallel scale": "independent parts", "sequential scale": "calls in the largest part"}
+"""Plain names for figures that a paper has named."""
+
 SHAPE = (
     "brackets are a call around those whose output it takes; () () are apart, ×2 serves two, * ends a circle"
 )
+
+
+def plain(figure: str) -> str:
+    """A figure's name for people: beside a paper's word the plain one.
+
+    >>> plain("parallel scale"), plain("depth")
+    ('parallel scale (independent parts)', 'depth')
+    """
+    return f"{figure} ({_PLAIN[figure]})" if figure in _PLAIN else figure
+
+
+def plain_scope(scope: str) -> str:
+    """A scope for people.
+
+    >>> plain_scope("SM"), plain_scope("none")
+    ('SM (several calls of one app)', 'none')
+    """
+    return f"{scope} ({SCOPES[scope]})" if scope in SCOPES else scope
 
 
 def form(pattern: str) -> str:

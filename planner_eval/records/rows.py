@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, Edit, Place, diff_any
+from planner_eval.comparison.habits import habits_data
 from planner_eval.comparison.sentences import calls_name
 from planner_eval.comparison.structure_report import structure_data
 from planner_eval.dialects.read import locate
@@ -307,6 +308,8 @@ def diff_data(found: Diff, *, structure: bool = False) -> dict[str, Any]:
         "extra": list(found.alignment.extra),
         "edits": [_edit_data(edit, *sides) for edit in found.edits],
     }
+    if habits := habits_data(found):
+        data["habits"] = habits
     compared = structure_data(found, whole=structure)
     return data if compared is None else {**data, "structure": compared}
 

@@ -12,6 +12,7 @@ from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.metrics import METRICS
 from planner_eval.metrics.counts import Counts
+from planner_eval.plan.words import plain_scope
 from planner_eval.scoring.junit import Case, junit_pieces, outcome
 from planner_eval.scoring.report import Estimate, Report
 from planner_eval.scoring.row_lines import row_data, tally_data
@@ -180,7 +181,12 @@ def left_out(report: Report, every: Collection[str] = ()) -> list[str]:
 def _breakdowns(report: Report, kept: Sequence[Estimate], form: str) -> list[str]:
     """A table a key of the breakdown, of the first figures."""
     names = [figure.name for figure in kept][:8]
-    return [table(_breakdown_rows(key, groups, names), form) for key, groups in report.breakdown.items()]
+    tables = []
+    for key, groups in report.breakdown.items():
+        if key == "scope" and form in ("text", "md"):
+            groups = {plain_scope(value): found for value, found in groups.items()}
+        tables.append(table(_breakdown_rows(key, groups, names), form))
+    return tables
 
 
 def _breakdown_rows(

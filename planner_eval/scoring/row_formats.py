@@ -7,18 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.text import printable
+from planner_eval.comparison.causes import places_in_pred
 from planner_eval.comparison.diff import Diff, Edit
-from planner_eval.comparison.edits import depths
-from planner_eval.comparison.sentences import call_name, calls_name
+from planner_eval.comparison.habits import told_lines
+from planner_eval.comparison.sentences import Names, calls_name
 from planner_eval.comparison.structure_report import structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.records.files import Record
 from planner_eval.records.rows import STATES, Row, Spans
 from planner_eval.scoring.junit import Case, outcome
 
+MOST = 10
+"""Lines of edits that are told of one pair unless all are asked for."""
 
-def explanation(row: Row, *, places: bool = False, structure: bool = False) -> str:
-    """One pair in full: the verdict, then a line an edit, consequences indented under their cause.
+
+def explanation(row: Row, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+    """One pair in full: the verdict, then what differs, consequences indented under their cause.
 
     The last lines say in how far the structure differs.
 
@@ -26,22 +30,29 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False) -> s
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
         structure: Tell how the structure differs, call by call, also where it is the same.
+        each: Tell all edits, each on a line; else at most :data:`MOST` lines, of what is done again and
+            again one.
     """
     if row.diff is None:
         mended = f"\n{_readable(row)}" if row.mended is not None else ""
         return printable(f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}")
-    return diff_text(row.diff, places=places, structure=structure)
+    return diff_text(row.diff, places=places, structure=structure, each=each)
 
 
-def diff_text(found: Diff, *, places: bool = False, structure: bool = False) -> str:
+def diff_text(found: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
     lines = [_headline(found)]
     spans = {"pred": Spans(found.pred), "gold": Spans(found.gold)}
-    for edit, depth in zip(found.edits, depths(found.edits), strict=True):
-        lead = "  " * depth + ("↳ " if edit.cause is not None else "")
-        where = ", ".join(_places(edit, spans)) if places else ""
-        line = f"  {lead}{edit.code}: {edit.message}" + (f" [{where}]" if where else "")
-        lines.append(printable(line).replace("\n", "\\n"))
+    told = told_lines(found, each=each)
+    shown = told if each else told[:MOST]
+    for line in shown:
+        lead = "  " * line.depth + ("↳ " if line.depth else "")
+        where = ", ".join(_places(found.edits[line.edits[0]], spans)) if places else ""
+        said = f"  {lead}{line.head}: {line.said}" + (f" [{where}]" if where else "")
+        lines.append(printable(said).replace("\n", "\\n"))
+    left = sum(len(line.edits) for line in told[len(shown) :])
+    if left:
+        lines.append(f"  +{left:,} more (--all)")
     compared = printable(structure_lines(found, whole=structure))
     return "\n".join([*lines, compared] if compared else lines)
 
@@ -64,11 +75,27 @@ def _headline(diff: Diff) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if roots < edits:
         text += f", {roots} cause{'s' * (roots != 1)}"
-    first = diff.first
-    if first is not None:
-        whose = "gold" if first.plan is diff.gold else "the prediction"
-        text += f"; first at {whose}'s {printable(call_name(*first))}".replace("\n", "\\n")
+    first = _first(diff)
+    if first:
+        text += f"; first at {printable(first)}".replace("\n", "\\n")
     return text + bounded
+
+
+def _first(diff: Diff) -> str:
+    """The first divergent call; of one that is missing, where the prediction would have it."""
+    first = diff.first
+    if first is None:
+        return ""
+    plan, at = first
+    pairs = diff.alignment.pairs
+    names = Names.of(diff.pred, diff.gold, pairs)
+    if plan is diff.pred:
+        return f"{names.ours(at)}, which is not in gold"
+    if names.to_pred[at] >= 0:
+        return names.ours(names.to_pred[at])
+    pred, side = places_in_pred(len(plan.calls), pairs)[at]
+    where = f" {'after' if side > 0 else 'before'} {names.ours(pred)}" if pairs else ""
+    return f"gold's {names.theirs(at)}, missing{where}"
 
 
 def in_short(row: Row) -> str:
@@ -110,4 +137,6 @@ def case(row: Row, record: Record | None) -> Case:
         return found._replace(message=f"{row.state.replace('_', ' ')}: {said.splitlines()[0]}", text=said)
     if row.diff.same:
         return found
-    return found._replace(code=row.diff.roots[0].code, message=in_short(row), text=explanation(row))
+    return found._replace(
+        code=row.diff.roots[0].code, message=in_short(row), text=explanation(row, each=True)
+    )

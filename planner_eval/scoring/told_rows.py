@@ -33,12 +33,14 @@ class Told(NamedTuple):
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
+        each: Tell all edits of one pair, each on a line.
     """
 
     form: str = "text"
     many: bool = True
     places: bool = False
     structure: bool = False
+    each: bool = False
 
     @property
     def by_line(self) -> bool:
@@ -68,7 +70,7 @@ def told_row(row: Row, record: Record | None, told: Told) -> str:
 def _piece(row: Row, told: Told) -> str:
     """What stands of one pair in the result."""
     if told.form == "text":
-        return explanation(row, places=told.places, structure=told.structure)
+        return explanation(row, places=told.places, structure=told.structure, each=told.each)
     if told.form in ("csv", "md"):
         from planner_eval.base.tables import table_line
 

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const rows = [...document.querySelectorAll("main details")];
+  const rows = [...document.querySelectorAll("main > details")];
   const buttons = [...document.querySelectorAll(".states button")];
   const code = document.getElementById("code");
   const find = document.getElementById("find");

@@ -1,0 +1,134 @@
+"""Two differing values beside each other: both in full, or what stands around their first difference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from planner_eval.base.text import one_line
+from planner_eval.comparison.sentences import WIDTH, text_name, value_name
+from planner_eval.plan.model import Template, Value
+
+_SEEN = WIDTH - 20
+"""A difference that starts later in two texts of which one is cut is not to be seen."""
+
+_BEFORE, _AFTER = 24, 40
+"""Characters shown before the first difference and after it."""
+
+
+class Contrast(NamedTuple):
+    """How two values are told beside each other.
+
+    Args:
+        ours: The number of a call of the prediction at a position.
+        theirs: The same of gold's.
+        alike: Whether two values mean the same.
+    """
+
+    ours: Callable[[int], str]
+    theirs: Callable[[int], str]
+    alike: Callable[[Value, Value], bool]
+
+    def told(self, ours: Value, theirs: Value) -> str:
+        """What the prediction says and what gold says: ``is 1, gold gives 2``."""
+        one, other = value_name(ours, self.ours), value_name(theirs, self.theirs)
+        plain = f"is {one}, gold gives {other}"
+        if not (one[-1:] == "…" or other[-1:] == "…") or _common(one, other) < _SEEN:
+            return plain
+        if isinstance(ours, list) and isinstance(theirs, list):
+            return self._items(ours, theirs) or plain
+        if isinstance(ours, (str, Template)) and isinstance(theirs, (str, Template)):
+            return _around(text_name(ours, self.ours), text_name(theirs, self.theirs)) or plain
+        return plain
+
+    def _items(self, ours: list[Value], theirs: list[Value]) -> str | None:
+        """The first item in which two lists differ."""
+        both = zip(ours, theirs, strict=False)
+        at = next((n for n, (one, other) in enumerate(both) if not self.alike(one, other)), None)
+        sizes = f"has {len(ours):,} items, gold {len(theirs):,}" if len(ours) != len(theirs) else "differs"
+        if at is not None:
+            return f"{sizes}: [{at}] {self.told(ours[at], theirs[at])}"
+        end = min(len(ours), len(theirs))
+        if len(ours) > end:
+            return f"{sizes}: [{end}] is {value_name(ours[end], self.ours)}, which is not in gold"
+        if len(theirs) > end:
+            return f"{sizes}: [{end}] is missing, gold gives {value_name(theirs[end], self.theirs)}"
+        return None
+
+
+def _around(ours: str, theirs: str) -> str | None:
+    """Two texts around their first difference; None for equal ones.
+
+    >>> _around("a" * 99 + " Project C", "a" * 99 + " Project C.")
+    'ends …"Project C", gold …"Project C." (character 110)'
+    """
+    if ours == theirs:
+        return None
+    at = _common(ours, theirs)
+    start = max(0, at - _BEFORE)
+    blank = ours.find(" ", start, at)
+    start = blank + 1 if blank >= 0 else start
+    ends = max(len(ours), len(theirs)) <= at + _AFTER
+    one, other = (_window(text, start, at + _AFTER) for text in (ours, theirs))
+    if ends:
+        return f"ends {one}, gold {other} (character {at + 1:,})"
+    return f"differs at character {at + 1:,}: {one}, gold {other}"
+
+
+def _window(text: str, start: int, end: int) -> str:
+    shown = one_line(json.dumps(text[start:end], ensure_ascii=False), 6 * (end - start) + 2)
+    return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+_TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
+_BOTH = rf"{_TEXT}, gold (?:gives )?{_TEXT}(?= \(|$| \[)"
+_WORD = r"\w+|\s+|[^\w\s]"
+
+
+def marked(sentence: str) -> list[tuple[str, bool]]:
+    """A sentence about two texts in pieces, and whether each is what one of them does not have in common.
+
+    Args:
+        sentence: What an edit says, in any line.
+
+    >>> [piece for piece, differs in marked('x is "to Rome", gold gives "to Oslo"') if differs]
+    ['Rome', 'Oslo']
+    """
+    found = re.search(_BOTH, sentence)
+    spans = [] if found is None else list(_differing(found))
+    pieces, done = [], 0
+    for start, end in spans:
+        pieces += [(sentence[done:start], False), (sentence[start:end], True)]
+        done = end
+    return [*pieces, (sentence[done:], False)]
+
+
+def _differing(found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Where the words stand that only one of two texts has; nowhere where they have none in common."""
+    from difflib import SequenceMatcher
+
+    sides = [[*re.finditer(_WORD, found[side])] for side in (1, 2)]
+    words = [[word[0] for word in side] for side in sides]
+    steps = SequenceMatcher(None, words[0], words[1], autojunk=False).get_opcodes()
+    if not any(step == "equal" and words[0][one:end] != [" "] for step, one, end, _, _ in steps):
+        return
+    for side in (0, 1):
+        base = found.start(side + 1)
+        for step, *ends in steps:
+            first, last = ends[2 * side : 2 * side + 2]
+            if step != "equal" and first < last:
+                yield base + sides[side][first].start(), base + sides[side][last - 1].end()

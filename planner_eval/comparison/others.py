@@ -1,0 +1,104 @@
+"""What else would be right: values that gold's terms, a policy or other gold plans allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from planner_eval.comparison.sentences import value_name
+from planner_eval.plan.canonical import value_key
+from planner_eval.plan.model import Call, Plan, Value
+from planner_eval.policy import Policy, Terms
+
+Others: TypeAlias = Mapping[tuple[str, str], tuple[Value, ...]]
+"""Values by the id of gold's call and the argument."""
+
+NO_OTHERS: Others = {}
+
+_SHOWN = 3
+"""So many further values are named; of more it is said how many there are."""
+
+_OWN = range(1 << 62)
+"""Positions in place of numbers: a reference is the call that it names."""
+
+
+class Accepted(NamedTuple):
+    """All that says what is right beside gold's own values; false where nothing does.
+
+    Args:
+        policy: Its rules may name values.
+        terms: What the gold plan leaves open.
+        others: What other gold plans have.
+    """
+
+    policy: Policy
+    terms: Terms
+    others: Others
+
+    def __bool__(self) -> bool:
+        return bool(self.others or self.terms.accepted or self.terms.omittable or self.policy.rules)
+
+    def said(self, call: Call, argument: str, value: Value, number: Callable[[int], str]) -> str:
+        """What would be right besides a value: ``"NY" or nothing``; empty where nothing would.
+
+        Args:
+            call: Gold's call.
+            argument: The argument.
+            value: Gold's value.
+            number: The number of a call of gold at a position.
+        """
+        rule = self.policy.rule(call.app, call.name, argument)
+        found = {
+            value_key(one, _OWN): one
+            for one in (
+                *(rule.accepted if rule is not None else ()),
+                *self.terms.accepted.get(call.id, {}).get(argument, ()),
+                *self.others.get((call.id, argument), ()),
+            )
+        }
+        found.pop(value_key(value, _OWN), None)
+        named = [value_name(one, number) for one in list(found.values())[:_SHOWN]]
+        named += [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        named += ["nothing"] if argument in self.terms.omittable.get(call.id, ()) else []
+        return " or ".join(named)
+
+
+def other_values(gold: Plan, plans: Iterable[Plan]) -> Others:
+    """The values of plans that differ from gold in one argument of one call, and in nothing else.
+
+    Of plans that differ in more, one value alone is not right.
+
+    Args:
+        gold: The gold plan.
+        plans: The plans that are as right.
+    """
+    found: dict[tuple[str, str], tuple[Value, ...]] = {}
+    for plan in plans:
+        changed = _only_change(gold, plan) if len(plan.calls) == len(gold.calls) else None
+        if changed is not None:
+            place, value = changed
+            found[place] = (*found.get(place, ()), value)
+    return found
+
+
+def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None:
+    """Where a plan has another value than gold, and which, if it has so once and is else the same."""
+    if (gold.answer is None) is not (plan.answer is None) or not _same(gold.answer or (), plan.answer or ()):
+        return None
+    changed = [
+        pair
+        for pair in zip(gold.calls, plan.calls, strict=True)
+        if pair[0].tool != pair[1].tool or not _same(pair[0].arguments, pair[1].arguments)
+    ]
+    if len(changed) != 1 or changed[0][0].tool != changed[0][1].tool:
+        return None
+    ours, theirs = (dict(call.arguments) for call in changed[0])
+    if ours.keys() != theirs.keys():
+        return None
+    names = [name for name in ours if value_key(ours[name], _OWN) != value_key(theirs[name], _OWN)]
+    return ((changed[0][0].id, names[0]), theirs[names[0]]) if len(names) == 1 else None
+
+
+def _same(ours: Iterable[tuple[str, Value]], theirs: Iterable[tuple[str, Value]]) -> bool:
+    one, other = ({name: value_key(value, _OWN) for name, value in given} for given in (ours, theirs))
+    return one == other
