@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from planner_eval.base.text import one_line, shown
@@ -17,6 +18,18 @@ def call_name(plan: Plan, position: int | None) -> str:
     if position is None:
         return "the answer"
     return f"{plan.calls[position].tool} (call {position + 1})"
+
+
+def calls_numbers(positions: Iterable[int]) -> str:
+    """Calls by their numbers.
+
+    >>> calls_numbers([0, 1, 2, 3]), calls_numbers([0, 2]), calls_numbers([0, 1])
+    ('calls 1–4', 'calls 1, 3', 'calls 1, 2')
+    """
+    places = sorted(positions)
+    if len(places) > 2 and places == [*range(places[0], places[-1] + 1)]:
+        return f"calls {places[0] + 1}–{places[-1] + 1}"
+    return f"calls {', '.join(str(at + 1) for at in places)}"
 
 
 def calls_name(plan: Plan) -> str:
