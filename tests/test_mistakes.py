@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,12 @@ import pytest
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.patch import apply_patch, make_patch
 from planner_eval.dialects.read import parse
+from planner_eval.drawing.overlay import diff_scene
+from planner_eval.metrics import score
+from planner_eval.metrics.counts import Counts
 from planner_eval.plan.model import Plan
+from planner_eval.policy import Policy
+from tests.test_cli import planeval
 
 
 def calls(*given: str) -> Plan:
@@ -288,3 +294,72 @@ def test_what_is_said(pred: Plan, gold: Plan, wanted: list[tuple[int | None, str
     found = diff(pred, gold)
     assert told(found) == wanted
     assert diff(apply_patch(pred, json.loads(json.dumps(make_patch(found)))), gold).same
+
+
+LOOSE = Policy(names="loose")
+SPELLED = (
+    calls("math_hypot(x=4, y=7)", "Sum_Up(of=[1, 2])"),
+    calls("math.hypot(x=4, y=7)", "sum_up(of=[1, 2])"),
+)
+
+
+def test_loose_names_are_the_same_in_every_figure() -> None:
+    pred, gold = SPELLED
+    assert diff(pred, gold, LOOSE).same
+    assert score(pred, gold, LOOSE) == score(gold, gold)
+    assert score(pred, gold, metrics=["calls"])["calls"] == Counts(0, 2, 2)
+    assert [edit.code for edit in diff(pred, gold).edits] == ["name.spelling"] * 2
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "policy"),
+    [
+        (calls("a_b()", "a_b()"), calls("a.b()", "a_b()"), LOOSE),
+        (calls("aB()"), calls("a.b()", "a_b()"), LOOSE),
+        (calls("a_b()"), calls("a.b()"), Policy(names="loose", tools={"a_b": frozenset()})),
+    ],
+    ids=["gold calls both", "gold calls two like it", "the catalog has it"],
+)
+def test_two_tools_are_never_one(pred: Plan, gold: Plan, policy: Policy) -> None:
+    found = diff(pred, gold, policy)
+    assert not found.same
+    assert "name.spelling" not in [edit.code for edit in found.edits]
+
+
+def test_loose_names_from_a_file_on_the_command_line(tmp_path: Path) -> None:
+    for name, text in (("pred", "[math_hypot(x=4, y=8)]"), ("gold", "[math.hypot(x=4, y=7)]")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "loose.toml").write_text('names = "loose"\n')
+    files = str(tmp_path / "pred"), str(tmp_path / "gold")
+    plain = planeval("diff", *files)
+    assert "different: 2 edits" in plain.stdout
+    assert "  name.spelling: math_hypot (call 1) is gold's math.hypot (call 1)" in plain.stdout
+    loose = planeval("diff", *files, "--policy", str(tmp_path / "loose.toml"))
+    assert loose.returncode == 1
+    assert "name.spelling" not in loose.stdout
+    assert "argument 'y' is 8, gold gives 7" in loose.stdout
+    (tmp_path / "loose.toml").write_text('names = "close"\n')
+    wrong = planeval("diff", *files, "--policy", str(tmp_path / "loose.toml"))
+    assert wrong.returncode == 2
+    assert "line 1: names is 'close', expected one of exact, loose" in wrong.stderr
+
+
+def test_data_names_all_places_of_an_edit(tmp_path: Path) -> None:
+    (tmp_path / "pred").write_text("[f(a=1, b=2)]")
+    (tmp_path / "gold").write_text("[f(a=2, b=1)]")
+    out = planeval("diff", str(tmp_path / "pred"), str(tmp_path / "gold"), "--format", "json").stdout
+    (edit,) = json.loads(out)["edits"]
+    assert (edit["code"], edit["pred_value"], edit["gold_value"]) == (
+        "arguments.swapped",
+        {"a": 1, "b": 2},
+        {"a": 2, "b": 1},
+    )
+    assert [(also["pred"]["argument"], also["gold"]["argument"]) for also in edit["also"]] == [("b", "b")]
+
+
+def test_every_place_of_an_edit_is_drawn() -> None:
+    """An argument that an edit concerns beside its first place is marked, too."""
+    pred, gold = calls("f(a=1, b=2)"), calls("f(a=2, b=1)")
+    (box,) = diff_scene(diff(pred, gold)).boxes
+    assert [row.role for row in box.rows] == ["changed", "changed"]
+    assert [role.role for role in diff(*SPELLED).calls()] == ["changed", "changed"]
