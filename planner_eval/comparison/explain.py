@@ -121,16 +121,15 @@ class _Finder:
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
         """The differing arguments of two partners, gold's first."""
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
-        found = dict(self.pairing.final(pred, gold))
-        many = self.listed.get(gold)
-        if many is not None:
+        found = self.pairing.final(pred, gold)
+        if gold in self.listed:
+            many = self.listed[gold]
             yield self.many(pred, gold, many)
-            found.pop(many.ours, None), found.pop(many.theirs, None)
-        for names in self.exchanged(ours, theirs, [name for name in theirs if name in found]):
-            yield self.swapped(pred, gold, names)
-            for name in names:
-                del found[name]
+            found = {name: part for name, part in found.items() if name not in (many.ours, many.theirs)}
         differ = [name for name in theirs if name in found]
+        for names in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
+            yield self.swapped(pred, gold, names)
+            differ = [name for name in differ if name not in names]
         left = dict.fromkeys(name for name in found if name not in theirs)
         linked = self.linked(ours, theirs, differ) if AFTER in left else {}
         if linked:
@@ -156,8 +155,6 @@ class _Finder:
     ) -> Iterable[list[str]]:
         """Arguments whose values go round among them."""
         both = [name for name in differ if name in ours and type(name) is str]
-        if len(both) < 2:
-            return ()
         mine = {name: (ours[name][0], tuple(self.images[at] for at in ours[name][1])) for name in both}
         return exchanged(mine, {name: theirs[name][:2] for name in both})
 

@@ -40,10 +40,12 @@ def listed(pairing: Pairing, images: Sequence[Any]) -> dict[int, Listed]:
         images: For each call of pred its partner.
     """
     found: dict[int, Listed] = {}
+    if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
+        return found
     own = range(len(pairing.to_pred))
     alone = _alone(pairing.pred.tools, pairing.to_gold), _alone(pairing.gold.tools, pairing.to_pred)
     looks = 0
-    for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)] if any(alone) else ()):
+    for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
         tool = pairing.gold.tools[gold]
         if pred < 0 or pairing.pred.tools[pred] != tool or not (tool in alone[0] or tool in alone[1]):
             continue

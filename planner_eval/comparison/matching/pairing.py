@@ -180,8 +180,8 @@ class Pairing:
 
     def respell(self, known: Container[str] = ()) -> None:
         """Take tools of pred that gold spells otherwise for gold's, but those that are `known`."""
-        meant = respelled(self.pred.called, self.gold.called, known)
-        if meant:
+        same = self.pred.called == self.gold.called  # as most are
+        if not same and (meant := respelled(self.pred.called, self.gold.called, known)):
             self.pred.tools = [meant.get(tool, tool) for tool in self.pred.called]
 
     def pair(self, pred: int, gold: int) -> None:
