@@ -177,10 +177,12 @@ def call_duplicated(plan: Plan, random: Random) -> Planted | None:
 
 
 def call_replaced(plan: Plan, random: Random) -> Planted | None:
-    """Call another tool with the same arguments."""
+    """Call another tool with the same arguments; not for a call that shares nothing with anything."""
     if not plan.calls:
         return None
     at = random.randrange(len(plan.calls))
+    if not plan.calls[at].arguments and not users(plan, at):
+        return None
     others = [c.name for c in plan.calls if (c.app, c.name) != (plan.calls[at].app, plan.calls[at].name)]
     name = random.choice([*others, "another_tool"])
     if name == plan.calls[at].name:

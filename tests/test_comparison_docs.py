@@ -6,7 +6,7 @@ import pytest
 
 from planner_eval.comparison.edits import EDITS
 from planner_eval.metrics import METRICS
-from planner_eval.policy import ORDERS
+from planner_eval.policy import NAMES, ORDERS
 from planner_eval.policy.rule import COMPARE
 from tests.conftest import ROOT
 from tests.test_policy import PAIRS, SAME
@@ -14,7 +14,7 @@ from tests.test_policy import PAIRS, SAME
 PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("table", [EDITS, COMPARE, ORDERS], ids=["codes", "rules", "orders"])
+@pytest.mark.parametrize("table", [EDITS, COMPARE, ORDERS, NAMES], ids=["codes", "rules", "orders", "names"])
 def test_every_row_is_there(table: dict[str, str]) -> None:
     assert [name for name, said in table.items() if f"| `{name}` | {said} |" not in PAGE] == []
 

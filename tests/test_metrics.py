@@ -92,7 +92,7 @@ def figures(number: str, *names: str) -> list[Counts | Share | None]:
         ("26", "similarity", Share(0, 12)),
         # 31: A A B, A B B
         ("31", "calls", Counts(2, 3, 3)),
-        ("31", "similarity", Share(5, 6)),
+        ("31", "similarity", Share(4, 6)),
         # 36: a reference to no call
         ("36", "references", Counts(2, 2, 3)),
         ("36", "dependent_arguments", Counts(2, 3, 3)),

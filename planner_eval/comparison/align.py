@@ -15,8 +15,9 @@ from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.blocks import Block, solve
 from planner_eval.comparison.matching.equal import pair_equal_calls, pair_twins_as_written
 from planner_eval.comparison.matching.in_place import pair_in_place
+from planner_eval.comparison.matching.names import Tool
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
-from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side, Tool
+from planner_eval.comparison.matching.pairing import ALONE, FREE, Matcher, Pairing, Side
 from planner_eval.comparison.matching.replaced import pair_replaced
 from planner_eval.plan.canonical import Key, Normaliser, Numbered, compare_numbered
 from planner_eval.plan.isomorphism import Verdict
@@ -150,6 +151,7 @@ def _match(
         pairing = None
     else:
         pairing = Pairing(Side(ours), Side(theirs), matcher)
+        pairing.respell(policy.tools)
         pairing.proved = verdict.proved
         if terms.optional:
             pairing.optional = frozenset(at for at, c in enumerate(gold.calls) if c.id in terms.optional)

@@ -1,13 +1,13 @@
 """Causes and consequences: which edits follow from which.
 
-An edit follows from another when undoing the other would undo it or leave no ground for it:
+An edit follows from another when mending the other mends it:
 
-- whatever concerns an argument in which gold refers to a call that is missing, or was replaced by
-  another tool, follows from that; so does a missing call that needs the missing one;
-- whatever concerns an argument in which the prediction refers to an extra call follows from the
-  extra call; so does an extra call that needs it;
-- the arguments of a replaced call follow from the replacement;
-- the same change made again (one wrong value for one right value) follows from the first.
+- a call is mended with its links: so whatever concerns a value in which gold refers to a missing call follows
+  from that, and a value in which the prediction refers to an extra call follows from the extra call;
+- arguments that only one of two tools takes, and outputs that only one of them has, follow from the
+  replacement of the one by the other;
+- calls that another one asks for, too, or stands for, follow from that one;
+- the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
 What is left are root causes. The first divergent call is that of the first root in topological order; of
 calls of one generation, of which none needs another, the one that the prediction writes first.
@@ -21,7 +21,7 @@ from typing import Any
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.plan.adjacency import levels, producers
 from planner_eval.plan.canonical import producers_of, value_key
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, Ref, Value
 
 
 def order_by_cause(
@@ -32,7 +32,7 @@ def order_by_cause(
         return tuple(edits)
     ranks = _Ranks(pred, gold, pairs)
     edits = sorted(edits, key=ranks.of)
-    cause = _causes(edits, pred, gold)
+    cause = _causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
         children.setdefault(parent, []).append(position)
@@ -52,19 +52,35 @@ def order_by_cause(
 
 
 class _Ranks:
-    """Where an edit comes: generation (gold's if gold has the call), then written order, then order found."""
+    """Where an edit comes: generation (gold's if gold has the call), then where the prediction writes it.
+
+    A missing call is written nowhere, and may still come as long as nothing needs it: it comes after the
+    other calls of its generation, and after all calls where nothing that the prediction has waits for it.
+    """
 
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
-        self.pred, self.gold = levels(producers(pred)), levels(producers(gold))
-        self.last = max(len(self.pred), len(self.gold))
-        self.written = places_in_pred(len(self.gold), pairs)
+        needs = producers(gold)
+        self.pred, self.gold = levels(producers(pred)), levels(needs)
+        self.end = len(pred.calls), max(len(self.pred), len(self.gold))
+        self.partner = {gold: pred for pred, gold in pairs}
+        self.awaited: set[int] = set()
+        waiting = [at for gold in self.partner for at in needs[gold]]
+        waiting += (at for _, value in gold.answer or () for at in producers_of(value))
+        while waiting:
+            at = waiting.pop()
+            if at not in self.awaited:
+                self.awaited.add(at)
+                waiting += needs[at]
 
     def of(self, edit: Edit) -> tuple[int, ...]:
-        if edit.gold is not None and edit.gold.call is not None:
-            return self.gold[edit.gold.call], *self.written[edit.gold.call], edit.gold.call
+        last, after = self.end
+        if edit.gold is not None and (gold := edit.gold.call) is not None:
+            if gold in self.partner or gold in self.awaited:
+                return self.gold[gold], self.partner.get(gold, last), gold
+            return after, 0, gold
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return self.pred[edit.pred.call], edit.pred.call, 0
-        return (self.last,)
+        return (after, 1)
 
 
 def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -89,27 +105,41 @@ def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
     return found
 
 
-def _causes(edits: list[Edit], pred: Plan, gold: Plan) -> list[int | None]:
+def _causes(edits: list[Edit]) -> list[int | None]:
     """For each edit, in topological order, the edit that it follows from."""
-    lost = _Calls(gold, {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _LOST})
-    gained = _Calls(pred, {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED})
+    lost = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
+    gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}
+    told = {place: i for i, e in enumerate(edits) for place in e.also if None in place}
     first: dict[Any, int] = {}
     found: list[int | None] = []
     for position, edit in enumerate(edits):
-        cause = _from_calls(edit, lost, gained)
-        if cause is None and edit.gold and edit.code not in _RENAMED:
-            cause = renamed.get(edit.gold.call) if edit.gold.call is not None else None
+        cause = None
+        if edit.code in _ALONE:
+            cause = told.get((edit.pred, edit.gold))
+        elif edit.code == "order.broken":
+            cause = _needless(edit, edits, gained)
+        elif edit.code not in _ROOTS:
+            cause = _producer(edit.gold_value, edit.gold, lost)
+            if cause is None:
+                cause = _producer(edit.pred_value, edit.pred, gained)
+            if cause is None and edit.code.endswith(".output"):
+                cause = _producer(edit.gold_value, edit.gold, renamed)
+        if cause is None and edit.gold and edit.code in _OF_ONE:
+            cause = renamed.get(edit.gold.call)
         if cause is None and edit.code in _REPEATABLE:
             cause = first.setdefault(change(edit), position)
-        found.append(None if cause is None or cause == position else cause)
-    return _without_circles(found)
+        found.append(None if cause == position else cause)
+    return found
 
 
-_LOST = ("call.missing", "call.replaced", "app.changed")
+_ALONE = ("call.missing", "call.extra", "call.duplicated")
 _GAINED = ("call.extra", "call.duplicated")
 _RENAMED = ("call.replaced", "app.changed")
+_ROOTS = (*_RENAMED, "call.merged", "call.split")
+_OF_ONE = ("argument.missing", "argument.extra", "argument.renamed")
 _REPEATABLE = (
+    "name.spelling",
     "argument.value",
     "argument.type",
     "reference.literal",
@@ -118,50 +148,27 @@ _REPEATABLE = (
 )
 
 
-class _Calls:
-    """The calls of one plan that edits may follow from; what is asked again is looked up once.
-
-    Args:
-        plan: The plan.
-        edits: Call → the edit that is about it.
-    """
-
-    def __init__(self, plan: Plan, edits: dict[int | None, int]) -> None:
-        self.plan, self.edits = plan, edits
-        self.known: dict[int | None, dict[str | None, int | None]] = {}
-
-    def before(self, place: Place | None, *, whole: bool) -> int | None:
-        """The edit about the first call that what stands at a place refers to.
-
-        Args:
-            place: An argument of a call, or of the answer; None for nowhere.
-            whole: Whether all arguments of the call count.
-        """
-        if not self.edits or place is None:
-            return None
-        if place.call not in self.known:
-            self.known[place.call] = self._causes(place.call)
-        if not whole and place.argument is None:
-            return None
-        return self.known[place.call].get(None if whole else place.argument)
-
-    def _causes(self, call: int | None) -> dict[str | None, int | None]:
-        """The edit that each argument of a call follows from; under None that of the whole call."""
-        found: dict[str | None, int | None] = {}
-        for name, value in (self.plan.answer or ()) if call is None else self.plan.calls[call].arguments:
-            producer = next((p for p in producers_of(value) if p in self.edits and p != call), None)
-            if producer is not None:
-                found.setdefault(name, self.edits[producer])
-                found.setdefault(None, self.edits[producer])
-        return found
-
-
-def _from_calls(edit: Edit, lost: _Calls, gained: _Calls) -> int | None:
-    """The missing, replaced or extra call that an edit follows from."""
-    if edit.code in _RENAMED:
+def _needless(edit: Edit, edits: list[Edit], gained: dict[int | None, int]) -> int | None:
+    """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
+    if type(edit.pred_value) is not Ref or edit.pred is None:
         return None
-    cause = lost.before(edit.gold, whole=edit.code == "call.missing")
-    return gained.before(edit.pred, whole=edit.code in _GAINED) if cause is None else cause
+    if edit.pred_value.call in gained:
+        return gained[edit.pred_value.call]
+    needing = [
+        at
+        for at, other in enumerate(edits)
+        if other.pred is not None
+        and other.pred.argument is not None
+        and other.pred.call == edit.pred.call
+        and edit.pred_value.call in producers_of(other.pred_value)
+    ]
+    return needing[0] if len(needing) == 1 else None
+
+
+def _producer(value: Value, place: Place | None, edits: dict[int | None, int]) -> int | None:
+    """The edit about a call that a value at a place refers to."""
+    own = place.call if place is not None else None
+    return next((edits[at] for at in producers_of(value) if at in edits and at != own), None)
 
 
 def change(edit: Edit) -> Hashable:
@@ -169,6 +176,8 @@ def change(edit: Edit) -> Hashable:
 
     Texts count wherever they stand; other values are too common to mean much under another name.
     """
+    if edit.code == "name.spelling":
+        return edit.code
     texts = type(edit.pred_value) is str and type(edit.gold_value) is str
     name = None if texts or edit.gold is None else edit.gold.argument
     return edit.code, name, value_key(edit.pred_value, _OWN), value_key(edit.gold_value, _OWN)
@@ -182,27 +191,3 @@ class _Own(list[int | None]):
 
 
 _OWN = _Own()
-
-
-def _without_circles(cause: list[int | None]) -> list[int | None]:
-    """Cut each circle of causes at its first edit, so that every edit follows from a root."""
-    walked: set[int] = set()
-    for start in range(len(cause)):
-        seen: set[int] = set()
-        at: int | None = start
-        while at is not None and at not in seen and at not in walked:
-            seen.add(at)
-            at = cause[at]
-        if at is not None and at in seen:
-            cause[min(_circle(cause, at))] = None
-        walked |= seen
-    return cause
-
-
-def _circle(cause: list[int | None], start: int) -> list[int]:
-    circle = [start]
-    at = cause[start]
-    while at is not None and at != start:
-        circle.append(at)
-        at = cause[at]
-    return circle

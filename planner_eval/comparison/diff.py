@@ -155,11 +155,11 @@ class Diff:
         for pred, gold in to_gold.items():
             both = (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
             places.update((gold, name) for name, _ in both)
-        for edit in self.edits:
-            if edit.gold is not None and edit.gold.argument is not None:
-                places.discard((edit.gold.call, edit.gold.argument))
-            if edit.pred is not None and edit.pred.argument is not None and edit.pred.call is not None:
-                places.discard((to_gold.get(edit.pred.call), edit.pred.argument))
+        for here, there in [place for edit in self.edits for place in edit.places]:
+            if there is not None and there.argument is not None:
+                places.discard((there.call, there.argument))
+            if here is not None and here.argument is not None and here.call is not None:
+                places.discard((to_gold.get(here.call), here.argument))
         return places
 
     def _inferred(self, to_gold: dict[int, int]) -> Iterator[EdgeRole]:

@@ -10,12 +10,16 @@ EDITS: dict[str, str] = {
     "call.extra": "the prediction makes a call that gold does not make",
     "call.duplicated": "the prediction makes a call once more than gold, with equal arguments",
     "call.replaced": "another tool is called in the place of gold's",
+    "call.merged": "one call asks in a list what gold asks call by call",
+    "call.split": "several calls ask one by one what gold asks in a list",
     "app.changed": "the tool is called in another app than gold's",
+    "name.spelling": "gold's tool is called, but for ., _, - and case",
     "argument.missing": "gold gives an argument that the prediction leaves out",
     "argument.extra": "the prediction gives an argument that gold does not give",
     "argument.renamed": "the prediction gives gold's value under another argument name",
     "argument.value": "the argument's value, or a part of it, is another",
     "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
+    "arguments.swapped": "arguments have one another's values",
     "reference.literal": "a literal stands where gold takes another call's output",
     "reference.unwanted": "another call's output is taken where gold has a literal",
     "reference.unresolved": "a reference names no call of the prediction",
@@ -27,6 +31,7 @@ EDITS: dict[str, str] = {
     "answer.renamed": "the answer gives gold's value under another name",
     "answer.value": "a value of the answer, or a part of it, is another",
     "answer.type": "a value of the answer, or a part of it, is of another type",
+    "answer.swapped": "values of the answer stand under one another's names",
     "answer.literal": "the answer is a literal where gold gives a call's output",
     "answer.unwanted": "the answer is a call's output where gold gives a literal",
     "answer.unresolved": "the answer refers to no call of the prediction",
@@ -62,9 +67,10 @@ class Edit(NamedTuple):
         message: One sentence that names calls, arguments, values and places.
         pred: Where it is in the prediction; None where the prediction has nothing.
         gold: Where it is in gold; None where gold has nothing.
-        pred_value: What the prediction says there.
-        gold_value: What gold says there.
+        pred_value: What the prediction says there; of arguments that are exchanged an object of them.
+        gold_value: What gold says there, likewise.
         cause: Position in the diff's edits of the edit that this one follows from; None for a root cause.
+        also: Further places, in the prediction and in gold, that this one mistake concerns.
     """
 
     code: str
@@ -74,3 +80,9 @@ class Edit(NamedTuple):
     pred_value: Value = None
     gold_value: Value = None
     cause: int | None = None
+    also: tuple[tuple[Place | None, Place | None], ...] = ()
+
+    @property
+    def places(self) -> tuple[tuple[Place | None, Place | None], ...]:
+        """All places that it concerns, in the prediction and in gold."""
+        return ((self.pred, self.gold), *self.also)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.comparison.align import Matching
@@ -13,7 +13,9 @@ from planner_eval.comparison.habits import one_object
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
-from planner_eval.comparison.sentences import Names, output_name, place_name, value_name
+from planner_eval.comparison.sentences import Names, calls_numbers, output_name, place_name, value_name
+from planner_eval.comparison.several import Listed, chain, exchanged, listed
+from planner_eval.dialects.dialect import AFTER
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
@@ -50,6 +52,7 @@ class _Finder:
         self.first: dict[int | None, int] = {}
         self.images: list[Any] = [*pairing.to_gold]
         self.own = range(len(pairing.to_pred))
+        self.listed = listed(pairing, self.images)
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
 
     def all(self) -> Iterator[Edit]:
@@ -71,11 +74,23 @@ class _Finder:
         ours, theirs = self.pred.calls[pred], self.gold.calls[gold]
         if (ours.app, ours.name) == (theirs.app, theirs.name):
             return
-        same_tool = ours.name == theirs.name
-        code = "app.changed" if same_tool else "call.replaced"
-        said = f"{self.names.ours(pred)} stands for gold's {theirs.tool}"
-        values = (ours.app, theirs.app) if same_tool else (ours.tool, theirs.tool)
-        yield Edit(code, said, Place(pred), Place(gold), *values)
+        here = self.names.ours(pred)
+        values: tuple[str | None, str | None] = ours.tool, theirs.tool
+        if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
+            said = f"{here} is gold's {theirs.tool}"
+            yield Edit("name.spelling", said, Place(pred), Place(gold), *values)
+            return
+        said, calls = f"{here} stands for gold's {theirs.tool}", [gold]
+        code = "app.changed" if ours.name == theirs.name else "call.replaced"
+        if code == "app.changed":
+            values = ours.app, theirs.app
+        else:
+            calls = chain(self.pairing, pred, gold)
+        if len(calls) > 1:
+            tools = " → ".join(self.gold.calls[at].tool for at in calls)
+            said = f"{here} stands for gold's {tools} (gold's {calls_numbers(calls)})"
+        also = tuple((None, Place(at)) for at in calls if at != gold)
+        yield Edit(code, said, Place(pred), Place(gold), *values, also=also)
 
     def extra(self, pred: int) -> Edit:
         twin = self.twin(pred)
@@ -118,11 +133,21 @@ class _Finder:
         """The differing arguments of two partners, gold's first."""
         ours, theirs = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
         found = self.pairing.final(pred, gold)
+        if gold in self.listed:
+            many = self.listed[gold]
+            yield self.many(pred, gold, many)
+            found = {name: part for name, part in found.items() if name not in (many.ours, many.theirs)}
         differ = [name for name in theirs if name in found]
+        for names in self.exchanged(ours, theirs, differ) if len(differ) > 1 else ():
+            yield self.swapped(pred, gold, names)
+            differ = [name for name in differ if name not in names]
         left = dict.fromkeys(name for name in found if name not in theirs)
+        linked = self.linked(ours, theirs, differ) if AFTER in left else {}
+        if linked:
+            del left[AFTER]
         spare = self.doubles(ours, left)
         for name in differ:
-            both = [*self.values(pred, gold, name)]
+            both = [*self.values(pred, gold, name, linked.get(name))]
             if name in ours or both:
                 yield from both
                 continue
@@ -135,6 +160,62 @@ class _Finder:
                 yield self.lacking(pred, gold, name)
         for name in left:
             yield from [*self.values(pred, gold, name)] or [self.surplus(pred, gold, name)]
+
+    def exchanged(
+        self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]
+    ) -> Iterable[list[str]]:
+        """Arguments whose values go round among them."""
+        both = [name for name in differ if name in ours and type(name) is str]
+        mine = {name: (ours[name][0], tuple(self.images[at] for at in ours[name][1])) for name in both}
+        return exchanged(mine, {name: theirs[name][:2] for name in both})
+
+    def swapped(self, pred: int, gold: int, names: list[str]) -> Edit:
+        one, other = (
+            {name: self.written(side, at, name) for name in names}
+            for side, at in ((self.pairing.pred, pred), (self.pairing.gold, gold))
+        )
+        here = self.place(self.pred, pred, names[0])
+        kind = "values" if here.call is None else "arguments"
+        quoted = [repr(name) for name in names]
+        named = f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+        said = f"{self.names.ours(here.call)}: {kind} {named} are exchanged"
+        places = [(self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names]
+        return self.edit("arguments.swapped", said, *places[0], one, other)._replace(also=tuple(places[1:]))
+
+    def many(self, pred: int, gold: int, many: Listed) -> Edit:
+        """A call that asks in a list what gold asks call by call, or the other way round."""
+        here, there = self.place(self.pred, pred, many.ours), self.place(self.gold, gold, many.theirs)
+        if many.merged:
+            calls = calls_numbers((gold, *many.parts))
+            said = f"{self.names.ours(pred)} holds in {many.ours!r} what gold asks in its {calls}"
+        else:
+            calls, tool = calls_numbers((pred, *many.parts)), self.pred.calls[pred].tool
+            one = f"gold's {self.gold.calls[gold].tool} (gold's call {gold + 1})"
+            said = f"{tool} ({calls}) asks one by one what {one} asks in {many.theirs!r}"
+        alone = (Place(at) for at in many.parts)
+        return Edit(
+            "call.merged" if many.merged else "call.split", said, here, there,
+            self.written(self.pairing.pred, pred, many.ours),
+            self.written(self.pairing.gold, gold, many.theirs),
+            also=tuple((None, at) if many.merged else (at, None) for at in alone),
+        )  # fmt: skip
+
+    def linked(self, ours: Mapping[Any, Any], theirs: Mapping[Any, Any], differ: list[Any]) -> dict[Any, int]:
+        """Wrong arguments of pred for which a link without an argument has gold's producer → the producer.
+
+        Nothing unless each such link of the call is for one of them.
+        """
+        value = ours[AFTER][2]
+        links = value if type(value) is list else [value]
+        if any(type(link) is not Ref for link in links):
+            return {}
+        free = {self.images[link.call]: link.call for link in links}
+        found = {
+            name: free.pop(theirs[name][2].call)
+            for name in differ
+            if name in ours and type(theirs[name][2]) is Ref and theirs[name][2].call in free
+        }
+        return {} if free else found
 
     def doubles(self, ours: dict[Any, Any], names: Iterable[Any]) -> dict[Any, deque[Any]]:
         """Arguments by what makes two of them equal under the pairing, whatever their names."""
@@ -185,8 +266,15 @@ class _Finder:
             "argument.renamed", said, here, there, value, self.written(self.pairing.gold, gold, theirs)
         )
 
-    def values(self, pred: int, gold: int, name: Any) -> Iterator[Edit]:
-        """Where the values of one argument differ that both give, be it only as a default."""
+    def values(self, pred: int, gold: int, name: Any, linked: int | None = None) -> Iterator[Edit]:
+        """Where the values of one argument differ that both give, be it only as a default.
+
+        Args:
+            pred: A call of pred.
+            gold: Its partner.
+            name: The argument.
+            linked: Gold's producer in pred, where a link without an argument has it.
+        """
         ours = self.compared(self.pairing.pred, pred, name)
         theirs = self.compared(self.pairing.gold, gold, name)
         if ours is MISSING or theirs is MISSING:
@@ -196,11 +284,22 @@ class _Finder:
                 one = self.written(self.pairing.pred, pred, name)
                 other = self.written(self.pairing.gold, gold, name)
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
-            said = f"{self.named(here)} {self.contrast(code, one, other)}"
+            half = self.contrast(code, one, other)
+            if type(one) is Ref and one.call == pred:
+                half = f"names this call itself{half[half.index(', gold') :] if linked is None else ''}"
+            said = f"{self.named(here)} {half}"
             if self.open_to:
                 said += self.right(gold, name, at)
             one, other = None if one is MISSING else one, None if other is MISSING else other
-            yield self.edit(code, said, here, there, one, other)
+            found = self.edit(code, said, here, there, one, other)
+            yield found if linked is None else self.beside(found, linked)
+
+    def beside(self, edit: Edit, producer: int) -> Edit:
+        """An edit of an argument whose link stands, right, beside it."""
+        calls = [at.call for at in (edit.pred, edit.gold) if at is not None and at.call is not None]
+        ends = f"{self.pred.calls[producer].tool} → {self.pred.calls[calls[0]].tool}"
+        beside = Place(calls[0], AFTER), Place(calls[1], AFTER)
+        return edit._replace(message=f"{edit.message}; the link {ends} is right", also=(beside,))
 
     def right(self, gold: int, name: Any, at: Path = ()) -> str:
         """What would be right besides gold's value, in brackets; empty where nothing would."""
@@ -306,7 +405,10 @@ class _Finder:
         return value_name(value, self.names.their_number)
 
     def order(self) -> Iterator[Edit]:
-        """Calls written before one they need, where gold does not write them so; circles aside."""
+        """Calls written before one they need, where gold does not write them so; circles aside.
+
+        What the call should not need, and needs nothing that comes as late, is the prediction's value.
+        """
         numbered = self.pairing.pred.numbered
         if not numbered.forward or not self.ordered:
             return
@@ -317,7 +419,9 @@ class _Finder:
                     f"{self.names.ours(pred)} is written before "
                     f"{self.names.ours(producer)}, whose output it needs"
                 )
-                yield Edit("order.broken", said, Place(pred), Place(gold))
+                needed = self.pairing.gold.numbered.producers(gold)
+                late = image in needed or any(self.pairing.to_pred[at] > pred for at in needed)
+                yield Edit("order.broken", said, Place(pred), Place(gold), None if late else Ref(producer))
 
 
 _OUTPUTS = (Ref, Unresolved)

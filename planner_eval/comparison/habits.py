@@ -146,7 +146,7 @@ def _key(found: Diff, edit: Edit) -> Hashable:
     return change(edit)
 
 
-_ONCE = ("call.missing", "call.extra", "order.broken", "arguments.swapped")
+_ONCE = ("call.missing", "call.extra", "call.merged", "call.split", "order.broken", "arguments.swapped")
 """Codes of edits that say nothing of values: each is told for itself."""
 
 _OWN = range(1 << 62)

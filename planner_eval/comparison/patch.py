@@ -21,6 +21,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.edits import Edit
 from planner_eval.dialects.json_calls import arguments_data
 from planner_eval.dialects.plan import to_data, value_data
 from planner_eval.dialects.read import parse
@@ -121,11 +122,11 @@ def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
     wanted_repeating = _repeating(named)
     given: dict[int, dict[str, Value]] = {}
     done: set[tuple[object, ...]] = set()
-    for edit in found.edits:
-        if edit.gold is None or edit.pred is None or edit.gold.call is None or edit.pred.call is None:
+    for edit, (pred, gold) in [(each, place) for each in found.edits for place in each.places]:
+        if gold is None or pred is None or gold.call is None or pred.call is None:
             continue
-        call, name = named.calls[edit.gold.call], edit.gold.argument
-        key = (edit.gold.call, name, edit.pred.argument)
+        call, name = named.calls[gold.call], gold.argument
+        key = (gold.call, name, pred.argument)
         if edit.code == "order.broken" or key in done:
             continue
         done.add(key)
@@ -133,17 +134,21 @@ def _changed(found: Diff, named: Plan) -> list[dict[str, Any]]:
             operations.append(
                 {"op": "rename", "id": call.id, "app": call.app, "name": call.name, "why": edit.code}
             )
-        elif edit.gold.call in wanted_repeating or edit.pred.call in repeating:
-            if (edit.gold.call, "all") not in done:
-                done.add((edit.gold.call, "all"))
+        elif gold.call in wanted_repeating or pred.call in repeating or _rotated(edit):
+            if (gold.call, "all") not in done:
+                done.add((gold.call, "all"))
                 pairs = [[key, value_data(value, named)] for key, value in call.arguments]
                 operations.append({"op": "arguments", "id": call.id, "arguments": pairs, "why": edit.code})
         else:
-            if edit.gold.call not in given:
-                given[edit.gold.call] = dict(call.arguments)
-            wanted = call.id, given[edit.gold.call]
-            operations += _argument(edit.code, *wanted, edit.pred.argument, name, named)
+            if gold.call not in given:
+                given[gold.call] = dict(call.arguments)
+            operations += _argument(edit.code, call.id, given[gold.call], pred.argument, name, named)
     return operations
+
+
+def _rotated(edit: Edit) -> bool:
+    """Whether more than two values are exchanged: to set a part of them would make more edits."""
+    return edit.code == "arguments.swapped" and len(edit.also) > 1
 
 
 def _argument(

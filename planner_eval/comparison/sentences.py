@@ -72,6 +72,18 @@ def _as_it_is(position: int) -> str:
     return f"call {position + 1}"
 
 
+def calls_numbers(positions: Iterable[int]) -> str:
+    """Calls by their numbers.
+
+    >>> calls_numbers([0, 1, 2, 3]), calls_numbers([0, 2]), calls_numbers([0, 1])
+    ('calls 1–4', 'calls 1, 3', 'calls 1, 2')
+    """
+    places = sorted(positions)
+    if len(places) > 2 and places == [*range(places[0], places[-1] + 1)]:
+        return f"calls {places[0] + 1}–{places[-1] + 1}"
+    return f"calls {', '.join(str(at + 1) for at in places)}"
+
+
 def calls_name(plan: Plan) -> str:
     """All calls of a plan on one line, as far as it reaches.
 

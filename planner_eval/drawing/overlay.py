@@ -100,7 +100,7 @@ class _Overlay:
         for edit in diff.edits:
             if edit.code.endswith(".renamed") and edit.pred is not None and edit.gold is not None:
                 self.renamed[edit.pred.call, edit.pred.argument or ""] = edit.gold.argument or ""
-        places = [(e.pred, e.gold) for e in diff.edits]
+        places = [place for e in diff.edits for place in e.places]
         self.wrong = {(e.pred.consumer, e.pred.argument) for e in self.edges if e.role == "wrong" and e.pred}
         self.touched_pred = {(p.call, p.argument) for p, _ in places if p is not None}
         self.touched_gold = {(g.call, g.argument) for _, g in places if g is not None}

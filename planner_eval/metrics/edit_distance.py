@@ -141,7 +141,8 @@ class _Costs:
         return self.known[pred, gold]
 
     def _pair(self, pred: int, gold: int) -> tuple[int, list[_Slot]]:
-        cost = int(self.pairing.pred.tool(pred) != self.pairing.gold.tool(gold))
+        tools = self.pairing.pred.called, self.pairing.gold.called
+        cost = int(pred < self.preds and tools[0][pred] != tools[1][gold])
         slots: list[_Slot] = []
         ours, theirs = self.given[0][pred], self.given[1][gold]
         wrong = self.pairing.wrong(pred, gold)

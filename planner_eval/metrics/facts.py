@@ -155,7 +155,7 @@ class Facts:
         pairs = self.matching.alignment.pairs
         if pairing is None:
             return list(pairs)
-        ours, theirs = pairing.pred.tools, pairing.gold.tools
+        ours, theirs = pairing.pred.called, pairing.gold.called
         return [(pred, gold) for pred, gold in pairs if ours[pred] == theirs[gold]]
 
     @once

@@ -32,6 +32,12 @@ ORDERS = {
 }
 
 
+NAMES = {
+    "exact": "tools are called by gold's very names",
+    "loose": "names of tools that differ in `.`, `_`, `-` and case alone are one name",
+}
+
+
 @quick
 class Policy:
     """Everything a comparison depends on besides the two plans.
@@ -40,6 +46,7 @@ class Policy:
         name: What reports call it.
         rules: The rules for values; the last that fits an argument holds.
         order: One of :data:`ORDERS`.
+        names: One of :data:`NAMES`.
         answer: Whether the plan's named answer counts.
         inline: Whether a call written as an argument's value is a call of its own.
         repeats: Whether equal calls count as often as they are made; False merges those of tools
@@ -60,6 +67,7 @@ class Policy:
     name: str = "default"
     rules: tuple[Rule, ...] = ()
     order: str = "data"
+    names: str = "exact"
     answer: bool = True
     inline: bool = False
     repeats: bool = True
@@ -71,8 +79,9 @@ class Policy:
     unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise PolicyError(unknown(self.order, ORDERS))
+        for word, known in ((self.order, ORDERS), (self.names, NAMES)):
+            if word not in known:
+                raise PolicyError(unknown(word, known))
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""

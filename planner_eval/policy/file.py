@@ -239,7 +239,7 @@ def _made(
     ]
     if found := idle(rules, first=not base.rules):
         raise PolicyError(f"{rules[found.at].where}: the rule {found.words}")
-    kept: dict[str, Any] = {k: data[k] for k in ("order", "answer", "inline", "repeats") if k in data}
+    kept: dict[str, Any] = {k: data[k] for k in _PLAIN if k in data}
     for key in ("stateful", "wildcards"):
         if key in data:
             kept[key] = tuple(data[key])
@@ -250,6 +250,9 @@ def _made(
             raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
         kept |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
     return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **kept)
+
+
+_PLAIN = ("order", "names", "answer", "inline", "repeats")
 
 
 def _base(name: str, where: Where, place: Path | None, above: tuple[Path, ...]) -> Policy:

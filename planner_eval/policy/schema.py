@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from planner_eval.base.described import Described, Items, OneOf, Texts, key
 from planner_eval.plan.walk import leaves
-from planner_eval.policy import ORDERS
+from planner_eval.policy import NAMES, ORDERS
 from planner_eval.policy.rule import COMPARE
 
 
@@ -50,6 +50,7 @@ class PolicyFile(Described):
     name: str = key("What reports call it.")
     extends: str = key("A preset or a file whose rules come first.")
     order: Annotated[str, OneOf(ORDERS)] = key("What the order of calls means.")
+    names: Annotated[str, OneOf(NAMES)] = key("Which names of tools are one name.")
     answer: bool = key("Whether the plan's named answer counts.")
     inline: bool = key("Whether a call written as an argument's value is a call of its own.")
     repeats: bool = key("Whether equal calls count as often as they are made.")

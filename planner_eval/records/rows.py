@@ -327,6 +327,16 @@ def _edit_data(edit: Edit, pred: Spans, gold: Spans) -> dict[str, Any]:
             data[f"{side}_value"] = value_data(value, spans.plan)
     if edit.cause is not None:
         data["cause"] = edit.cause
+    if edit.also:
+        sides = (("pred", pred), ("gold", gold))
+        data["also"] = [
+            {
+                side: _place_data(spans, at)
+                for (side, spans), at in zip(sides, both, strict=True)
+                if at is not None
+            }
+            for both in edit.also
+        ]
     return data
 
 

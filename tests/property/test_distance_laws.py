@@ -102,10 +102,10 @@ def _named(found: dict[Any, Any], given: list[tuple[str, Any]]) -> dict[Any, Any
 def test_a_doubtful_reference_counts_whole() -> None:
     """k stands for g; that its producer may stand for gold's makes the argument no less another one."""
     gold = plan(
-        [{"id": "a", "name": "f"}, {"id": "b", "name": "g", "arguments": {"r": {"$ref": "a"}, "y": 1}}]
+        [{"id": "a", "name": "f"}, {"id": "b", "name": "g", "arguments": {"r": {"$ref": "a"}, "y": "text"}}]
     )
     pred = plan(
-        [{"id": "c", "name": "h"}, {"id": "d", "name": "k", "arguments": {"r": {"$ref": "c"}, "y": 1}}]
+        [{"id": "c", "name": "h"}, {"id": "d", "name": "k", "arguments": {"r": {"$ref": "c"}, "y": "text"}}]
     )
     matching = match(pred, gold)
     assert matching.alignment.pairs == ((1, 1),)

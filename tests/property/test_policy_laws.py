@@ -83,6 +83,7 @@ def policies(draw: st.DrawFn) -> Policy:
     return Policy(
         rules=tuple(draw(st.lists(rules(), min_size=draw(st.sampled_from([0, 1, 1])), max_size=3))),
         order=draw(st.sampled_from(sorted(ORDERS))),
+        names=draw(st.sampled_from(["exact", "loose"])),
         answer=draw(st.booleans()),
         inline=draw(st.booleans()),
         repeats=draw(st.booleans()),

@@ -155,6 +155,8 @@ def _all_else_equal(pairing: Pairing, touched: list[int]) -> bool:
     ours, theirs = pairing.pred.numbered, pairing.gold.numbered
     if len(ours.arguments) != len(theirs.arguments) or ours.forward or pairing.matcher is not None:
         return False
+    if pairing.pred.tools is not pairing.pred.called:
+        return False
     mine = set(touched)
     return not pairing.total(gold for gold in range(len(theirs.arguments)) if gold not in mine)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_eval.comparison.matching.pairing import FREE, Argument, Pairing, Tool
+from planner_eval.comparison.matching.names import Tool
+from planner_eval.comparison.matching.pairing import FREE, Argument, Pairing
 
 MOST = 50
 """Calls up to which the search looks at each pair of calls of one name."""

@@ -8,10 +8,11 @@ become partners, which never counts too much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeAlias
 
 from planner_eval.base.named import NamedTuple
+from planner_eval.comparison.matching.names import Tool, respelled
 from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.plan.canonical import Key, Numbered, producers_of, value_key
 from planner_eval.plan.model import Call, Value
@@ -85,24 +86,20 @@ class Use(NamedTuple):
     slot: int
 
 
-class Tool(NamedTuple):
-    """App and name of a call."""
-
-    app: str | None
-    name: str
-
-
 _ANSWER = Tool(None, "")
 
 
 class Side:
-    """One plan's calls as a pairing sees them; the answer counts as one more call."""
+    """One plan's calls as a pairing sees them; the answer counts as one more call.
 
-    __slots__ = ("_blank", "_users", "_written", "known", "numbered", "tools")
+    ``tools`` are in gold's spelling, see :meth:`Pairing.respell`, ``called`` as the plan has them.
+    """
+
+    __slots__ = ("_blank", "_users", "_written", "called", "known", "numbered", "tools")
 
     def __init__(self, numbered: Numbered) -> None:
         self.numbered = numbered
-        self.tools = [Tool(call.app, call.name) for call in numbered.plan.calls]
+        self.tools = self.called = [Tool(call.app, call.name) for call in numbered.plan.calls]
         self.known: list[dict[Any, Argument] | None] = [None] * len(numbered.arguments)
         self._blank = [0] * len(self.tools)
         self._written: dict[int, dict[Any, Value]] = {}
@@ -181,6 +178,12 @@ class Pairing:
         self._final: dict[int, dict[Any, float]] = {}
         self._few = len(self.to_gold) * len(self.to_pred) <= REMEMBERED
         self._fixed: dict[tuple[int, int], Fixed] = {}
+
+    def respell(self, known: Container[str] = ()) -> None:
+        """Take tools of pred that gold spells otherwise for gold's, but those that are `known`."""
+        same = self.pred.called == self.gold.called  # as most are
+        if not same and (meant := respelled(self.pred.called, self.gold.called, known)):
+            self.pred.tools = [meant.get(tool, tool) for tool in self.pred.called]
 
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""

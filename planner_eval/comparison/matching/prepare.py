@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from planner_eval.comparison.matching.names import Tool, respelled
 from planner_eval.plan.canonical import Numbered
 from planner_eval.plan.model import WHOLE_RESULT, Arguments, Call, Path, Plan, Ref, Value
 from planner_eval.plan.rewire import moved, plan_of, with_arguments
@@ -24,6 +25,8 @@ class Prepared(NamedTuple):
 
 def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
     """The two plans as the policy compares them; the same two where it changes nothing."""
+    if policy.names == "loose":
+        pred = _respelled(pred, gold, policy)
     if policy.outputs:
         pred, gold = _whole(pred, policy), _whole(gold, policy)
     if policy.inline:
@@ -34,6 +37,17 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> Prepared:
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return Prepared(pred, gold, terms)
+
+
+def _respelled(pred: Plan, gold: Plan, policy: Policy) -> Plan:
+    """The prediction with its tools by gold's names, where these differ in spelling alone."""
+    ours, theirs = ([Tool(call.app, call.name) for call in plan.calls] for plan in (pred, gold))
+    meant = respelled(ours, theirs, policy.tools)
+    if not meant:
+        return pred
+    named = [meant.get(tool, tool) for tool in ours]
+    calls = (replace(call, app=new.app, name=new.name) for call, new in zip(pred.calls, named, strict=True))
+    return replace(pred, calls=tuple(calls))
 
 
 def _whole(plan: Plan, policy: Policy) -> Plan:

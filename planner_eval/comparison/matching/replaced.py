@@ -1,24 +1,41 @@
-"""Calls of another name that stand where a call of gold should: partners by what surrounds them."""
+"""Calls of another name that stand where a call of gold should: partners by what they share."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.assignment import assign
+from planner_eval.comparison.matching.names import like
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, Side
+from planner_eval.plan.model import Value
 
 LIMIT = 2_500
 """Cells of the largest table that is solved exactly; above it the best evidence is taken first."""
 
 BUCKET = 32
 
+MANY = 3
+"""So many calls of a plan, and more than half of all, have a value that says nothing about which they are."""
+
+SMALL = 10
+"""Whole numbers below it say nothing by themselves."""
+
+SHORT = 3
+"""Nor do texts of fewer characters, or these:"""
+TRUTHS = frozenset({"true", "false", "yes", "none", "null"})
+
 
 def pair_replaced(pairing: Pairing) -> None:
-    """Pair calls that are left over on both sides where something speaks for it.
+    """Pair calls that are left over on both sides where they share something that speaks for it.
 
-    Evidence, per pair: an argument of equal name and value counts 2, a paired consumer that uses
-    both at one place 2, an equal argument name 0.5, one app or one name 1, and standing alone
-    between the same paired producers and consumers 1. Pairs with less than 1 are not made.
+    A pair is made only on a ground: a value that says something under one argument name (counts 2), all
+    arguments equal (2), a paired consumer that uses both at one place (2), one name or a like one (1). Among
+    pairs with a ground a value that says nothing by itself, an equal argument name and an equal app count
+    too (0.5 each, the app 1), and so does standing alone between the same paired producers and consumers (1).
+    A call that repeats one with a partner is made twice rather than for another: names and single values are
+    no ground there.
     """
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return
@@ -28,7 +45,7 @@ def pair_replaced(pairing: Pairing) -> None:
         return
     if len(golds) + len(preds) > 2:
         preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
-    evidence = _evidence(pairing, golds, preds)
+    evidence = _Evidence(pairing, golds, preds).found
     if not evidence:
         return
     if len(golds) * len(preds) <= LIMIT:
@@ -40,46 +57,105 @@ def pair_replaced(pairing: Pairing) -> None:
         pairs = sorted(evidence, key=lambda pair: (-evidence[pair], theirs[pair[1]], ours[pair[0]]))
     for pred, gold in pairs:
         free = pairing.to_gold[pred] == ALONE and pairing.to_pred[gold] == ALONE
-        if free and evidence.get((pred, gold), 0.0) >= 1:
+        if free and (pred, gold) in evidence:
             pairing.pair(pred, gold)
 
 
-def _evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
-    """What speaks for each pair, from what the two share; what too many share is no evidence."""
-    holders: dict[Any, list[int]] = {}
-    for pred in preds:
-        for mark in _marks(pairing, pred, ours=True):
-            holders.setdefault(mark, []).append(pred)
-    found: dict[tuple[int, int], float] = {}
-    for gold in golds:
-        for mark, weight in _marks(pairing, gold, ours=False).items():
-            there = holders.get(mark, ())
-            for pred in there if len(there) <= BUCKET else ():
-                found[pred, gold] = found.get((pred, gold), 0.0) + weight
-    due = [gold for gold in golds if gold not in pairing.optional]
-    theirs = _ends(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
-    for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
-        if ends in theirs:
-            found[pred, theirs[ends]] = found.get((pred, theirs[ends]), 0.0) + 1
-    return found
+class _Evidence:
+    """What speaks for each pair that has a ground, from what the two share; too many share nothing."""
+
+    def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
+        self.pairing = pairing
+        self.common = self._common(ours=True) | self._common(ours=False)
+        self.found: dict[tuple[int, int], float] = {}
+        names = {pairing.pred.tools[pred].name for pred in preds}
+        self.names = names if len(names) * len(golds) <= LIMIT else set()
+        holders: dict[Any, list[int]] = {}
+        for pred in preds:
+            for mark in self.marks(pred, ours=True):
+                holders.setdefault(mark, []).append(pred)
+        numbers = pairing.pred.numbered.numbers
+        made = {number for at, number in enumerate(numbers) if pairing.to_gold[at] >= 0} - {None}
+        again = {pred for pred in preds if numbers[pred] in made}
+        grounds: set[tuple[int, int]] = set()
+        for gold in golds:
+            for mark, weight in self.marks(gold, ours=False).items():
+                there = holders.get(mark, ())
+                for pred in there if len(there) <= BUCKET else ():
+                    self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
+                    if mark[0] in (_GROUNDS_AGAIN if pred in again else _GROUNDS):
+                        grounds.add((pred, gold))
+        due = [gold for gold in golds if gold not in pairing.optional]
+        theirs = _ends(pairing.gold, due, [at if to >= 0 else to for at, to in enumerate(pairing.to_pred)])
+        for ends, pred in _ends(pairing.pred, preds, pairing.to_gold).items():
+            if ends in theirs:
+                self.found[pred, theirs[ends]] = self.found.get((pred, theirs[ends]), 0.0) + 1
+        self.found = {pair: weight for pair, weight in self.found.items() if pair in grounds}
+
+    def marks(self, position: int, *, ours: bool) -> dict[Any, float]:
+        """What a call can share with another, in gold's positions, with what it counts."""
+        side = self.pairing.pred if ours else self.pairing.gold
+        app, name = side.tools[position]
+        marks: dict[Any, float] = {("name", name): 1.0}
+        if not ours:
+            marks |= {("name", other): 1.0 for other in self.names if like(name, other)}
+        if app is not None:
+            marks["app", app] = 1.0
+        values = self._values(position, ours=ours)
+        for value, (mark, weight) in values.items():
+            marks["argument", value[0]] = 0.5
+            marks[mark, *value] = weight
+        if any(value not in self.common for value in values):
+            marks["all", frozenset(values)] = 2.0
+        for consumer, argument, slot in side.users[position]:
+            image = self.pairing.to_gold[consumer] if ours else consumer
+            if image >= 0:
+                marks["used", image, argument, slot] = 2.0
+        return marks
+
+    def _values(self, position: int, *, ours: bool) -> Mapping[Any, tuple[str, float]]:
+        """A call's arguments with their values, in gold's positions, and what one that is shared counts."""
+        side = self.pairing.pred if ours else self.pairing.gold
+        found = {}
+        for argument, (shape, producers, value) in side.arguments(position).items():
+            images = tuple(self.pairing.to_gold[p] for p in producers) if ours else producers
+            known = argument, shape, images
+            says = known not in self.common and telling(value)
+            found[known] = ("value", 2.0) if says else ("held", 0.5)
+        return found
+
+    common: frozenset[Any] = frozenset()
+
+    def _common(self, *, ours: bool) -> frozenset[Any]:
+        """Values that most calls of a plan have, which are no evidence."""
+        calls = len((self.pairing.pred if ours else self.pairing.gold).tools)
+        if calls < MANY:
+            return frozenset()
+        counts = Counter(known for at in range(calls) for known in self._values(at, ours=ours))
+        return frozenset(known for known, held in counts.items() if held >= MANY and 2 * held > calls)
 
 
-def _marks(pairing: Pairing, position: int, *, ours: bool) -> dict[Any, float]:
-    """What a call can share with another, in gold's positions, with what it counts."""
-    side = pairing.pred if ours else pairing.gold
-    app, name = side.tools[position]
-    marks: dict[Any, float] = {("name", name): 1.0}
-    if app is not None:
-        marks["app", app] = 1.0
-    for argument, (shape, producers, _) in side.arguments(position).items():
-        marks["argument", argument] = 0.5
-        images = tuple(pairing.to_gold[p] for p in producers) if ours else producers
-        marks["value", argument, shape, images] = 2.0
-    for consumer, argument, slot in side.users[position]:
-        image = pairing.to_gold[consumer] if ours else consumer
-        if image >= 0:
-            marks["used", image, argument, slot] = 2.0
-    return marks
+_GROUNDS_AGAIN = frozenset({"all", "used"})
+_GROUNDS = _GROUNDS_AGAIN | {"name", "value"}
+
+
+def telling(value: Value) -> bool:
+    """Whether a value says something by itself: true, 1 and "" stand in two calls by chance.
+
+    >>> telling("Rome"), telling(250), telling(0.25), telling([True, ["Rome"]])
+    (True, True, True, True)
+    >>> telling("km"), telling("True"), telling(7), telling({"all": None}), telling([])
+    (False, False, False, False, False)
+    """
+    if isinstance(value, str):
+        return len(value) >= SHORT and value.casefold() not in TRUTHS
+    if value is None or isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        return not (-SMALL < value < SMALL and value == int(value))
+    if isinstance(value, list | tuple):
+        return any(map(telling, value))
+    return any(map(telling, value.values())) if isinstance(value, dict) else True
 
 
 def _ends(side: Side, calls: list[int], image: list[int]) -> dict[tuple[frozenset[int], ...], int]:

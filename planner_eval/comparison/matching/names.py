@@ -1,0 +1,83 @@
+"""Names of tools: which are one name spelled in two ways, and which are like one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Tool(NamedTuple):
+    """App and name of a call."""
+
+    app: str | None
+    name: str
+
+
+_MARKS = str.maketrans("", "", "._-")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BREAK = re.compile(r"[\W_]+")
+PLURAL = 4
+"""Letters from which on a last s of a word is taken for a plural's."""
+
+
+def spelled(tool: Tool) -> str:
+    """A tool's name without what spellings differ in: ``.``, ``_``, ``-`` and case.
+
+    >>> spelled(Tool("math", "hypot")) == spelled(Tool(None, "Math_hypot"))
+    True
+    """
+    return f"{tool.app or ''}{tool.name}".translate(_MARKS).casefold()
+
+
+def respelled(ours: Iterable[Tool], theirs: Iterable[Tool], known: Container[str] = ()) -> dict[Tool, Tool]:
+    """Tools of a prediction that gold spells otherwise → gold's.
+
+    A tool that gold calls too is that tool, and where gold calls two that are spelled alike neither is meant.
+
+    Args:
+        ours: The tools that the prediction calls.
+        theirs: The tools that gold calls.
+        known: Tools that there are, by their name or as ``App.name``: these are themselves.
+
+    >>> respelled([Tool(None, "math_hypot")], [Tool(None, "math.hypot"), Tool(None, "sqrt")])
+    {Tool(app=None, name='math_hypot'): Tool(app=None, name='math.hypot')}
+    """
+    wanted, given = {*theirs}, {*ours}
+    if given <= wanted:
+        return {}
+    meant: dict[str, Tool | None] = {}
+    for tool in wanted:
+        key = spelled(tool)
+        meant[key] = None if key in meant else tool
+    found = {}
+    for tool in given - wanted:
+        other = meant.get(spelled(tool))
+        if other is not None and tool.name not in known and f"{tool.app}.{tool.name}" not in known:
+            found[tool] = other
+    return found
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> frozenset[str]:
+    """The words of a tool's name, in the singular.
+
+    >>> sorted(words("searchHotels_v2"))
+    ['hotel', 'search', 'v2']
+    """
+    parts = _BREAK.split(_HUMP.sub(" ", name[:200]).casefold())
+    plural = (len(part) >= PLURAL and part.endswith("s") and not part.endswith("ss") for part in parts)
+    return frozenset(part[:-1] if cut else part for part, cut in zip(parts, plural, strict=True) if part)
+
+
+def like(one: str, other: str) -> bool:
+    """Whether two names are alike: the words of the one are words of the other, half of these or more.
+
+    >>> like("search_hotels", "hotel_search"), like("get_weather", "get_current_weather")
+    (True, True)
+    >>> like("get_user_details", "get_order_details"), like("get_user_details", "get")
+    (False, False)
+    """
+    fewer, more = sorted((words(one), words(other)), key=len)
+    return bool(fewer) and fewer <= more and 2 * len(fewer) >= len(more)
