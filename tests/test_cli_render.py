@@ -163,7 +163,7 @@ def test_a_diff_as_listing_and_as_boxes() -> None:
     command = [sys.executable, "-m", "planner_eval", "diff", "data/demo/pred.json", GOLD, "--format"]
     done = subprocess.run([*command, "listing"], cwd=ROOT, capture_output=True)
     assert done.returncode == 1
-    assert "! second ← get_rate#1.rate (gold: ← get_rate#2.rate)" in done.stdout.decode()
+    assert "! second ← get_rate (call 1).rate (gold: ← get_rate (gold's call 2).rate)" in done.stdout.decode()
     assert b"\x1b" not in done.stdout
     pytest.importorskip("netext")
     assert "╭" in subprocess.run([*command, "boxes"], cwd=ROOT, capture_output=True).stdout.decode()

@@ -19,7 +19,8 @@ from planner_eval.plan.canonical import compare, same
 from planner_eval.plan.digest import digest
 from planner_eval.plan.link import link
 from planner_eval.plan.model import Plan, RawCall, RawComputed, RawPlan, RawRef, RawTemplate, Ref, Template
-from planner_eval.plan.structure import argument_kinds, nesting_patterns, shape
+from planner_eval.plan.shape import shape
+from planner_eval.plan.structure import argument_kinds, nesting_patterns
 from planner_eval.plan.walk import holds, leaves, map_leaves
 from tests.conftest import ROOT, AsKept
 

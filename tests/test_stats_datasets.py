@@ -211,7 +211,7 @@ def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> Non
 def test_every_format_holds_tables_and_structure(form: str) -> None:
     shown = planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form)
     assert shown.returncode == 0
-    for word in ("Table 3", "Avg. Steps", "3.26", "depth", "() () () ()"):
+    for word in ("Table 3", "Avg. Steps", "3.26", "depth", "() + () + () + ()"):
         assert word in shown.stdout
     assert shown.stdout == planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form).stdout
 

@@ -11,7 +11,7 @@ import pytest
 from planner_eval.base.tables import table
 from planner_eval.plan.statistics import Stats
 from planner_eval.plan.structure import KINDS as COUNTED
-from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, explained
+from planner_eval.plan.words import FIGURES, KINDS, PATTERNS, SCOPES, SHAPES, explained
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 
@@ -30,7 +30,7 @@ def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
     shown = {line.split("  ")[0].strip() for line in plain.splitlines() if line} - {"figure", *heads}
     shown = {re.sub(r" \([a-z].*\)$", "", word) for word in shown}  # a plain name beside a paper's
     said = {line.split("  ")[0].strip() for line in below.splitlines()}
-    missing = {word for word in shown - said if not re.fullmatch(r"[()× \d]+|[{A].*", word)}
+    missing = {word for word in shown - said if not re.fullmatch(r"[()+a-z:× \d]*\(.*|[{A].*", word)}
     assert missing == set()
     assert "(()())" in said
     assert ("unread" in said) == (file == "pred.jsonl")
@@ -81,7 +81,7 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
 
 
 def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
-    words = explained(FIGURES, KINDS, PATTERNS, shapes=True, scopes=SCOPES)
+    words = explained(FIGURES, KINDS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
     made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
     page = PAGE.read_text(encoding="utf-8")
     if request.config.getoption("--update-cases"):
@@ -99,7 +99,7 @@ def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Pa
     plans = tmp_path / "plans.jsonl"
     plans.write_text("".join(f'{{"plan": [{calls}]}}\n' for calls in (circle, f"{circle}, {alone}", alone)))
     rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
-    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) ()", "()"]
+    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) + ()", "()"]
 
 
 def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:

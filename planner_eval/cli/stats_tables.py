@@ -200,7 +200,7 @@ def words_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> str:
     names += ["inferred"] * inferred
     listed = summary or rows == 1
     kinds, patterns = (found.argument_kinds, found.patterns) if listed else ({}, {})
-    words = explained(names, kinds, patterns, shapes=bool(found.shapes), scopes=found.scopes)
+    words = explained(names, kinds, patterns, shapes=found.shapes, scopes=found.scopes)
     return table([{"word": word, "meaning": said} for word, said in words.items()], form, width=200)
 
 

@@ -59,14 +59,16 @@ def _content(box: Box, theme: Theme) -> Any:
     """What netext calls for a box's text."""
     from rich.text import Text
 
-    lines = [f"{sign_of(theme.roles[box.role])} {box.title}".strip()]
+    lines = [f"{sign_of(theme.roles[box.role])} {box.title}{box.after}".strip()]
+    if box.mark:
+        lines.append(f"  {box.mark}")
     if box.gold:
         lines.append(f"  gold: {box.gold}")
     for row in box.rows:
         sign = "" if box.role in WHOLE else sign_of(theme.roles[row.role])
         lines.append(f"{sign} {row.text}".strip())
         if row.gold:
-            lines.append(f"  gold: {row.gold}")
+            lines.append(f"  {row.gold}")
     text = Text("\n".join(shortened(line, theme.width) for line in lines))
     return lambda node, data, style: text
 

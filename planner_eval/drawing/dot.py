@@ -11,7 +11,7 @@ from typing import NamedTuple
 import graphviz
 
 from planner_eval.base.text import shortened
-from planner_eval.drawing.scene import WHOLE, ArgumentLine, Arrow, Box, Scene, grouped
+from planner_eval.drawing.scene import WHOLE, ArgumentLine, Arrow, Box, Scene, below, flat_rows, grouped
 from planner_eval.drawing.themes import Attributes, Role, Theme
 from planner_eval.drawing.widths import width
 from planner_eval.plan.adjacency import longest_chain
@@ -66,6 +66,7 @@ def to_dot(scene: Scene, theme: Theme, *, dpi: int | None = None) -> str:
             graph.subgraph(outer)
     for arrow in scene.arrows:
         writer.arrow(graph, arrow, scene.boxes)
+    graph.body += [f"\tc{upper} -> c{lower} [style=invis]\n" for upper, lower in below(flat_rows(scene))]
     caption = _caption(scene, theme)
     if caption:
         graph.attr("graph", label=caption)
@@ -142,8 +143,9 @@ class _Writer:
     def label(self, box: Box) -> str:
         """An HTML-like label: the title in bold, then a line an argument, as many as one string holds."""
         theme, sign = self.theme, self.theme.roles[box.role].sign
-        count = f" ×{box.count:,}" if box.count > 1 else ""
-        lines = [_Line(shortened(f"{sign} {box.title}".strip(), theme.width) + count, bold=True)]
+        lines = [_Line(shortened(f"{sign} {box.title}".strip(), theme.width) + box.after, bold=True)]
+        if box.mark:
+            lines.append(_Line(shortened(box.mark, theme.width), theme.muted))
         if box.gold:
             lines.append(_Line(shortened(f"gold: {box.gold}", theme.width)))
         size = sum(len(line.markup().encode()) for line in lines)
@@ -162,7 +164,7 @@ class _Writer:
         color = "" if role.text == owner.text else role.text
         lines = [_Line(sign + shortened(row.text, self.theme.width), color)]
         if row.gold:
-            lines.append(_Line(f"    gold: {shortened(row.gold, self.theme.width)}", color))
+            lines.append(_Line(f"    {shortened(row.gold, self.theme.width)}", color))
         return lines
 
     def arrow(self, graph: graphviz.Digraph, arrow: Arrow, boxes: Sequence[Box]) -> None:
@@ -171,7 +173,7 @@ class _Writer:
         if label:
             line = _Line(shortened(label, self.theme.label_width))
             said = f"label=<{_block([line], self.line_sizes[arrow.role], padding=4)}> "
-        ends = f"{boxes[arrow.tail].title} to {boxes[arrow.head].title}"
+        ends = " to ".join(f"{box.title}{box.after}" for box in (boxes[arrow.tail], boxes[arrow.head]))
         said += f"tooltip={_quoted(fit(graphviz.escape(f'{ends}: {label}' if label else ends)))}"
         graph.body.append(f"\tc{arrow.tail} -> c{arrow.head} [{said}{self.lines[arrow.role]}]\n")
 
@@ -234,10 +236,12 @@ def _quoted(escaped: str) -> str:
 
 
 def _tooltip(box: Box) -> str:
-    lines = [f"{box.title}  ({box.id})" if box.id else box.title]
+    lines = [f"{box.title}{box.after}  ({box.id})" if box.id else f"{box.title}{box.after}"]
+    if box.mark:
+        lines.append(box.mark)
     if box.gold:
         lines.append(f"gold: {box.gold}")
-    lines += [row.text + (f"   (gold: {row.gold})" if row.gold else "") for row in box.rows]
+    lines += [row.text + (f"   ({row.gold})" if row.gold else "") for row in box.rows]
     return fit(graphviz.escape("\n".join(lines)))
 
 

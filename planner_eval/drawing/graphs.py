@@ -16,7 +16,7 @@ from planner_eval.drawing.labels import name_text, visible
 from planner_eval.drawing.scene import MAX_BOXES, Arrow, Box, Scene
 from planner_eval.plan.adjacency import producers
 from planner_eval.plan.model import Plan
-from planner_eval.plan.structure import shape
+from planner_eval.plan.shape import shape
 
 NODES = ("tool", "app")
 _SIDEWAYS = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))

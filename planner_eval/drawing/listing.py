@@ -33,8 +33,7 @@ def to_text(scene: Scene, theme: Theme, *, color: bool = False) -> str:
         lines.append(writer.paint(f"generation {number}", "2"))
         lines += [writer.line(scene.boxes[i], ids, min(titles, 30), sources.get(i, [])) for i in generation]
     lines += [*([scene.summary] if scene.summary else []), *scene.notes]
-    if any(theme.roles[role].sign for role in scene.legend):
-        lines.append(writer.legend(scene))
+    lines += filter(None, [writer.legend(scene)])
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -44,7 +43,7 @@ def sign_of(role: Role) -> str:
 
 
 def _name(box: Box) -> str:
-    return f"{box.title} ×{box.count:,}" if box.count > 1 else box.title
+    return f"{box.title}{box.after}"
 
 
 class _Writer:
@@ -62,14 +61,16 @@ class _Writer:
         sign = self.paint(sign_of(role) or " ", role.ansi)
         known = f"{box.id.ljust(ids)}  " if ids else ""
         rows = [self.row(row, box) for row in box.rows] or sources
-        return f"{sign} {known}{'  '.join([title, *rows])}".rstrip()
+        mark = [f"[{box.mark}]"] if box.mark else []
+        return f"{sign} {known}{'  '.join([title, *rows, *mark])}".rstrip()
 
     def row(self, row: ArgumentLine, box: Box) -> str:
         role = self.theme.roles[row.role]
         sign = f"{sign_of(role)} " if role.sign and box.role not in WHOLE else ""
-        gold = f" (gold: {row.gold})" if row.gold else ""
+        gold = f" ({row.gold})" if row.gold else ""
         return self.paint(f"{sign}{row.text}{gold}", role.ansi)
 
     def legend(self, scene: Scene) -> str:
-        roles = [self.theme.roles[name] for name in scene.legend]
+        told = {box.role for box in scene.boxes} | {row.role for box in scene.boxes for row in box.rows}
+        roles = [self.theme.roles[name] for name in scene.legend if name in told or name == "inferred"]
         return "  ".join(self.paint(f"{sign_of(r)} {r.word} ({r.meaning})", r.ansi) for r in roles if r.sign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planner_eval.base.text import shortened
-from planner_eval.drawing.scene import WHOLE, Arrow, Box, Scene, generations, grouped
+from planner_eval.drawing.scene import WHOLE, Arrow, Box, Scene, below, flat_rows, generations, grouped
 from planner_eval.drawing.themes import Role, Theme
 from planner_eval.plan.model import Diagnostic
 
@@ -49,10 +49,11 @@ def to_mermaid(scene: Scene, theme: Theme) -> str:
             number += app is not None
         lines += _frame(f"panel{number}", panel, inside, theme) if panel else inside
     lines += [f"    {_link(arrow, theme)}" for arrow in scene.arrows]
+    hidden = [f"    c{upper} ~~~ c{lower}" for upper, lower in below(flat_rows(scene))]
     styles: dict[str, list[int]] = {}
     for number, arrow in enumerate(scene.arrows):
         styles.setdefault(arrow.role, []).append(number)
-    lines += _caption(scene, theme)
+    lines += [*hidden, *_caption(scene, theme)]
     for name, numbers in styles.items():
         which = ",".join(map(str, numbers))
         lines.append(f"    linkStyle {which} {_line_style(theme.roles[name])}")
@@ -88,16 +89,17 @@ def _frame(name: str, title: str, inside: list[str], theme: Theme) -> list[str]:
 
 def _node(position: int, box: Box, theme: Theme) -> str:
     role = theme.roles[box.role]
-    count = f" ×{box.count:,}" if box.count > 1 else ""
-    title = shortened(f"{role.sign} {box.title}".strip(), theme.width) + count
+    title = shortened(f"{role.sign} {box.title}".strip(), theme.width) + box.after
     lines = [f"<b>{escaped(title)}</b>"]
+    if box.mark:
+        lines.append(f"<i>{escaped(shortened(box.mark, theme.width))}</i>")
     if box.gold:
         lines.append(escaped(shortened(f"gold: {box.gold}", theme.width)))
     for row in box.rows:
         sign = theme.roles[row.role].sign if box.role not in WHOLE else ""
         lines.append(escaped(f"{sign} {shortened(row.text, theme.width)}".strip()))
         if row.gold:
-            lines.append(escaped(f"gold: {shortened(row.gold, theme.width)}"))
+            lines.append(escaped(shortened(row.gold, theme.width)))
     return f'c{position}["{"<br/>".join(lines)}"]:::{box.role}'
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from planner_eval.comparison.diff import Diff, EdgeRole
+from planner_eval.comparison.edits import Edit
 from planner_eval.drawing.labels import name_text, reference, value_text, visible, way
+from planner_eval.drawing.places import in_written_order, marks, place_of, roles_of, summary_of
 from planner_eval.drawing.scene import ArgumentLine, Arrow, Box, Scene, unique_titles
 from planner_eval.plan.model import (
     Arguments,
@@ -22,9 +25,6 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.plan.walk import holds
-
-DIFF_ROLES = ("kept", "missing", "extra", "changed", "wrong")
-"""The five roles of a diff, in the legend's order."""
 
 ANSWER = "answer"
 Names = Callable[[int], str]
@@ -88,10 +88,16 @@ class _Overlay:
 
     def __init__(self, diff: Diff) -> None:
         self.diff = diff
-        self.calls = list(diff.calls())
+        self.calls = in_written_order(list(diff.calls()))
         self.edges = list(diff.edges())
         shown = [self.shown(role.pred, role.gold) for role in self.calls]
-        self.titles = _titles(shown)
+        repeated = Counter((call.app, call.name) for call in shown)
+        self.several = [repeated[call.app, call.name] > 1 for call in shown]
+        # of a diff the place tells calls of one name apart, not a number of its own
+        self.titles = [
+            title.rpartition("#")[0] if several else title
+            for title, several in zip(_titles(shown), self.several, strict=True)
+        ]
         self.of_pred = {role.pred: i for i, role in enumerate(self.calls) if role.pred is not None}
         self.of_gold = {role.gold: i for i, role in enumerate(self.calls) if role.gold is not None}
         self.answered = diff.pred.answer is not None or diff.gold.answer is not None
@@ -113,10 +119,16 @@ class _Overlay:
         return self.diff.gold.calls[gold]
 
     def pred_name(self, position: int) -> str:
-        return self.titles[self.of_pred[position]]
+        box = self.of_pred[position]
+        return self.titles[box] + f" (call {position + 1})" * self.several[box]
 
     def gold_name(self, position: int) -> str:
-        return self.titles[self.of_gold[position]]
+        """What a call of gold is called: as its box is, or by its own name where the box has another."""
+        box, call = self.of_gold[position], self.diff.gold.calls[position]
+        shown = self.shown(self.calls[box].pred, position)
+        if (shown.app, shown.name) != (call.app, call.name):
+            return name_text(call.tool)
+        return self.titles[box] + f" (gold's call {position + 1})" * self.several[box]
 
     def scene(self) -> Scene:
         boxes = [self.box(i) for i in range(len(self.calls))]
@@ -124,10 +136,23 @@ class _Overlay:
         if self.answered:
             boxes.append(self.answer())
             arrows += self.answer_arrows(len(boxes) - 1)
-        legend = (*DIFF_ROLES, "inferred") if any(a.role == "inferred" for a in arrows) else DIFF_ROLES
-        return Scene(tuple(boxes), tuple(arrows), summary=_summary(boxes, arrows), legend=legend)
+        told = marks(self.diff.edits, [self.mistaken(edit) for edit in self.diff.edits], boxes)
+        boxes = [replace(box, mark=told.get(i, "")) for i, box in enumerate(boxes)]
+        legend = roles_of(boxes, arrows)
+        return Scene(tuple(boxes), tuple(arrows), summary=summary_of(boxes, arrows), legend=legend)
+
+    def mistaken(self, edit: Edit) -> int:
+        """The position of the box that an edit is about; the answer stands behind all calls."""
+        if edit.pred is not None and edit.pred.call is not None:
+            return self.of_pred[edit.pred.call]
+        if edit.gold is not None and edit.gold.call is not None:
+            return self.of_gold[edit.gold.call]
+        return len(self.calls)
 
     def box(self, i: int) -> Box:
+        return replace(self._box(i), place=place_of(self.calls[i]))
+
+    def _box(self, i: int) -> Box:
         role = self.calls[i]
         call = self.shown(role.pred, role.gold)
         if role.pred is None or role.gold is None:
@@ -152,11 +177,12 @@ class _Overlay:
             if (at[0], name) not in self.touched_pred and (at[1], name) not in self.touched_gold:
                 rows.append(ArgumentLine("kept", text))
             elif (at[0], name) in self.renamed:
-                rows.append(ArgumentLine("changed", text, name_text(self.renamed[at[0], name])))
+                said = f"gold's name: {name_text(self.renamed[at[0], name])}"
+                rows.append(ArgumentLine("changed", text, said))
             elif (name, nth) not in there:
                 rows.append(ArgumentLine("extra", text))
             else:
-                wanted = value_text(there[name, nth], self.gold_name)
+                wanted = f"gold: {value_text(there[name, nth], self.gold_name)}"
                 wrong = (at[0], name) in self.wrong or holds(value, Unresolved)
                 rows.append(ArgumentLine("wrong" if wrong else "changed", text, wanted))
         taken = {theirs for (call, _), theirs in self.renamed.items() if call == at[0]}
@@ -264,16 +290,3 @@ def _answer_edges(plan: Plan) -> Iterator[Edge]:
         for at, ref in references(value):
             if isinstance(ref, Ref):
                 yield Edge(ref.call, len(plan.calls), name, at, ref.path)
-
-
-def _summary(boxes: list[Box], arrows: list[Arrow]) -> str:
-    """How many calls and references have which role."""
-    calls = Counter(box.role for box in boxes)
-    edges = Counter(arrow.role for arrow in arrows)
-    if not boxes:
-        return "no calls in either plan"
-    if not (calls.keys() | edges.keys()) - {"kept", "inferred"}:
-        return "the same plan"
-    parts = [f"{calls[role]} {role}" for role in ("kept", "changed", "missing", "extra") if calls[role]]
-    said = f"calls: {', '.join(parts)}"
-    return said + (f"; wrong references: {edges['wrong']}" if edges["wrong"] else "")

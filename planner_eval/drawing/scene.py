@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from planner_eval.plan import topological
 from planner_eval.plan.adjacency import in_levels, levels_in_steps
 
 MAX_BOXES = 300
 """Calls of one drawing, unless more are asked for by force."""
+
+ROW = 4
+"""Boxes without arrows that stand beside one another, so that letters stay large enough to be read."""
 
 ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
 """The roles that every theme has to dress."""
@@ -26,7 +30,7 @@ class ArgumentLine:
     Args:
         role: The argument's role.
         text: Name and value, e.g. ``city = "Rome"`` or ``hotel ← search.id``.
-        gold: What gold has there, where that differs.
+        gold: What gold has there, where that differs, e.g. ``gold: "Paris"`` or ``gold's name: town``.
     """
 
     role: str
@@ -39,7 +43,7 @@ class Box:
     """One call, or one tool of a condensed drawing.
 
     Args:
-        title: The call's name, unique in its scene.
+        title: The call's name, unique in its scene; of a diff together with its place.
         role: The call's role.
         tool: The tool's name, by which calls are condensed.
         app: The app it belongs to.
@@ -48,6 +52,8 @@ class Box:
         gold: The name gold gives it, where that differs.
         count: How many calls it stands for.
         panel: The panel that the app's frame stands in, of a drawing of several sources.
+        place: Which call it is, of two plans, e.g. ``call 2, gold's 3``.
+        mark: Whether its mistakes are causes, or follow from others.
     """
 
     title: str
@@ -59,6 +65,15 @@ class Box:
     gold: str = ""
     count: int = 1
     panel: str = ""
+    place: str = ""
+    mark: str = ""
+
+    @property
+    def after(self) -> str:
+        """What stands behind the title: how many calls it stands for, or which call it is."""
+        if self.count > 1:
+            return f" ×{self.count:,}"
+        return f" ({self.place})" if self.place else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,39 @@ def grouped(boxes: Sequence[Box]) -> dict[str, dict[str | None, list[int]]]:
     for position, box in enumerate(boxes):
         found.setdefault(box.panel, {None: []}).setdefault(box.app, []).append(position)
     return {panel: {app: ps for app, ps in apps.items() if ps} for panel, apps in found.items()}
+
+
+def flat_rows(scene: Scene) -> list[list[int]]:
+    """Boxes without arrows in rows, where they are too many for one: those of an app stand together.
+
+    A drawing that asks for a layout of its own is left alone.
+
+    >>> flat_rows(Scene(tuple(Box(f"f#{i}", "plain", "f") for i in range(6))))
+    [[0, 1, 2, 3], [4, 5]]
+    """
+    joined = {end for arrow in scene.arrows for end in (arrow.tail, arrow.head)}
+    if scene.layout or len(scene.boxes) - len(joined) <= ROW:
+        return []
+    rows: list[list[int]] = []
+    room = 0
+    for members in (members for apps in grouped(scene.boxes).values() for members in apps.values()):
+        alone = [position for position in members if position not in joined]
+        if len(alone) > room:
+            rows += [alone[at : at + ROW] for at in range(0, len(alone), ROW)]
+            room = ROW - len(alone)
+        elif alone:
+            rows[-1] += alone
+            room -= len(alone)
+    return rows
+
+
+def below(rows: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The pairs of boxes of which one stands below the other, so that rows stand below one another."""
+    return [
+        (upper[min(at, len(upper) - 1)], box)
+        for upper, lower in pairwise(rows)
+        for at, box in enumerate(lower)
+    ]
 
 
 def unique_titles(tools: Sequence[tuple[str | None, str]]) -> list[str]:

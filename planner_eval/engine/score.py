@@ -31,6 +31,7 @@ class ScoreJob:
         reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
         about: How the pairs came about, which a report says.
         cluster: What says in which cluster a pair lies; None where pairs are by themselves.
+        mends: Say of what strict reading refuses whether repair would read it, which reads it twice.
     """
 
     metrics: tuple[str, ...]
@@ -39,6 +40,7 @@ class ScoreJob:
     reading: Mapping[str, Any]
     about: About
     cluster: str | None = None
+    mends: bool = False
 
     @property
     def kind(self) -> str:
@@ -85,7 +87,9 @@ class ScoreJob:
         how, policy = self.reading, recognised(self.policy)
         names = any(rule.where for rule in policy.rules)
         one = how["dialect"], how["gold_dialect"] or how["dialect"]
-        evaluation = Evaluation(*one, policy, False, bool(how["repair"]), how["compute"], False)
+        repair = bool(how["repair"])
+        mends = self.mends and not repair
+        evaluation = Evaluation(*one, policy, False, repair, how["compute"], mends)
 
         def compared(sides: Sides) -> tuple[Sides, Row]:
             row = evaluation.row(sides)

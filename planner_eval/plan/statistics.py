@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from planner_eval.plan.model import Plan
+from planner_eval.plan.shape import shape
 from planner_eval.plan.structure import (
     argument_kinds,
     components,
@@ -14,7 +15,6 @@ from planner_eval.plan.structure import (
     fan_out,
     nesting_patterns,
     scope,
-    shape,
     topological_generations,
 )
 

@@ -11,7 +11,6 @@ from collections import Counter
 
 from planner_eval.plan.adjacency import in_levels, leaders, levels, levels_in_steps, longest_chain, producers
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.topological import circles
 from planner_eval.plan.walk import holds
 
 
@@ -161,35 +160,6 @@ def _letter(k: int) -> str:
 
 def _letters(count: int, start: int = 0) -> str:
     return ",".join(_letter(k) for k in range(start, start + count)) if count <= 6 else f"{count} calls"
-
-
-def shape(plan: Plan) -> str:
-    r"""The plan's dependency shape in one line: each call's producers in a canonical order.
-
-    Two plans of one shape have isomorphic dependency graphs in all but rare symmetric cases of more
-    than ten calls; names and arguments play no part. A circle whose output no other call uses is written
-    from its last call, and ``*`` closes it.
-
-    >>> from planner_eval.dialects.read import parse
-    >>> shape(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
-    '(()) ()'
-    """
-    needed = producers(plan)
-    users = consumers(plan)
-    text: dict[int, str] = {}
-    circular = False
-    for i in topological_order(plan):
-        circular = circular or any(p not in text for p in needed[i])
-        inner = sorted(
-            (text.get(p, "*") if len(users[p]) == 1 else f"{text.get(p, '*')}×{len(users[p])}")
-            for p in needed[i]
-        )
-        text[i] = f"({''.join(inner)})" if sum(map(len, inner)) < 400 else f"(…{len(inner)})"
-    ends = [text[i] for i in sinks(plan)]
-    for group in circles(needed) if circular else ():
-        if len(group) > 1 and all(user in group for i in group for user in users[i]):
-            ends.append(max((text[i] for i in group), key=lambda s: (len(s), s)))
-    return " ".join(sorted(ends, key=lambda s: (-len(s), s)))
 
 
 KINDS = (

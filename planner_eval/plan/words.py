@@ -66,9 +66,15 @@ SCOPES = {
 _PLAIN = {"parallel scale": "independent parts", "sequential scale": "calls in the largest part"}
 """Plain names for figures that a paper has named."""
 
-SHAPE = (
-    "brackets are a call around those whose output it takes; () () are apart, ×2 serves two, * ends a circle"
-)
+SHAPES = {
+    "(()())": "brackets are a call around those whose output it takes; * ends a circle",
+    "() + ()": "parts that nothing joins",
+    "(a:()) (a)": "a: names a call that serves several, and a is that call again",
+    "(()×2)": "in parts of many calls, or with a circle: a call that serves two, written again for each",
+}
+"""How the shape of a plan is written, by examples; the first is always explained."""
+
+_SIGNS = {"() + ()": "+", "(a:()) (a)": ":", "(()×2)": "×"}
 
 
 def plain(figure: str) -> str:
@@ -105,7 +111,7 @@ def explained(
     kinds: Iterable[str],
     patterns: Iterable[str],
     *,
-    shapes: bool,
+    shapes: Iterable[str],
     scopes: Iterable[str] = (),
 ) -> dict[str, str]:
     """The words that a report shows, each with its sentence, in the order of the tables.
@@ -114,17 +120,18 @@ def explained(
         figures: The figures that are shown.
         kinds: The kinds of arguments.
         patterns: The patterns, however many letters they have.
-        shapes: Whether shapes are shown.
+        shapes: The shapes, however many calls they have.
         scopes: The scopes.
 
     Raises:
         KeyError: a word has no sentence.
 
-    >>> explained(["depth"], [], ["{A,B,C}→D"], shapes=False)["{A,B}→C"]
+    >>> explained(["depth"], [], ["{A,B,C}→D"], shapes=[])["{A,B}→C"]
     'a call that takes the output of several, one a letter'
     """
     words = {name: FIGURES[name] for name in figures} | {name: KINDS[name] for name in kinds}
     forms = {form(pattern) for pattern in patterns}
     words |= {name: said for name, said in PATTERNS.items() if name in forms}
-    words |= {"(()())": SHAPE} if shapes else {}
+    drawn = "".join(shapes)
+    words |= {name: said for name, said in SHAPES.items() if drawn and _SIGNS.get(name, "") in drawn}
     return words | {name: said for name, said in SCOPES.items() if name in set(scopes)}

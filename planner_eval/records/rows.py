@@ -141,7 +141,7 @@ class Evaluation(NamedTuple):
         name = known.id if known is not None and known.id is not None else str(position + 1)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
         plan = _tried(read_plan, pred, ParseError, repair=self.repair, **how)
-        kept = plan.found if plan.found is not None and _is_cut(plan.found) else None
+        kept = plan.found if plan.found is not None and is_cut(plan.found) else None
         if kept is not None:  # what repair saves of it may be all of gold, and is no whole answer
             plan = _tried(read_plan, pred, ParseError, **how)
         alike = self.gold_dialect == self.pred_dialect and _are_one(pred, gold, plan.found)
@@ -175,7 +175,8 @@ def _are_one(pred: Record | None, gold: Record | None, plan: Plan | None) -> boo
     )
 
 
-def _is_cut(plan: Plan) -> bool:
+def is_cut(plan: Plan) -> bool:
+    """Whether repair kept only what stands before the place at which a text ends too early."""
     return any(note.code == "repair.cut_off" for note in plan.diagnostics)
 
 

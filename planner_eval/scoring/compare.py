@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeVar
 
 from planner_eval.drawing.labels import name_text
 from planner_eval.drawing.scene import Arrow, Box, Scene
 from planner_eval.metrics import METRICS
 from planner_eval.records.rows import JUDGED, NO_ANSWER
 from planner_eval.scoring.chance import holm
-from planner_eval.scoring.columns import Column
-from planner_eval.scoring.contrast import Comparison, Contrast, Line
+from planner_eval.scoring.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.scoring.differences import differences
+from planner_eval.scoring.joining import Joined, Pairs, joined
 from planner_eval.scoring.record_counts import count_records
 from planner_eval.scoring.report import (
     About,
     clusters_of,
     figures,
-    in_no_cluster,
     in_order,
     signature,
     sureness,
@@ -29,8 +27,7 @@ from planner_eval.scoring.report import (
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.totals import Totals, totals_of
 
-NOTHING = "nothing"
-"""Stands for no call: on gold's side for a call too much, on the prediction's for one left out."""
+Key = TypeVar("Key", str, tuple[str, str])
 
 LOWER = frozenset(name for name, metric in METRICS.items() if metric.lower)
 """Metrics of which less is better."""
@@ -81,15 +78,16 @@ def _contrast(
     seed: int,
     cluster: str | None,
 ) -> Contrast:
-    found = _Joined(metrics, by, cluster)
+    found = Joined(metrics, by, cluster)
     sides = Totals(()), Totals(())
-    for ours, theirs in _joined(*runs, sides):
+    for ours, theirs in joined(*runs, sides):
         found.add(ours, theirs)
+    columns = found.columns
     return Contrast(
         names,
         (count_records(sides[0]), count_records(sides[1])),
-        (found.unanswered[0], found.unanswered[1]),
-        _lines(found.columns, seed),
+        (_unanswered(found.states[0]), _unanswered(found.states[1])),
+        _lines(columns, seed),
         found.n,
         tuple(found.lost),
         tuple(found.won),
@@ -99,12 +97,28 @@ def _contrast(
         },
         (_ranked(found.mistaken[0]), _ranked(found.mistaken[1])),
         runs,
-        f"{made}, {sureness(cluster, clusters_of(found.columns))}, seed {seed}",
+        f"{made}, {sureness(cluster, clusters_of(columns))}, seed {seed}",
+        causes=(_ranked(found.causes[0]), _ranked(found.causes[1])),
+        both_read=None if found.both_read == found.n else _both_read(found, seed),
     )
 
 
-Pairs: TypeAlias = dict[str, Column]
-"""For each metric the two systems' counts, a pair a sample."""
+def _unanswered(states: Counter[str]) -> int:
+    return sum(states[state] for state in NO_ANSWER)
+
+
+def _both_read(found: Joined, seed: int) -> BothRead:
+    states = found.states
+    return BothRead(
+        found.both_read,
+        _lines(found.read, seed),
+        (_ranked(found.causes_read[0]), _ranked(found.causes_read[1])),
+        (
+            {s: states[0][s] for s in NO_ANSWER if states[0][s]},
+            {s: states[1][s] for s in NO_ANSWER if states[1][s]},
+        ),
+        found.unread_lead,
+    )
 
 
 class System(NamedTuple):
@@ -114,11 +128,13 @@ class System(NamedTuple):
         rows: The scored pairs.
         totals: What they add up to.
         about: How they came about.
+        tried: It is known whether repair reads what strict reading refuses.
     """
 
     rows: Sequence[Scored]
     totals: Totals
     about: About
+    tried: bool = True
 
 
 def comparison_of(
@@ -162,10 +178,12 @@ def comparison_of(
     )
     made = []
     for each, other in zip(found.contrasts, systems[1:], strict=True):
-        both = (first.about, other.about)
+        both = (first, other)
         records = [
-            counts._replace(repeated=len(about.repeated))
-            for counts, about in zip(each.records, both, strict=True)
+            counts._replace(
+                repeated=len(one.about.repeated), repairable=counts.repairable if one.tried else None
+            )
+            for counts, one in zip(each.records, both, strict=True)
         ]
         read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
         read["gold"] = other.about.read["gold"]
@@ -174,72 +192,14 @@ def comparison_of(
     return Comparison(tuple(made))
 
 
-class _Joined:
-    """What is kept of the samples that two systems were both judged on."""
-
-    def __init__(self, metrics: Sequence[str], by: Sequence[str], cluster: str | None = None) -> None:
-        self.metrics, self.cluster, self.n = metrics, cluster, 0
-        self.columns: Pairs = {name: Column() for name in metrics}
-        self.groups: dict[str, dict[str, Pairs]] = {key: {} for key in by}
-        self.lost: list[str] = []
-        self.won: list[str] = []
-        self.unanswered = [0, 0]
-        self.mistaken: tuple[Counter[tuple[str, str]], ...] = (Counter(), Counter())
-
-    def add(self, *both: Scored) -> None:
-        ours, theirs = both
-        self.n += 1
-        self._count(self.columns, ours, theirs)
-        for key, groups in self.groups.items():
-            if (value := ours.keys.get(key)) is not None:
-                if value not in groups:
-                    groups[value] = {name: Column() for name in self.metrics}
-                self._count(groups[value], ours, theirs)
-        if (ours.state == "same") != (theirs.state == "same"):
-            (self.lost if ours.state == "same" else self.won).append(ours.id)
-        for at, row in enumerate(both):
-            self.unanswered[at] += row.state in NO_ANSWER
-            self.mistaken[at].update((gold or NOTHING, pred or NOTHING) for gold, pred in row.mistaken)
-
-    def _count(self, columns: Pairs, ours: Scored, theirs: Scored) -> None:
-        cluster = None if self.cluster is None else ours.keys.get(self.cluster)
-        if self.cluster is not None and cluster is None:
-            raise in_no_cluster(self.cluster, ours.id)
-        for name, column in columns.items():
-            column.add((ours.tallies.get(name), theirs.tallies.get(name)), cluster)
-
-
-def _joined(
-    first: Iterable[Scored], second: Iterable[Scored], sides: tuple[Totals, Totals]
-) -> Iterator[tuple[Scored, Scored]]:
-    """The samples that both were judged on, in the first's order; adds up the rows of each side.
-
-    Both stand in gold's order as a rule, so that each has its partner beside it and none needs to be kept.
-    """
-    ours, theirs = (_judged(rows, totals) for rows, totals in zip((first, second), sides, strict=True))
-    for one, other in zip_longest(ours, theirs):
-        if one is None or other is None or one.id != other.id:
-            break
-        yield one, other
-    else:
-        return
-    rest = {row.id: row for row in (other, *theirs) if row is not None}
-    for row in (one, *ours):
-        if row is not None and row.id in rest:
-            yield row, rest[row.id]
-
-
-def _judged(rows: Iterable[Scored], totals: Totals) -> Iterator[Scored]:
-    for row in rows:
-        totals.add(row)
-        if row.state in JUDGED:
-            yield row
-
-
 def _corrected(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
-    """The probabilities after Holm's correction: over all figures, and over all of each breakdown."""
+    """The probabilities after Holm's correction.
+
+    Over all figures; over those of what both answered readably; over all of each breakdown.
+    """
     figures = _holm([each.lines for each in found])
     family = sum(line.p is not None for lines in figures for line in lines)
+    of_read = _holm([() if each.both_read is None else each.both_read.lines for each in found])
     breakdowns: list[dict[str, dict[str, tuple[Line, ...]]]] = [{} for _ in found]
     for key in found[0].breakdown:
         groups = [(at, value) for at, each in enumerate(found) for value in each.breakdown[key]]
@@ -247,9 +207,13 @@ def _corrected(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
         for (at, value), lines in zip(groups, corrected, strict=True):
             breakdowns[at].setdefault(key, {})[value] = lines
     return tuple(
-        replace(each, lines=lines, breakdown=breakdown, family=family)
-        for each, lines, breakdown in zip(found, figures, breakdowns, strict=True)
+        replace(each, lines=lines, breakdown=breakdown, family=family, both_read=_with(each.both_read, read))
+        for each, lines, breakdown, read in zip(found, figures, breakdowns, of_read, strict=True)
     )
+
+
+def _with(found: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
+    return None if found is None else replace(found, lines=lines)
 
 
 def _holm(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:
@@ -264,8 +228,8 @@ def _lines(columns: Pairs, seed: int) -> tuple[Line, ...]:
     return tuple(Line(a, b, found[a.name], lower=a.name in LOWER) for a, b in zip(*sides, strict=True))
 
 
-def _ranked(found: Counter[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Which tool was taken for which, the commonest first."""
+def _ranked(found: Counter[Key]) -> dict[Key, int]:
+    """What was counted, the commonest first."""
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -292,6 +256,16 @@ def mistaken_counts(found: Comparison) -> dict[tuple[str, str], list[int]]:
     pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
     counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
     return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
+
+
+def cause_counts(found: Comparison) -> dict[str, list[int]]:
+    """Code of a root cause → how often each system has it, what differs most first."""
+    systems = [found.contrasts[0].causes[0], *(each.causes[1] for each in found.contrasts)]
+    codes: Iterable[str] = {code for system in systems for code in system}
+    counts = {code: [system.get(code, 0) for system in systems] for code in codes}
+    return dict(
+        sorted(counts.items(), key=lambda item: (min(item[1]) - max(item[1]), -sum(item[1]), item[0]))
+    )
 
 
 def unjudged(found: Comparison) -> Totals:

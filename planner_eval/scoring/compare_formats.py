@@ -10,21 +10,24 @@ from typing import Any
 from planner_eval.base.tables import table
 from planner_eval.base.text import one_line
 from planner_eval.metrics.counts import Tally
-from planner_eval.scoring.compare import mistaken_counts
-from planner_eval.scoring.contrast import Comparison, Contrast, Line
+from planner_eval.scoring.compare_rows import (
+    HEADS,
+    breakdown_rows,
+    cause_rows,
+    flat_rows,
+    lines_at,
+    mistaken_rows,
+    pair_rows,
+    value_rows,
+)
+from planner_eval.scoring.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.scoring.junit import Case, junit
-from planner_eval.scoring.record_counts import record_rows
-from planner_eval.scoring.report import Estimate
+from planner_eval.scoring.record_counts import Records, record_rows
 from planner_eval.scoring.scored import Scored
 from planner_eval.scoring.shown import left_out_lines
 
 WIDE = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
-
-HEADS = (
-    "", "metric", "difference", "95 %", "p", "test", "records", "n", "gold calls", "called", "system",
-)  # fmt: skip
-"""Heads of columns, which no system may be called."""
 
 
 def free_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -68,12 +71,12 @@ def write_comparison(
         return junit([*limits, *_cases(found, limited=bool(limits))])
     kept = [index for index, line in enumerate(found.contrasts[0].lines) if _exists(found, index, every)]
     if form == "csv":
-        return table(_flat(found, range(len(found.contrasts[0].lines)), found.names), form)
+        return table(flat_rows(found, range(len(found.contrasts[0].lines)), found.names), form)
     if form == "md":
         keys = found.contrasts[0].breakdown
-        more = [table(_breakdown_rows(found, key, found.names), form) for key in keys]
+        more = [table(breakdown_rows(found, key, found.names), form) for key in keys]
         return "\n\n".join(
-            [*found.verdicts, table(_flat(found, kept, found.names), form), *filter(None, more)]
+            [*_head(found), table(flat_rows(found, kept, found.names), form), *filter(None, more)]
         )
     text = _text(found, kept, found.names, flips)
     if max(map(len, text.tables.splitlines()), default=0) <= WIDE:
@@ -93,17 +96,19 @@ class _Text:
 
 def _text(found: Comparison, kept: Sequence[int], names: Sequence[str], flips: int) -> _Text:
     contrasts = found.contrasts
-    records = [contrasts[0].records[0], *(each.records[1] for each in contrasts)]
-    tables = [table(record_rows(names, records), width=WIDE)]
+    tables = [
+        table(record_rows(names, found.records), width=WIDE),
+        table(cause_rows(found, names)[:20], width=WIDE),
+    ]
     if len(contrasts) == 1:
-        tables.append(table(_pair_rows(_at(contrasts[0].lines, kept), names)))
+        tables.append(table(pair_rows(lines_at(contrasts[0].lines, kept), names, contrasts[0].both_read)))
     else:
-        tables.append(table(_value_rows(found, kept, names)))
+        tables.append(table(value_rows(found, kept, names)))
         for each, name in zip(contrasts, names[1:], strict=True):
-            rows = _pair_rows(_at(each.lines, kept), (names[0], name))
+            rows = pair_rows(lines_at(each.lines, kept), (names[0], name), each.both_read)
             tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
-    tables += [table(_breakdown_rows(found, key, names)) for key in contrasts[0].breakdown]
-    tables.append(table(_mistaken_rows(found, names)[:20]))
+    tables += [table(breakdown_rows(found, key, names)) for key in contrasts[0].breakdown]
+    tables.append(table(mistaken_rows(found, names)[:20]))
     tail = []
     for each, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
@@ -111,7 +116,12 @@ def _text(found: Comparison, kept: Sequence[int], names: Sequence[str], flips: i
     lines = contrasts[0].lines
     missing = [line.name for at, line in enumerate(lines) if at not in kept]
     tail += left_out_lines(missing, contrasts[0].lacks)
-    return _Text(found.verdicts, tables, [*tail, *_made(found)])
+    return _Text(_head(found), tables, [*tail, *_made(found)])
+
+
+def _head(found: Comparison) -> list[str]:
+    """What stands before all tables: what could not be read, then the verdicts."""
+    return [*filter(None, [found.unreadable]), *found.verdicts]
 
 
 def _made(found: Comparison) -> list[str]:
@@ -129,10 +139,6 @@ def _exists(found: Comparison, index: int, every: Collection[str]) -> bool:
     lines = [each.lines[index] for each in found.contrasts]
     values = (value for line in lines for value in (line.first.value, line.second.value))
     return lines[0].name in every or any(value is not None for value in values)
-
-
-def _at(lines: Sequence[Line], kept: Iterable[int]) -> list[Line]:
-    return [lines[index] for index in kept]
 
 
 def _judged(found: Contrast, names: tuple[str, str], which: str) -> str:
@@ -157,100 +163,6 @@ def _flipped(found: Contrast, names: tuple[str, str], flips: int) -> list[str]:
     return lines
 
 
-# ---------------------------------------------------------------- rows of tables
-def _pair_rows(lines: Iterable[Line], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Both figures, their difference, and how sure it is."""
-    rows = []
-    for line in lines:
-        gap = line.difference
-        span = None if gap.low is None or gap.high is None else f"{gap.low:+.3f}…{gap.high:+.3f}"
-        rows.append(
-            {
-                "metric": line.name,
-                names[0]: _short(line.first.value),
-                names[1]: _short(line.second.value),
-                "difference": None if gap.value is None else f"{gap.value:+.4f}",
-                "95 %": span,
-                "p": None if line.p is None else _probability(line.p),
-                "": " ".join(("*" * line.sure, "↓" * line.lower)).strip(),
-            }
-        )
-    return rows
-
-
-def _value_rows(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
-    """The figures of all systems; a star stands by what surely differs from the first."""
-    rows = []
-    for index in kept:
-        lines = [each.lines[index] for each in found.contrasts]
-        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _starred(lines[0].first, sure=False)}
-        row |= {
-            name: _starred(line.second, sure=line.sure) for name, line in zip(names[1:], lines, strict=True)
-        }
-        rows.append(row | {"": "↓" if lines[0].lower else ""})
-    return rows
-
-
-def _starred(figure: Estimate, *, sure: bool) -> str | None:
-    return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
-
-
-def _flat(found: Comparison, kept: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
-    """One table: counts of records, then a row a figure and, of several systems, a row each of them."""
-    contrasts = found.contrasts
-    many = len(contrasts) > 1
-    rows: list[dict[str, Any]] = []
-    for at, each in enumerate(contrasts):
-        heads = ("first", "second") if many else names
-        system = {"system": names[at + 1]} if many else {}
-        lines = _at(each.lines, kept)
-        empty = dict.fromkeys(("metric", *heads, "difference", "95 %", "p", "test", ""))
-        for row in record_rows(heads, each.records):
-            name = row.pop("records")
-            rows.append(system | empty | {"metric": f"records.{name}"} | row)
-        for line, row in zip(lines, _pair_rows(lines, heads), strict=True):
-            arrow = row.pop("")
-            rows.append(system | row | {"test": line.difference.test.partition(" ")[0] or None, "": arrow})
-    return rows
-
-
-def _breakdown_rows(found: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    rows = []
-    for value in found.contrasts[0].breakdown[key]:
-        groups = [each.breakdown[key].get(value, ()) for each in found.contrasts]
-        for lines in zip(*(group[:3] for group in groups), strict=True):
-            row: dict[str, Any] = {_free(key, names): value, "metric": lines[0].name, "n": lines[0].first.n}
-            row[names[0]] = _short(lines[0].first.value)
-            row |= {name: _short(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
-            if len(lines) == 1:
-                gap, p = lines[0].difference, lines[0].p
-                row["difference"] = None if gap.value is None else f"{gap.value:+.4f}"
-                row["p"] = None if p is None else _probability(p)
-            if any(line.difference.value is not None for line in lines):
-                rows.append(row)
-    return rows
-
-
-def _free(key: str, names: Sequence[str]) -> str:
-    """A key as the head of a column that is no other's."""
-    return f"{key} (key)" if key in names or key in HEADS else key
-
-
-def _mistaken_rows(found: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
-        for (gold, pred), counts in mistaken_counts(found).items()
-    ]
-
-
-def _probability(p: float) -> str:
-    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
 # ---------------------------------------------------------------- data
 def comparison_data(found: Comparison) -> dict[str, Any]:
     """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
@@ -259,6 +171,7 @@ def comparison_data(found: Comparison) -> dict[str, Any]:
         return contrasts[0]
     return {
         "schema": "planeval.comparison/1",
+        "unreadable": found.unreadable,
         "verdicts": list(found.verdicts),
         "systems": list(found.names),
         "contrasts": contrasts,
@@ -277,6 +190,7 @@ def contrast_data(found: Contrast) -> dict[str, Any]:
         "records": {"first": found.records[0]._asdict(), "second": found.records[1]._asdict()},
         "samples": found.n,
         "unanswered": {"first": found.unanswered[0], "second": found.unanswered[1]},
+        "unreadable": {"first": _unreadable(found.records[0]), "second": _unreadable(found.records[1])},
         "holm_over": found.family,
         "figures": {line.name: _line_data(line) for line in found.lines},
         "breakdown": {
@@ -285,7 +199,21 @@ def contrast_data(found: Contrast) -> dict[str, Any]:
         },
         "only_first": list(found.lost),
         "only_second": list(found.won),
-        "mistaken": _mistaken_rows(Comparison((found,)), found.names),
+        "causes": {"first": dict(found.causes[0]), "second": dict(found.causes[1])},
+        "mistaken": mistaken_rows(Comparison((found,)), found.names),
+        **({} if found.both_read is None else {"both_read": _both_read(found.both_read)}),
+    }
+
+
+def _unreadable(found: Records) -> dict[str, int | None]:
+    return {"as_written": found.unreadable_as_written, "once_repaired": found.unreadable_once_repaired}
+
+
+def _both_read(found: BothRead) -> dict[str, Any]:
+    return {
+        "samples": found.n,
+        "figures": {line.name: _line_data(line) for line in found.lines},
+        "causes": {"first": dict(found.causes[0]), "second": dict(found.causes[1])},
     }
 
 
@@ -305,7 +233,14 @@ def _samples(found: Comparison) -> list[dict[str, Any]]:
     for name, rows in _systems(found).items():
         for row in rows:
             values = {metric: _value(tally) for metric, tally in row.tallies.items()}
-            said = {"state": row.state, "codes": list(row.codes), "reason": row.reason, "metrics": values}
+            said: dict[str, Any] = {
+                "state": row.state,
+                "codes": list(row.codes),
+                "reason": row.reason,
+                "metrics": values,
+            }
+            said |= {"repaired": True} if row.repaired else {}
+            said |= {"repairable": True} if row.repairable else {}
             samples.setdefault(row.id, {})[name] = said
     return [{"id": name, "systems": systems} for name, systems in samples.items()]
 
@@ -325,6 +260,7 @@ def _cases(found: Comparison, *, limited: bool) -> list[Case]:
             if row.id in lost:
                 why = (row.reason or row.state).splitlines()[0]
                 said = f"{first} is right, {second} is not: {why}"
+                said += "; readable once repaired" * row.repairable
                 code = row.codes[0] if row.codes else row.state
                 case = case._replace(outcome="skipped" if limited else "failure", code=code, message=said)
             elif row.state in ("gold_unreadable", "gold_absent"):

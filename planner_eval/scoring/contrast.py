@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner_eval.scoring.differences import Difference
-from planner_eval.scoring.record_counts import Records
+from planner_eval.scoring.record_counts import Records, unreadable_text
 from planner_eval.scoring.report import Estimate
 from planner_eval.scoring.scored import Scored
 
@@ -52,6 +52,25 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class BothRead:
+    """The same two systems over the samples that both answered readably, where these are not all.
+
+    Args:
+        n: How many those are.
+        lines: One a metric; the probabilities are corrected over these figures alone.
+        causes: For each system code of a root cause → how often.
+        unread: For each system why it has no readable answer to samples → how many, among all.
+        lead: Of the other samples: those that only the second gets right, less those that only the first.
+    """
+
+    n: int
+    lines: tuple[Line, ...]
+    causes: tuple[Mapping[str, int], Mapping[str, int]]
+    unread: tuple[Mapping[str, int], Mapping[str, int]]
+    lead: int
+
+
+@dataclass(frozen=True, slots=True)
 class Contrast:
     """Two systems on the same samples.
 
@@ -65,12 +84,14 @@ class Contrast:
         lost: Ids of samples that only the first gets right.
         won: Ids of samples that only the second gets right.
         breakdown: Key → value → lines.
-        mistaken: For each system (gold's tool, the tool called) → how often.
+        mistaken: For each system (gold's tool, the tool called) → how often, in predictions that were read.
         rows: The scored pairs of each, none left out.
         signature: How the figures were made.
         read: Which fields were read as each system's answers and as gold, in words.
         family: Over how many figures the probabilities are corrected.
         lacks: What no gold plan has that figures count.
+        causes: For each system code of a root cause → how often.
+        both_read: The same over what both answered readably; None where that is all.
     """
 
     names: tuple[str, str]
@@ -87,6 +108,8 @@ class Contrast:
     read: Mapping[str, str] = field(default_factory=dict)
     family: int = 0
     lacks: tuple[str, ...] = ()
+    causes: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
+    both_read: BothRead | None = None
 
     @property
     def verdict(self) -> str:
@@ -115,15 +138,36 @@ class Comparison:
         return max(each.n for each in self.contrasts)
 
     @property
+    def records(self) -> tuple[Records, ...]:
+        """What became of the records of each system, the first before all."""
+        return (self.contrasts[0].records[0], *(each.records[1] for each in self.contrasts))
+
+    @property
+    def unreadable(self) -> str:
+        """How many predictions of each system cannot be read, as written and once repaired; "" where none."""
+        return unreadable_text(self.names, self.records)
+
+    @property
     def verdicts(self) -> tuple[str, ...]:
         """One sentence for each system but the first."""
         return tuple(each.verdict for each in self.contrasts)
 
 
+_UNREAD = {
+    "unreadable": "is unreadable in {}",
+    "cut": "cut off in {}",
+    "refused": "refused in {}",
+    "failed": "failed in {}",
+    "absent": "absent in {}",
+}
+"""What to say of samples to which a system has no readable answer, by their state."""
+
+
 def _verdict(found: Contrast) -> str:
     """Whether the second system is better than the first, in one sentence.
 
-    It is about ``exact``, or the first figure that there is, and names the others that are sure.
+    It is about ``exact``, or the first figure that there is, and names the others that are sure; where not
+    all was read, it says what that has to do with it, and what is so over what both answered readably.
     """
     first, second = found.names
     lines = [line for line in found.lines if line.difference.value is not None]
@@ -134,6 +178,11 @@ def _verdict(found: Contrast) -> str:
             else "no sample was judged under both"
         )
     main = next((line for line in lines if line.name == "exact"), lines[0])
+    return f"{_compared(found, main, lines)}{_of_unread(found, main)}"
+
+
+def _compared(found: Contrast, main: Line, lines: Sequence[Line]) -> str:
+    first, second = found.names
     if not (found.lost or found.won or any(line.gain for line in lines)):
         return (
             f"{first} and {second} have the same figures: n = {found.n}, {main.name} {main.first.value:.4g}"
@@ -149,6 +198,41 @@ def _verdict(found: Contrast) -> str:
             f"{second} is{_others(rest, '')[1:]} than {first}; in {main.name} no difference is sure: {said}"
         )
     return f"no difference between {second} and {first} is sure: n = {found.n}, {main.name} {said}"
+
+
+def _of_unread(found: Contrast, main: Line) -> str:
+    """How much was not read, whether that makes the difference, and what is so where both were read."""
+    read = found.both_read
+    if read is None:
+        return ""
+    told = []
+    for name, states in zip(found.names, read.unread, strict=True):
+        counts = [
+            f"{count} of {found.n}" if not at else f"{count}" for at, count in enumerate(states.values())
+        ]
+        said = [_UNREAD[state].format(count) for state, count in zip(states, counts, strict=True)]
+        if said:
+            told.append(f"{name} {'' if said[0].startswith('is ') else 'is '}{', '.join(said)}")
+    why = "for the most part because " if _of_reading_alone(found, main, read) else ""
+    both = f"over the {read.n} that both answered readably"
+    line = next((one for one in read.lines if one.name == main.name), None)
+    if not read.n:
+        both = "no sample was answered readably by both"
+    elif line is None or line.gain is None:
+        both += f" {main.name} does not exist"
+    else:
+        how = f"{found.names[1]} is {_better(line)}" if line.sure else "no difference is sure"
+        both += f" {how}: {values_text(line)}, {_p(line)}"
+    return f"; {why}{' and '.join(told)}; {both}"
+
+
+def _of_reading_alone(found: Contrast, main: Line, read: BothRead) -> bool:
+    """Whether more than half of a sure lead lies in samples that the worse system has no readable answer to.
+
+    Counted, not guessed: a sample is right or wrong, and the lead is the sum over samples.
+    """
+    lead = len(found.won) - len(found.lost)
+    return main.name == "exact" and main.sure and 2 * read.lead * lead > lead * lead
 
 
 def values_text(line: Line) -> str:

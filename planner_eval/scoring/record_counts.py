@@ -25,6 +25,8 @@ class Records(NamedTuple):
         gold_unreadable: Gold plans that cannot be read; they do not count.
         gold_absent: Predictions without a gold plan; they do not count.
         repeated: Predictions left out because an earlier one has their id.
+        repairable: Of those that strict reading alone refused, those that repair would make readable; None
+            where nobody tried.
     """
 
     records: int
@@ -40,6 +42,17 @@ class Records(NamedTuple):
     gold_unreadable: int
     gold_absent: int
     repeated: int = 0
+    repairable: int | None = 0
+
+    @property
+    def unreadable_as_written(self) -> int:
+        """Predictions that no strict reading takes, mended or not."""
+        return self.unreadable + self.cut + self.repaired
+
+    @property
+    def unreadable_once_repaired(self) -> int | None:
+        """Predictions that cannot be read even once small faults are mended; None where nobody tried."""
+        return None if self.repairable is None else self.unreadable + self.cut - self.repairable
 
 
 def count_records(totals: Totals) -> Records:
@@ -64,7 +77,33 @@ def count_records(totals: Totals) -> Records:
         states["absent"],
         states["gold_unreadable"],
         states["gold_absent"],
+        repairable=totals.flags["repairable"],
     )
+
+
+def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
+    """How many predictions of each system cannot be read, as they are written and once they are repaired.
+
+    Args:
+        names: What the systems are called.
+        records: What became of the records of each.
+
+    Returns:
+        One line; "" where all can be read as they are written.
+
+    >>> none = Records(*[0] * 12)
+    >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
+    >>> unreadable_text(["A", "B"], [one, other])
+    'unreadable: A 219 of 300 as written, 12 once repaired; B 0 of 300'
+    """
+    if not any(one.unreadable_as_written for one in records):
+        return ""
+    said = []
+    for name, one in zip(names, records, strict=True):
+        written, repaired = one.unreadable_as_written, one.unreadable_once_repaired
+        known = "" if repaired is None else f", {repaired} once repaired"
+        said.append(f"{name} {written} of {one.records}" + f" as written{known}" * bool(written))
+    return f"unreadable: {'; '.join(said)}"
 
 
 def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:

@@ -101,6 +101,9 @@ class RecordsData(_Written):
     gold_unreadable: int
     gold_absent: int
     repeated: int
+    repairable: int | None = Field(
+        description="Of those that strict reading refused, readable once repaired; null where nobody tried."
+    )
 
 
 class RecordsOfBoth(_Written):
@@ -134,6 +137,37 @@ class ContrastLine(_Written):
     sure: bool = Field(description="Whether p_holm is 0.05 or less.")
 
 
+class UnreadableData(_Written):
+    """How many predictions of a system cannot be read."""
+
+    as_written: int
+    once_repaired: int | None = Field(
+        description="When small faults are mended, as without --strict; null where nobody tried."
+    )
+
+
+class UnreadableOfBoth(_Written):
+    """How many predictions of each cannot be read."""
+
+    first: UnreadableData
+    second: UnreadableData
+
+
+class CausesOfBoth(_Written):
+    """How often each code is a root cause under each."""
+
+    first: dict[str, int]
+    second: dict[str, int]
+
+
+class BothReadData(_Written):
+    """The two systems over the samples that both answered readably."""
+
+    samples: int
+    figures: dict[str, ContrastLine] = Field(description="p_holm is corrected over these figures alone.")
+    causes: CausesOfBoth
+
+
 class ReadOfBoth(_Written):
     """Which fields were read."""
 
@@ -154,18 +188,24 @@ class ContrastData(_Written):
     records: RecordsOfBoth
     samples: int = Field(description="Samples that both were judged on.")
     unanswered: NumberOfBoth
+    unreadable: UnreadableOfBoth = Field(description="Of all records; what was cut off is among them.")
     holm_over: int = Field(description="Over how many figures p_holm is corrected, of all systems.")
     figures: dict[str, ContrastLine]
     breakdown: dict[str, dict[str, dict[str, ContrastLine]]]
     only_first: list[str] = Field(description="Ids of samples that only the first gets right.")
     only_second: list[str]
-    mistaken: list[dict[str, Any]] = Field(description="Which tool was taken for which, with counts.")
+    causes: CausesOfBoth
+    mistaken: list[dict[str, Any]] = Field(
+        description="Which tool was taken for which, with counts, in predictions that were read."
+    )
+    both_read: BothReadData = key("The same over what both answered readably, where that is not all.")
 
 
 class ComparisonData(_Written):
     """A comparison of planeval compare --format json of three systems or more."""
 
     format: Literal["planeval.comparison/1"] = Field(alias="schema")
+    unreadable: str = Field(description="How many predictions of each cannot be read; empty where none.")
     verdicts: list[str] = Field(description="One sentence for each system but the first.")
     systems: list[str] = Field(description="What they are called, the first before all.")
     contrasts: list[ContrastData] = Field(description="Each of the others with the first.")

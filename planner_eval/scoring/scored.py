@@ -13,7 +13,7 @@ from planner_eval.metrics.counts import Tally
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
 from planner_eval.policy import DEFAULT_POLICY, Policy
-from planner_eval.records.rows import JUDGED, STATES, Row
+from planner_eval.records.rows import JUDGED, STATES, Row, is_cut
 
 FIELDS = ("difficulty", "domain", "category")
 """Fields of gold records by which figures are broken down where the records have them."""
@@ -40,6 +40,7 @@ class Scored:
             a call that was left out, or made too much.
         file: The file of the prediction, or of gold where there is none.
         line: The line there, counted from 1, where it is known.
+        repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Scored:
     mistaken: tuple[tuple[str | None, str | None], ...] = ()
     file: str | None = None
     line: int | None = None
+    repairable: bool = False
 
 
 _UNREAD = Plan((Call("?", "?"),))
@@ -91,7 +93,8 @@ def scored_row(
             tallies = measure(match(_UNREAD, gold, policy), metrics)
         lost: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
-        return Scored(name, state, tallies, (), why, keys, True, False, False, lost, *place)
+        helped = row.mended is not None and not is_cut(row.mended)
+        return Scored(name, state, tallies, (), why, keys, True, False, False, lost, *place, helped)
     roots = found.roots
     codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
     return Scored(

@@ -133,14 +133,7 @@ class Totals:
             self.width = max(self.width, len(row.id))
         if row.codes:
             self.codes.update(row.codes)
-        if row.repaired:
-            self.flags["repaired"] += 1
-        elif row.state == "same":
-            self.flags["strictly_same"] += 1
-        if not row.proved:
-            self.flags["unproved"] += 1
-        if row.choices:
-            self.flags["choices"] += 1
+        self._flag(row)
         if row.state not in JUDGED:
             self.unjudged.setdefault(row.state, Unjudged(row.id, row.reason, row.line is not None))
             return
@@ -154,6 +147,18 @@ class Totals:
                 if value not in groups:
                     groups[value] = self._columns()
                 add_rows(groups[value], [row.tallies], clusters)
+
+    def _flag(self, row: Scored) -> None:
+        if row.repaired:
+            self.flags["repaired"] += 1
+        elif row.state == "same":
+            self.flags["strictly_same"] += 1
+        if row.repairable:
+            self.flags["repairable"] += 1
+        if not row.proved:
+            self.flags["unproved"] += 1
+        if row.choices:
+            self.flags["choices"] += 1
 
     def _cluster_of(self, row: Scored) -> list[str]:
         if self.cluster is None:

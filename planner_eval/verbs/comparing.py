@@ -159,7 +159,7 @@ def _compared(
     cluster: str | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE, *FIELDS)
-    jobs = [scoring_job(paired, metrics, policy, keys, cluster) for paired in every]
+    jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in every]
     known = Names()
     systems = []
     for job, paired in zip(jobs, every, strict=True):

@@ -125,7 +125,7 @@ def kept_score(path: str, cluster: str | None = None) -> Report:
         InputError: it is no such run, not done, or was not scored with such clusters.
     """
     found = _kept(path)
-    rows, totals, about = found.system
+    rows, totals, about, _ = found.system
     if found.clustered(cluster) != found.cluster:
         totals.recluster(rows, cluster)
     return report_of(totals, rows, about, policy=found.policy, version=found.run.version)
@@ -144,7 +144,7 @@ def _kept(path: str) -> _Score:
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
-    system = System(_stored(found.rows, found.pairs), totals, about)
+    system = System(_stored(found.rows, found.pairs), totals, about, bool(options.get("repair")))
     return _Score(found, metrics, keys, cluster, policy, system)
 
 

@@ -175,8 +175,12 @@ def scoring_job(
     cluster: str | None = None,
     *,
     kept: bool = False,
+    mends: bool = False,
 ) -> ScoreJob:
-    """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files."""
+    """How the pairs of two files are scored; where that is `kept`, with what is to be known of the files.
+
+    With `mends` it is known of what strict reading refuses whether repair would read it.
+    """
     about = About(
         paired.pred.content or "records",
         paired.by,
@@ -188,7 +192,7 @@ def scoring_job(
         tools_counted(metrics, policy),
     )
     told = replace(policy, unknown=None)  # a function of this process alone
-    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster)
+    return ScoreJob(metrics, told, tuple(by), paired.reading._asdict(), about, cluster, mends)
 
 
 def scored_rows(
