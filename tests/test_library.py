@@ -133,7 +133,8 @@ ALLOWED = {
         "prediction.constraint",
     },
     "what results are and how they are written": {
-        "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing", "dialects.listing",
+        "benchmarks.details", "benchmarks.score", "catalogs.formats", "catalogs.writing",
+        "comparison.contrast", "dialects.listing",
         "dialects.plan", "drawing", "drawing.graphs", "drawing.html", "drawing.layout", "drawing.plots",
         "drawing.runs", "execution.wire", "metrics", "metrics.edit_distance", "plan.model", "plan.statistics",
         "plan.summary", "plan.words", "records.rows", "scoring.agreement_formats", "scoring.allowed",
