@@ -20,7 +20,7 @@ from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
 from planner_eval.plan.adjacency import levels, producers
-from planner_eval.plan.canonical import producers_of, value_key
+from planner_eval.plan.canonical import OWN, producers_of, value_key
 from planner_eval.plan.model import Plan, Ref, Value
 
 
@@ -180,14 +180,4 @@ def change(edit: Edit) -> Hashable:
         return edit.code
     texts = type(edit.pred_value) is str and type(edit.gold_value) is str
     name = None if texts or edit.gold is None else edit.gold.argument
-    return edit.code, name, value_key(edit.pred_value, _OWN), value_key(edit.gold_value, _OWN)
-
-
-class _Own(list[int | None]):
-    """Positions in place of numbers: a reference is the call that it names."""
-
-    def __getitem__(self, position: Any) -> Any:
-        return position
-
-
-_OWN = _Own()
+    return edit.code, name, value_key(edit.pred_value, OWN), value_key(edit.gold_value, OWN)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.base.text import one_line
-from planner_eval.comparison.sentences import WIDTH, text_name, value_name
-from planner_eval.plan.model import Template, Value
+from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.comparison.sentences import WIDTH, Names, output_name, text_name, value_name
+from planner_eval.plan.model import Ref, Template, Unresolved, Value
 
 _SEEN = WIDTH - 20
 """A difference that starts later in two texts of which one is cut is not to be seen."""
+
+_OUTPUTS = (Ref, Unresolved)
 
 _BEFORE, _AFTER = 24, 40
 """Characters shown before the first difference and after it."""
@@ -22,25 +25,58 @@ class Contrast(NamedTuple):
     """How two values are told beside each other.
 
     Args:
-        ours: The number of a call of the prediction at a position.
-        theirs: The same of gold's.
+        names: How calls are called.
         alike: Whether two values mean the same.
     """
 
-    ours: Callable[[int], str]
-    theirs: Callable[[int], str]
+    names: Names
     alike: Callable[[Value, Value], bool]
+
+    def half(self, code: str, ours: Value, theirs: Value) -> str:
+        """The second half of a sentence: what the prediction says and what gold says."""
+        if ours is MISSING:
+            return f"is missing, gold gives {self.theirs(theirs)}"
+        if theirs is MISSING:
+            return f"is {self.ours(ours)}, which is not in gold"
+        if code == "reference.literal":
+            return f"is the literal {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+        if code == "reference.unwanted":
+            return f"takes {self.ours(ours)}, gold gives the literal {self.theirs(theirs)}"
+        if code == "reference.unresolved":
+            return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
+        if code.startswith("reference"):
+            return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
+        one, other = self.ours(ours), self.theirs(theirs)
+        cut = one[-1:] == "…" or other[-1:] == "…"
+        if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
+            return self.told(ours, theirs)
+        return f"is {one}, gold gives {other}"
+
+    def ours(self, value: Value) -> str:
+        """A value of the prediction."""
+        if isinstance(value, (Ref, Unresolved)):
+            return output_name(value, self.names.ours)
+        return value_name(value, self.names.our_number)
+
+    def theirs(self, value: Value) -> str:
+        """A value of gold."""
+        if isinstance(value, (Ref, Unresolved)):
+            return output_name(value, self.names.theirs)
+        return value_name(value, self.names.their_number)
 
     def told(self, ours: Value, theirs: Value) -> str:
         """What the prediction says and what gold says: ``is 1, gold gives 2``."""
-        one, other = value_name(ours, self.ours), value_name(theirs, self.theirs)
+        one, other = value_name(ours, self.names.our_number), value_name(theirs, self.names.their_number)
         plain = f"is {one}, gold gives {other}"
         if not (one[-1:] == "…" or other[-1:] == "…") or _common(one, other) < _SEEN:
             return plain
         if isinstance(ours, list) and isinstance(theirs, list):
             return self._items(ours, theirs) or plain
         if isinstance(ours, (str, Template)) and isinstance(theirs, (str, Template)):
-            return _around(text_name(ours, self.ours), text_name(theirs, self.theirs)) or plain
+            return (
+                _around(text_name(ours, self.names.our_number), text_name(theirs, self.names.their_number))
+                or plain
+            )
         return plain
 
     def _items(self, ours: list[Value], theirs: list[Value]) -> str | None:
@@ -52,9 +88,11 @@ class Contrast(NamedTuple):
             return f"{sizes}: [{at}] {self.told(ours[at], theirs[at])}"
         end = min(len(ours), len(theirs))
         if len(ours) > end:
-            return f"{sizes}: [{end}] is {value_name(ours[end], self.ours)}, which is not in gold"
+            return f"{sizes}: [{end}] is {value_name(ours[end], self.names.our_number)}, which is not in gold"
         if len(theirs) > end:
-            return f"{sizes}: [{end}] is missing, gold gives {value_name(theirs[end], self.theirs)}"
+            return (
+                f"{sizes}: [{end}] is missing, gold gives {value_name(theirs[end], self.names.their_number)}"
+            )
         return None
 
 

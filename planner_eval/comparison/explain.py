@@ -13,12 +13,11 @@ from planner_eval.comparison.habits import one_object
 from planner_eval.comparison.matching.order import Misplaced
 from planner_eval.comparison.matching.pairing import MISSING, Pairing, Side
 from planner_eval.comparison.others import NO_OTHERS, Accepted, Others
-from planner_eval.comparison.sentences import Names, calls_numbers, output_name, place_name, value_name
+from planner_eval.comparison.sentences import Names, calls_numbers, place_name, value_name
 from planner_eval.comparison.several import Listed, chain, exchanged, listed
+from planner_eval.comparison.value_diff import ValueDiff
 from planner_eval.dialects.dialect import AFTER
-from planner_eval.plan.canonical import value_key
-from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
-from planner_eval.plan.walk import holds
+from planner_eval.plan.model import Path, Plan, Ref, Value
 
 
 def find_edits(matching: Matching, others: Others = NO_OTHERS) -> list[Edit]:
@@ -51,7 +50,8 @@ class _Finder:
         self.names = Names(self.pred, self.gold, pairing.to_gold, pairing.to_pred)
         self.first: dict[int | None, int] = {}
         self.images: list[Any] = [*pairing.to_gold]
-        self.own = range(len(pairing.to_pred))
+        self.unlike = ValueDiff(pairing.to_gold)
+        self.said = Contrast(self.names, self.unlike.alike)
         self.listed = listed(pairing, self.images)
         self.given: dict[tuple[int, int], dict[str, list[Value]]] = {}
 
@@ -245,17 +245,17 @@ class _Finder:
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
         there, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
         here = self.place(self.pred, pred, name)
-        said = f"{self.named(here)} is missing, gold gives {self.theirs(value)}"
+        said = f"{self.named(here)} is missing, gold gives {self.said.theirs(value)}"
         said += self.right(gold, name) if self.open_to else ""
         held = one_object(self.pred.calls[pred]) if here.call is not None else None
         if held is not None and here.argument in held:
-            said += f"; its one object holds {self.ours(held[here.argument])} there"
+            said += f"; its one object holds {self.said.ours(held[here.argument])} there"
         return self.edit("argument.missing", said, here, there, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
         here, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
         there = self.place(self.gold, gold, name)
-        said = f"{self.named(here)} = {self.ours(value)} is not in gold"
+        said = f"{self.named(here)} = {self.said.ours(value)} is not in gold"
         return self.edit("argument.extra", said, here, there, value, None)
 
     def renamed(self, pred: int, gold: int, ours: Any, theirs: Any) -> Edit:
@@ -279,12 +279,12 @@ class _Finder:
         theirs = self.compared(self.pairing.gold, gold, name)
         if ours is MISSING or theirs is MISSING:
             return
-        for at, code, one, other in self.walk(ours, theirs, ()):
+        for at, code, one, other in self.unlike.walk(ours, theirs, ()):
             if not at:  # a policy may have changed what is compared; show what was written
                 one = self.written(self.pairing.pred, pred, name)
                 other = self.written(self.pairing.gold, gold, name)
             here, there = self.place(self.pred, pred, name, at), self.place(self.gold, gold, name, at)
-            half = self.contrast(code, one, other)
+            half = self.said.half(code, one, other)
             if type(one) is Ref and one.call == pred:
                 half = f"names this call itself{half[half.index(', gold') :] if linked is None else ''}"
             said = f"{self.named(here)} {half}"
@@ -326,84 +326,6 @@ class _Finder:
         found = side.arguments(position)
         return found[name][2] if name in found else MISSING
 
-    def walk(self, ours: Value, theirs: Value, at: Path) -> Iterator[tuple[Path, str, Value, Value]]:
-        """(place, code, pred's value, gold's value) of each difference between two values."""
-        kind = type(ours)
-        if kind is Ref or kind is Unresolved or type(theirs) in (Ref, Unresolved):
-            code = self.reference(ours, theirs)
-            if code:
-                yield at, code, ours, theirs
-        elif kind is not type(theirs):
-            if not self.alike(ours, theirs):
-                yield at, _of_types(ours, theirs), ours, theirs
-        elif kind is list and len(ours) == len(theirs):
-            for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-                yield from self.walk(one, other, (*at, position))
-        elif kind is Template and _same_texts(ours, theirs):
-            for position, (one, other) in enumerate(zip(ours.parts, theirs.parts, strict=True)):
-                yield from self.walk(one, other, (*at, position))
-        elif kind is dict:
-            yield from self.fields(ours, theirs, at)
-        elif not self.alike(ours, theirs):
-            yield at, "argument.value", ours, theirs
-
-    def fields(
-        self, ours: dict[str, Value], theirs: dict[str, Value], at: Path
-    ) -> Iterator[tuple[Path, str, Value, Value]]:
-        """:meth:`walk` for two objects; a field that one of them lacks is MISSING there."""
-        for key in (*theirs, *(key for key in ours if key not in theirs)):
-            if key in ours and key in theirs:
-                yield from self.walk(ours[key], theirs[key], (*at, key))
-            else:
-                yield (*at, key), "argument.value", ours.get(key, MISSING), theirs.get(key, MISSING)
-
-    def alike(self, ours: Value, theirs: Value) -> bool:
-        return bool(value_key(ours, self.images) == value_key(theirs, self.own))
-
-    def reference(self, ours: Value, theirs: Value) -> str | None:
-        """The code of the difference where at least one side is a reference; None for none."""
-        if type(ours) is Unresolved:
-            return None if ours == theirs else "reference.unresolved"
-        if type(theirs) is Unresolved:
-            return "reference.producer" if type(ours) is Ref else "reference.literal"
-        if type(ours) is Ref and type(theirs) is Ref:
-            if self.pairing.to_gold[ours.call] != theirs.call:
-                return "reference.producer"
-            return None if ours.path == theirs.path else "reference.output"
-        if type(theirs) is Ref:
-            return "argument.value" if holds(ours, Ref) else "reference.literal"
-        return "argument.value" if holds(theirs, Ref) else "reference.unwanted"
-
-    def contrast(self, code: str, ours: Value, theirs: Value) -> str:
-        """The second half of a sentence: what the prediction says and what gold says."""
-        if ours is MISSING:
-            return f"is missing, gold gives {self.theirs(theirs)}"
-        if theirs is MISSING:
-            return f"is {self.ours(ours)}, which is not in gold"
-        if code == "reference.literal":
-            return f"is the literal {self.ours(ours)}, gold takes {self.theirs(theirs)}"
-        if code == "reference.unwanted":
-            return f"takes {self.ours(ours)}, gold gives the literal {self.theirs(theirs)}"
-        if code == "reference.unresolved":
-            return f"refers to {ours.name!r}, which no call returns; gold has {self.theirs(theirs)}"
-        if code.startswith("reference"):
-            return f"takes {self.ours(ours)}, gold takes {self.theirs(theirs)}"
-        one, other = self.ours(ours), self.theirs(theirs)
-        cut = one[-1:] == "…" or other[-1:] == "…"
-        if cut and not isinstance(ours, _OUTPUTS) and not isinstance(theirs, _OUTPUTS):
-            return Contrast(self.names.our_number, self.names.their_number, self.alike).told(ours, theirs)
-        return f"is {one}, gold gives {other}"
-
-    def ours(self, value: Value) -> str:
-        if isinstance(value, (Ref, Unresolved)):
-            return output_name(value, self.names.ours)
-        return value_name(value, self.names.our_number)
-
-    def theirs(self, value: Value) -> str:
-        if isinstance(value, (Ref, Unresolved)):
-            return output_name(value, self.names.theirs)
-        return value_name(value, self.names.their_number)
-
     def order(self) -> Iterator[Edit]:
         """Calls written before one they need, where gold does not write them so; circles aside.
 
@@ -424,28 +346,9 @@ class _Finder:
                 yield Edit("order.broken", said, Place(pred), Place(gold), None if late else Ref(producer))
 
 
-_OUTPUTS = (Ref, Unresolved)
-
-
 def _given(plan: Plan, position: int) -> dict[str, list[Value]]:
     """The values of each argument of a call, or of each name of the answer."""
     given: dict[str, list[Value]] = {}
     for name, value in plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ():
         given.setdefault(name, []).append(value)
     return given
-
-
-_TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}
-
-
-def _of_types(ours: Value, theirs: Value) -> str:
-    """The code for two values of different Python types: numbers are one type, and null fits any."""
-    one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
-    return "argument.type" if one and other and one != other else "argument.value"
-
-
-def _same_texts(ours: Template, theirs: Template) -> bool:
-    def texts(template: Template) -> list[str | None]:
-        return [part if isinstance(part, str) else None for part in template.parts]
-
-    return texts(ours) == texts(theirs)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
 from planner_eval.comparison.edits import DEEPEST, Edit
 from planner_eval.comparison.sentences import Names, value_name
-from planner_eval.plan.canonical import value_key
+from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Call
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _key(found: Diff, edit: Edit) -> Hashable:
         return other_type(edit.pred_value, edit.gold_value) or change(edit)
     if code == "call.duplicated" and pred is not None and pred.call is not None:
         call = found.pred.calls[pred.call]
-        return code, call.tool, tuple((name, value_key(value, _OWN)) for name, value in call.arguments)
+        return code, call.tool, tuple((name, value_key(value, OWN)) for name, value in call.arguments)
     if code in ("argument.missing", "argument.extra") and gold is not None and gold.call is not None:
         return change(edit), found.gold.calls[gold.call].tool
     return change(edit)
@@ -149,7 +150,6 @@ def _key(found: Diff, edit: Edit) -> Hashable:
 _ONCE = ("call.missing", "call.extra", "call.merged", "call.split", "order.broken", "arguments.swapped")
 """Codes of edits that say nothing of values: each is told for itself."""
 
-_OWN = range(1 << 62)
 _TYPES: dict[type, str] = {str: "text", int: "number", float: "number", bool: "boolean", list: "list"}
 
 
@@ -214,7 +214,7 @@ def one_object(call: Call) -> dict[str, Any] | None:
 
 def _holds(held: dict[str, Any], edit: Edit, images: Sequence[int]) -> bool:
     name = edit.gold.argument if edit.gold is not None else None
-    return name in held and bool(value_key(held[name], images) == value_key(edit.gold_value, _OWN))
+    return name in held and bool(value_key(held[name], images) == value_key(edit.gold_value, OWN))
 
 
 def _object_said(found: Diff, edit: Edit) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.sentences import value_name
-from planner_eval.plan.canonical import value_key
+from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Call, Plan, Value
 from planner_eval.policy import Policy, Terms
 
@@ -17,9 +18,6 @@ NO_OTHERS: Others = {}
 
 _SHOWN = 3
 """So many further values are named; of more it is said how many there are."""
-
-_OWN = range(1 << 62)
-"""Positions in place of numbers: a reference is the call that it names."""
 
 
 class Accepted(NamedTuple):
@@ -49,14 +47,14 @@ class Accepted(NamedTuple):
         """
         rule = self.policy.rule(call.app, call.name, argument)
         found = {
-            value_key(one, _OWN): one
+            value_key(one, OWN): one
             for one in (
                 *(rule.accepted if rule is not None else ()),
                 *self.terms.accepted.get(call.id, {}).get(argument, ()),
                 *self.others.get((call.id, argument), ()),
             )
         }
-        found.pop(value_key(value, _OWN), None)
+        found.pop(value_key(value, OWN), None)
         named = [value_name(one, number) for one in list(found.values())[:_SHOWN]]
         named += [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
         named += ["nothing"] if argument in self.terms.omittable.get(call.id, ()) else []
@@ -95,10 +93,10 @@ def _only_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None
     ours, theirs = (dict(call.arguments) for call in changed[0])
     if ours.keys() != theirs.keys():
         return None
-    names = [name for name in ours if value_key(ours[name], _OWN) != value_key(theirs[name], _OWN)]
+    names = [name for name in ours if value_key(ours[name], OWN) != value_key(theirs[name], OWN)]
     return ((changed[0][0].id, names[0]), theirs[names[0]]) if len(names) == 1 else None
 
 
 def _same(ours: Iterable[tuple[str, Value]], theirs: Iterable[tuple[str, Value]]) -> bool:
-    one, other = ({name: value_key(value, _OWN) for name, value in given} for given in (ours, theirs))
+    one, other = ({name: value_key(value, OWN) for name, value in given} for given in (ours, theirs))
     return one == other

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.matching.pairing import Pairing
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Value

@@ -42,6 +42,10 @@ class _Later(Exception):
     """A reference to a call that has no number yet."""
 
 
+OWN = range(1 << 62)
+"""In place of numbers: each call's own position, so that a reference is the call that it names."""
+
+
 def value_key(  # noqa: PLR0911 - one return a kind is the shortest dispatch, and this is the hot path
     value: Value, numbers: Sequence[int | str | None]
 ) -> Key:

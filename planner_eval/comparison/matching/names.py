@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from functools import lru_cache
-from typing import NamedTuple
+
+from planner_eval.base.named import NamedTuple
 
 
 class Tool(NamedTuple):

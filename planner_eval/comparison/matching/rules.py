@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shortened
 from planner_eval.comparison.matching.agreement import agree
 from planner_eval.comparison.matching.pairing import MISSING, Asked
-from planner_eval.plan.canonical import LEFT_OUT, value_key
+from planner_eval.plan.canonical import LEFT_OUT, OWN, value_key
 from planner_eval.plan.model import Arguments, Call, Plan, Ref, Template, Unresolved, Value
 from planner_eval.plan.walk import holds
 from planner_eval.policy import NO_TERMS, Policy, Terms
@@ -127,18 +126,8 @@ _AS_IT_IS = Rule()
 _LINKED = (Ref, Unresolved, Template)
 
 
-class _Own(list[int | None]):
-    """Positions in place of numbers, for values of one and the same plan."""
-
-    def __getitem__(self, position: Any) -> Any:
-        return position
-
-
-_OWN = _Own()
-
-
 def _equal(one: Value, other: Value) -> bool:
-    return bool(value_key(one, _OWN) == value_key(other, _OWN))
+    return bool(value_key(one, OWN) == value_key(other, OWN))
 
 
 def _right(rule: Rule, ours: Value, theirs: Value, asked: Asked) -> bool:

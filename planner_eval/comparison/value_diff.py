@@ -1,0 +1,87 @@
+"""Where two values differ, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from planner_eval.comparison.matching.pairing import MISSING
+from planner_eval.plan.canonical import OWN, value_key
+from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value
+from planner_eval.plan.walk import holds
+
+
+class ValueDiff:
+    """Values of two plans side by side.
+
+    Args:
+        to_gold: The partner of each call of the prediction; negative for none.
+    """
+
+    def __init__(self, to_gold: Sequence[int]) -> None:
+        self.images: list[Any] = [*to_gold]
+
+    def walk(self, ours: Value, theirs: Value, at: Path) -> Iterator[tuple[Path, str, Value, Value]]:
+        """(place, code, pred's value, gold's value) of each difference between two values."""
+        kind = type(ours)
+        if kind is Ref or kind is Unresolved or type(theirs) in (Ref, Unresolved):
+            code = self.reference(ours, theirs)
+            if code:
+                yield at, code, ours, theirs
+        elif kind is not type(theirs):
+            if not self.alike(ours, theirs):
+                yield at, _of_types(ours, theirs), ours, theirs
+        elif kind is list and len(ours) == len(theirs):
+            for position, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+                yield from self.walk(one, other, (*at, position))
+        elif kind is Template and _same_texts(ours, theirs):
+            for position, (one, other) in enumerate(zip(ours.parts, theirs.parts, strict=True)):
+                yield from self.walk(one, other, (*at, position))
+        elif kind is dict:
+            yield from self.fields(ours, theirs, at)
+        elif not self.alike(ours, theirs):
+            yield at, "argument.value", ours, theirs
+
+    def fields(
+        self, ours: dict[str, Value], theirs: dict[str, Value], at: Path
+    ) -> Iterator[tuple[Path, str, Value, Value]]:
+        """:meth:`walk` for two objects; a field that one of them lacks is MISSING there."""
+        for key in (*theirs, *(key for key in ours if key not in theirs)):
+            if key in ours and key in theirs:
+                yield from self.walk(ours[key], theirs[key], (*at, key))
+            else:
+                yield (*at, key), "argument.value", ours.get(key, MISSING), theirs.get(key, MISSING)
+
+    def alike(self, ours: Value, theirs: Value) -> bool:
+        """Whether two values mean the same."""
+        return bool(value_key(ours, self.images) == value_key(theirs, OWN))
+
+    def reference(self, ours: Value, theirs: Value) -> str | None:
+        """The code of the difference where at least one side is a reference; None for none."""
+        if type(ours) is Unresolved:
+            return None if ours == theirs else "reference.unresolved"
+        if type(theirs) is Unresolved:
+            return "reference.producer" if type(ours) is Ref else "reference.literal"
+        if type(ours) is Ref and type(theirs) is Ref:
+            if self.images[ours.call] != theirs.call:
+                return "reference.producer"
+            return None if ours.path == theirs.path else "reference.output"
+        if type(theirs) is Ref:
+            return "argument.value" if holds(ours, Ref) else "reference.literal"
+        return "argument.value" if holds(theirs, Ref) else "reference.unwanted"
+
+
+_TYPES = {str: "text", int: "number", float: "number", bool: "truth", list: "list", dict: "object"}
+
+
+def _of_types(ours: Value, theirs: Value) -> str:
+    """The code for two values of different Python types: numbers are one type, and null fits any."""
+    one, other = _TYPES.get(type(ours)), _TYPES.get(type(theirs))
+    return "argument.type" if one and other and one != other else "argument.value"
+
+
+def _same_texts(ours: Template, theirs: Template) -> bool:
+    def texts(template: Template) -> list[str | None]:
+        return [part if isinstance(part, str) else None for part in template.parts]
+
+    return texts(ours) == texts(theirs)
