@@ -173,7 +173,7 @@ def test_a_sixth_brings_a_catalog_format(checkout: Path) -> None:
     done = planeval(checkout, "catalog", "show", "sums.json", "--catalog-format", "sums")
     assert (done.returncode, "sums.json: not in the sums format (KeyError" in done.stderr) == (2, True)
     done = planeval(checkout, "catalog", "show", "tools.json", "--catalog-format", "sum")
-    assert "unknown catalog format 'sum'; formats: openai, mcp" in done.stderr
+    assert "unknown catalog format 'sum'; formats: openai, anthropic" in done.stderr
 
 
 # ---------------------------------------------------------------- no table elsewhere

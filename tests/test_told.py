@@ -1,6 +1,6 @@
 """What ``planeval diff`` says of pairs as people tell them: the first mistake, numbers, habits, alternatives.
 
-A case is one file of tests/cases/told: the files of a pair under their names, then each command and what it
+A case is one file of tests/told: the files of a pair under their names, then each command and what it
 prints. ``pytest tests/test_told.py --update-cases`` rewrites what is printed: review the diff like code.
 """
 
@@ -24,7 +24,7 @@ from tests.conftest import ROOT
 from tests.test_cli import planeval
 from tests.test_compared import COUNT, POLICIES, pair
 
-CASES = sorted((ROOT / "tests" / "cases" / "told").glob("*.txt"))
+CASES = sorted((ROOT / "tests" / "told").glob("*.txt"))
 
 
 def sections(text: str) -> list[tuple[str, str]]:
