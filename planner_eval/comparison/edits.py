@@ -55,10 +55,6 @@ class Place(NamedTuple):
     at: Path = ()
 
 
-DEEPEST = 20
-"""Levels of consequences that are shown; further ones stand beside the last, for a chain has thousands."""
-
-
 class Edit(NamedTuple):
     """One difference.
 

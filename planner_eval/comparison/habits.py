@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named import NamedTuple
 from planner_eval.comparison.causes import change
-from planner_eval.comparison.edits import DEEPEST, Edit
+from planner_eval.comparison.edits import Edit
 from planner_eval.comparison.sentences import Names, value_name
 from planner_eval.plan.canonical import OWN, value_key
 from planner_eval.plan.model import Call
@@ -90,7 +90,7 @@ def _in_order(parents: list[int | None]) -> Iterator[tuple[int, int]]:
     while stack:
         group, depth = stack.pop()
         yield group, depth
-        stack += [(child, min(depth + 1, DEEPEST)) for child in reversed(children.get(group, []))]
+        stack += [(child, depth + 1) for child in reversed(children.get(group, []))]
 
 
 def _line(found: Diff, keys: dict[int, Hashable], group: list[int], depth: int) -> Line:
