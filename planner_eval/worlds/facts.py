@@ -20,7 +20,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.topological import generations
 from planner_eval.plan.walk import fold
-from planner_eval.worlds.acting import rows, strangers
+from planner_eval.worlds.acting import refuse_senseless, rows, strangers
 from planner_eval.worlds.database import bound, change, compute, insert, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table, TooLong
 
@@ -113,6 +113,7 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
     try:
         api = world.definition.find(call["name"], call.get("app"))
         values = world.arguments(api, arguments, partial=True)
+        refuse_senseless(world, api, values)
         _provide(world, api, values, made)
         if len(arguments) < len(resolved):
             return None
@@ -134,11 +135,12 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
 
 def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> None:
     """Make what a call is about, where it is missing, and see that enough else is there."""
+    fixed = _fixed(world, api, values)
     for name, column, argument in list(strangers(world, api, values)):
-        _invent(world, world.definition.tables[name], {column: values[argument]}, {}, made)
+        state = fixed if name == api.reads else {}
+        _invent(world, world.definition.tables[name], {column: values[argument]}, state, made)
     table = world.definition.tables.get(api.reads or "")
     wanted = _wanted(api, values)
-    fixed = _fixed(world, api, values)
     if table is None or api.python is not None or not (wanted or fixed):
         return
     if not rows(world, api, values):
@@ -157,19 +159,31 @@ def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]
 
 
 def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
-    """Give a row that was made the state in which the call can use it; False when it had that already."""
+    """Give rows that were made the state in which the call can use them; False when they had that already."""
     fixed = _fixed(world, api, values)
-    found = rows(world, api, values)
+    about = {each["rowid"] for each in rows(world, api, values)[:1]} | _known_in(world, api, values)
+    changed = False
     for each in made:
-        if found and fixed and each.table.name == api.reads and each.rowid == found[0]["rowid"]:
-            if all(each.row[name] == value for name, value in fixed.items()):
-                return False
+        if each.table.name != api.reads or each.rowid not in about:
+            continue
+        if any(each.row[name] != value for name, value in fixed.items()):
             each.row.update(fixed)
             changes = ", ".join(f"{quoted(name)} = :{bound(name)}" for name in fixed)
             update = f"UPDATE {quoted(each.table.name)} SET {changes} WHERE rowid = {each.rowid:d}"
             change(world.connection, update, fixed)
-            return True
-    return False
+            changed = True
+    return changed
+
+
+def _known_in(world: World, api: Api, values: Mapping[str, Any]) -> set[int]:
+    """The rows of the table that the call reads which it knows by another argument."""
+    found: set[int] = set()
+    for argument, places in api.known:
+        for name, column in places:
+            if name == api.reads and values.get(argument) is not None:
+                query = f"SELECT rowid FROM {quoted(name)} WHERE {quoted(column)} = ? ORDER BY rowid LIMIT 1"
+                found.update(each for (each,) in world.connection.execute(query, (values[argument],)))
+    return found
 
 
 def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
