@@ -13,6 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.worlds import CallError, World
+from planner_eval.worlds.acting import rows
+from planner_eval.worlds.definition import Api, Argument
+from planner_eval.worlds.facts import without
+from planner_eval.worlds.typed import untyped
 from tests.conftest import examples
 from tests.test_cli import planeval
 from tests.world_calls import table
@@ -304,3 +308,54 @@ def copies(world: World) -> Counter[str]:
     found = Counter({row["shelf_mark"]: row["copies"] for row in table(world, "books")})
     found.update(row["shelf_mark"] for row in table(world, "loans"))
     return found
+
+
+# ---------------------------------------------------------------- searches
+def filters(api: Api, argument: Argument) -> bool:
+    return any(match.argument == argument.name for match in api.matches)
+
+
+SEARCHES = [
+    (name, api)
+    for name in ("appbench", "bank", "library")
+    for api in BASES[name, 1].definition.apis.values()
+    if api.reads and not api.acts and any(not each.required for each in api.arguments if filters(api, each))
+]
+
+
+@pytest.mark.parametrize(("name", "api"), SEARCHES, ids=[f"{name}:{api.full_name}" for name, api in SEARCHES])
+@pytest.mark.parametrize("invented", [False, True], ids=["found", "made"])
+def test_a_search_without_one_of_its_filters_finds_another_row_first(
+    name: str, api: Api, invented: bool
+) -> None:
+    base, tried = World(name, seed=1), 0
+    for seed in range(40):
+        base.seed = str(seed)
+        with base.copy() as world:
+            arguments = sought(world, api, seed, invented=invented)
+            call = {"app": api.app, "name": api.name, "arguments": arguments}
+            with base.copy([[call]]) as settled:
+                values = settled.arguments(api, arguments)
+                (found, *_) = rows(settled, api, values)
+                dropped = [
+                    each for match in api.matches if (each := without(settled, api, values, match.argument))
+                ]
+                tried += len(dropped)
+                for less in dropped:
+                    assert rows(settled, api, less)[:1] != [found], (seed, less)
+    assert tried > 20
+
+
+def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, Any]:
+    """What a search asks for that uses all its filters: a row that is there, or one that is not."""
+    place = table(world, str(api.reads))
+    row, other = place[seed % len(place)], place[(seed * 7 + 3) % len(place)]
+    arguments: dict[str, Any] = {}
+    for number, match in enumerate(api.matches):
+        argument = next(each for each in api.arguments if each.name == match.argument)
+        source = other if invented and number % 2 and not argument.required else row
+        arguments[match.argument] = untyped(source[match.column], argument.type)
+    for each in api.arguments:
+        if each.required and each.name not in arguments:
+            arguments[each.name] = {"date": "2019-03-05", "time": "9:00"}.get(each.type, "2")
+    return arguments

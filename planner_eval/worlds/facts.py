@@ -3,7 +3,9 @@
 Facts are calls, taken from plans: their literals, and references to earlier calls. The world's builder
 goes through them in order. Where a call finds what it is about, nothing happens; where it does not,
 the missing row is made from the call's values and put at a random place among ten rows that differ
-from it in at least one of those values. Where an API says in what state a row must be to be of use
+from it in at least one of those values. Before what a search finds stands a row for each filter that may
+be left out, which has all other values that are sought: the search without that filter finds another row.
+Where an API says in what state a row must be to be of use
 (``fact``), a row that was made gets that state. What the calls themselves change is undone at the end:
 facts are the state before the plan.
 """
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 DISTRACTORS = 10
 """How many other rows each fact that has to be made is mixed with."""
+
+ROUNDS = 6
+"""How often the facts are gone through at most, until nothing more has to be made."""
 
 _REFERENCE = "$ref"
 _TEXT = "$text"
@@ -88,22 +93,31 @@ class _Made:
     table: Table
     row: dict[str, Any]
     rowid: int
+    first: bool = False
 
 
 def settle(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     """Make a world able to answer the facts; called once, before the world is used."""
     world.connection.execute("BEGIN")
-    for calls in facts:
-        world.connection.execute("SAVEPOINT fact")
-        made: list[_Made] = []
-        results: list[Any] = []
-        for call in calls:
-            results.append(_answered(world, call, results, made))
-        world.connection.execute("ROLLBACK TO fact")
-        world.connection.execute("RELEASE fact")
-        for each in made:
-            insert(world.connection, each.table, [each.row], lenient=True)
+    left = list(facts)
+    for _ in range(ROUNDS):  # a row that stands before one plan's may be what another search finds
+        if not any([_made_for(world, calls) for calls in left]):
+            break
     world.connection.execute("COMMIT")
+
+
+def _made_for(world: World, calls: Sequence[Mapping[str, Any]]) -> bool:
+    """Make what a plan's calls need; whether a row was put before others."""
+    world.connection.execute("SAVEPOINT fact")
+    made: list[_Made] = []
+    results: list[Any] = []
+    for call in calls:
+        results.append(_answered(world, call, results, made))
+    world.connection.execute("ROLLBACK TO fact")
+    world.connection.execute("RELEASE fact")
+    for each in made:
+        insert(world.connection, each.table, [each.row], lenient=True, first=each.first)
+    return any(each.first for each in made)
 
 
 def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made]) -> Any:
@@ -143,14 +157,58 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
     wanted = _wanted(api, values)
     if table is None or api.python is not None or not (wanted or fixed):
         return
-    if not rows(world, api, values):
+    known = bool(rows(world, api, values))
+    if not known:
         _invent(world, table, wanted, fixed, made)
+    if not api.acts and (table.rows or not known):
+        _tell_apart(world, api, values, fixed, made)
     if not table.rows:  # a table that begins empty holds what plans do, not what they find
         return
     same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
     for number in range(_count(world, table, f"NOT ({same})", wanted), DISTRACTORS):
         random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(wanted.items())}")
         _place(world, table, _other(table, wanted, world, random), random, made)
+
+
+def _tell_apart(
+    world: World, api: Api, values: Mapping[str, Any], fixed: Mapping[str, Any], made: list[_Made]
+) -> None:
+    """See that the search finds another row first when it drops a filter that may be left out."""
+    table = world.definition.tables[api.reads or ""]
+    wanted = _wanted(api, values)
+    for match in api.matches:
+        less = without(world, api, values, match.argument)
+        if less is None:
+            continue
+        found = rows(world, api, values)[:1]
+        if not found or rows(world, api, less)[:1] != found:
+            continue
+        random = Random(f"{world.seed}/{table.name}/without/{match.argument}/{sorted(wanted.items())}")
+        column = table.column(match.column)
+        assert column is not None
+        given = {**fixed, **wanted}
+        given[match.column] = less[match.argument]
+        if given[match.column] is None:
+            given[match.column] = _beyond(column, match.op, values[match.argument], given, world, random)
+        _place(world, table, given, random, made, first=True)
+
+
+def without(world: World, api: Api, values: Mapping[str, Any], argument: str) -> dict[str, Any] | None:
+    """The values of a search that leaves out a filter; None where it cannot, or says the same without."""
+    each = next(each for each in api.arguments if each.name == argument)
+    if each.required or values.get(argument) is None:
+        return None
+    default = world.arguments(api, {}, partial=True)[argument]
+    return None if default == values[argument] else {**values, argument: default}
+
+
+def _beyond(column: Column, op: str, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
+    """A value of the column that a filter keeps out."""
+    if op in ("<=", ">=") and column.type in ("integer", "number"):
+        return value + random.randrange(1, 9) * (1 if op == "<=" else -1)
+    if op == "contains" or op in ("<=", ">="):
+        return None
+    return _another(column, value, row, world, random)
 
 
 def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:
@@ -211,9 +269,18 @@ def _invent(
         _place(world, table, given, random, made)
 
 
-def _place(world: World, table: Table, given: Mapping[str, Any], random: Random, made: list[_Made]) -> None:
+def _place(
+    world: World,
+    table: Table,
+    given: Mapping[str, Any],
+    random: Random,
+    made: list[_Made],
+    *,
+    first: bool = False,
+) -> None:
     row = world.making.row(table, given, random, known=_settled(world, table, given))
-    made.append(_Made(table, row, insert(world.connection, table, [row], lenient=True)))
+    rowid = insert(world.connection, table, [row], lenient=True, first=first)
+    made.append(_Made(table, row, rowid, first))
 
 
 def _other(table: Table, wanted: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:
