@@ -359,3 +359,37 @@ def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, An
         if each.required and each.name not in arguments:
             arguments[each.name] = {"date": "2019-03-05", "time": "9:00"}.get(each.type, "2")
     return arguments
+
+
+# ---------------------------------------------------------------- many seeds
+def test_plans_are_judged_over_seeds(tmp_path: Path) -> None:
+    bus = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-05"}
+    gold = {"name": "findbus", "arguments": bus, "label": "$c1"}
+    plans = {"gold": [gold], "other": [{**gold, "arguments": {**bus, "to_city": "Oslo"}}], "broken": "[{"}
+    (tmp_path / "gold.json").write_text(json.dumps([gold]))
+    lines = [json.dumps({"id": name, "plan": plan}) for name, plan in plans.items()]
+    (tmp_path / "plans.jsonl").write_text("\n".join(lines))
+    argv = ["--tools", "world:appbench", "--facts", str(tmp_path / "gold.json")]
+    done = planeval("execute", str(tmp_path / "plans.jsonl"), *argv, "--seeds", "7", "--format", "json")
+    assert done.returncode == 1, done.stderr
+    rows_of = {row["record"]: row for row in json.loads(done.stdout)}
+    assert rows_of["gold"] == {"record": "gold", "ok": 7, "seeds": 7, "failed_at": None, "problems": ""}
+    assert rows_of["other"] == {
+        "record": "other", "ok": 0, "seeds": 7, "failed_at": 0, "problems": "Refused 7",
+    }  # fmt: skip
+    assert rows_of["broken"]["ok"] == 0
+    assert rows_of["broken"]["problems"].startswith("unreadable: ")
+    one = planeval("execute", str(tmp_path / "gold.json"), *argv, "--seeds", "7", "--format", "csv")
+    assert (one.returncode, one.stdout.splitlines()[1][:8]) == (0, "1,7,7,,")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--seed", "1"], ["--trace"], ["--state"], ["--jobs", "2"], ["--format", "svg"], ["-o", "run/"]],
+)
+def test_what_tells_of_one_world_is_refused_beside_seeds(tmp_path: Path, option: list[str]) -> None:
+    (tmp_path / "plan.txt").write_text(BUS.format("Oslo", "2019-03-05", 1))
+    plan = str(tmp_path / "plan.txt")
+    done = planeval("execute", plan, "--tools", "world:appbench", "--seeds", "2", *option)
+    assert done.returncode == 2
+    assert "--seeds" in done.stderr
