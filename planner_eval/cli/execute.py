@@ -54,6 +54,12 @@ _MORE = 60.0
 @ids("Run only the record of this id")
 @click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
 @click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(min=1, max=10_000),
+    help="Run in the worlds of the seeds 0 to N-1, and tell how often each plan is carried out.",
+)
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
 @click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
 @click.option(
@@ -117,6 +123,7 @@ def command(
     wanted: tuple[str, ...],
     facts: str | None,
     seed: str,
+    seeds: int | None,
     trace: bool,
     state: bool,
     isolation: str | None,
@@ -144,6 +151,8 @@ def command(
     """
     kept = is_folder(output)
     _refuse_idle(spec, form, isolation, retries, kept=kept)
+    if seeds is not None:
+        _refuse_beside_seeds(form, kept=kept)
     (plan,) = as_begun(output, plan)
     source = read_plans([plan], **fields)[0]
     if wanted:
@@ -158,6 +167,15 @@ def command(
     from planner_eval.execution import Options
 
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)
+    if seeds is not None:
+        from planner_eval.cli.execute_seeds import code as code_of
+        from planner_eval.cli.execute_seeds import judged
+        from planner_eval.cli.execute_seeds import told as told_of_seeds
+
+        limits: dict[str, Any] = {"isolation": isolation, "timeout": timeout, "options": manner}
+        judgement = judged(source, spec, seeds=seeds, facts=facts, dialect=dialect, **limits)
+        emit(told_of_seeds(judgement, form), output)
+        return code_of(judgement)
     tools = _tools(spec, seed, facts, isolation)
     how = Asked(tools, isolation, timeout, manner, allow_read, dialect)
     apart = record is None and form not in DRAWN and not _remembers(how)
@@ -198,7 +216,7 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, k
     apart = "where the tools run apart: --isolation strict or process"
     refuse_idle(
         [
-            Applies(("facts", "seed"), spec.startswith("world:"), "with --tools world:NAME"),
+            Applies(("facts", "seed", "seeds"), spec.startswith("world:"), "with --tools world:NAME"),
             Applies(("backoff",), retries > 0, "with --retries N"),
             Applies(("timeout", "allow_read"), isolation != "inline", apart),
             Applies(("trace",), not drawn, "to formats that are not drawn"),
@@ -208,6 +226,14 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, k
             Applies(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWN)}"),
         ]
     )
+
+
+def _refuse_beside_seeds(form: str, *, kept: bool) -> None:
+    """Refuse what tells of one world, where plans are judged in many."""
+    once = ("seed", "trace", "state", "record", "allow_read", *Running._fields[:-1])
+    refuse_idle([Applies(once, False, "to one world: without --seeds")])
+    if kept or form in DRAWN:
+        raise click.UsageError("--seeds tells how often each plan is carried out, in a table or as JSON")
 
 
 # ---------------------------------------------------------------- running

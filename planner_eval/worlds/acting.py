@@ -51,6 +51,7 @@ class _Found:
 
 def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     """Carry out a call whose arguments are typed; the caller undoes it when it fails."""
+    refuse_senseless(world, api, values)
     if api.python is not None:
         return api.python(world.connection, values)
     for name, column, argument in strangers(world, api, values):
@@ -74,6 +75,14 @@ def answer(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
     if api.deletes and table is not None and found.row:
         world.connection.execute(f"DELETE FROM {quoted(table.name)} WHERE rowid = {found.row['rowid']:d}")
     return outputs
+
+
+def refuse_senseless(world: World, api: Api, values: Mapping[str, Any]) -> None:
+    """Refuse arguments that make no sense whatever is in the tables; what is left out is not judged."""
+    scope = {"today": world.definition.today, **values}
+    for argument, condition, otherwise in api.valid:
+        if values.get(argument) is not None and compute(world.connection, condition, values=scope) == 0:
+            raise Refused(_told(otherwise, values))
 
 
 def rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -94,9 +94,15 @@ def _check_maker(column: Column, table: Table, world: Definition, filled: set[st
 
 # ---------------------------------------------------------------- APIs
 def api_of(
-    key: str, data: Mapping[str, Any], *, world: Definition, functions: Mapping[str, Any], where: str
+    key: str,
+    data: Mapping[str, Any],
+    *,
+    world: Definition,
+    valid: Mapping[str, Any],
+    functions: Mapping[str, Any],
+    where: str,
 ) -> Api:
-    """An API from its part of the file."""
+    """An API from its part of the file, and what the file says of its arguments' names."""
     app, _, name = key.rpartition(".")
     reads, adds = data.get("reads"), data.get("adds")
     for each in (reads, adds):
@@ -115,6 +121,9 @@ def api_of(
         matches=tuple(_matches(data.get("match", {}), arguments, world.tables.get(str(reads)), where)),
         where=texts(data, "where"),
         known=tuple(_known(data.get("known", {}), world, where)),
+        valid=tuple(
+            (each.name, condition, said) for each in arguments for condition, said in valid.get(each.name, ())
+        ),
         requires=tuple((condition, said) for condition, said in data.get("require", ())),
         sets=tuple(pairs(data, "set").items()),
         adds=adds,

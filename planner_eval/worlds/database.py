@@ -100,11 +100,25 @@ def _schema(table: Table) -> str:
 
 
 def insert(
-    connection: sqlite3.Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, lenient: bool = False
+    connection: sqlite3.Connection,
+    table: Table,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    lenient: bool = False,
+    first: bool = False,
 ) -> int:
-    """Add rows and give the last one's ``rowid``; a lenient insert leaves out what breaks a rule."""
-    names = ", ".join(quoted(each.name) for each in table.columns)
-    marks = ", ".join("?" for _ in table.columns)
+    """Add rows and give the last one's ``rowid``.
+
+    Args:
+        connection: The database.
+        table: The table.
+        rows: The rows.
+        lenient: Leave out what breaks a rule.
+        first: Put a row before all others; behind them otherwise.
+    """
+    names = ", ".join(["rowid", *(quoted(each.name) for each in table.columns)])
+    place = f"(SELECT min(rowid) - 1 FROM {quoted(table.name)})" if first else "NULL"
+    marks = ", ".join([place, *("?" for _ in table.columns)])
     verb = "INSERT OR IGNORE" if lenient else "INSERT"
     values = ([row.get(each.name) for each in table.columns] for row in rows)
     connection.executemany(f"{verb} INTO {quoted(table.name)} ({names}) VALUES ({marks})", values)

@@ -139,6 +139,8 @@ class Api:
         where: Further conditions, SQL over the row's columns, ``:argument`` and ``:today``.
         known: Arguments whose value must occur in one of several ``(table, column)``; facts go to
             the first.
+        valid: Conditions on the arguments alone, each after the argument it is about and before what the
+            call is told otherwise.
         requires: Conditions on the row and the arguments, each with what the call is told otherwise.
         sets: Columns of the row it changes, each with an SQL expression for the new value.
         adds: The table to which it adds a row.
@@ -163,6 +165,7 @@ class Api:
     matches: tuple[Match, ...] = ()
     where: tuple[str, ...] = ()
     known: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    valid: tuple[tuple[str, str, str], ...] = ()
     requires: tuple[tuple[str, str], ...] = ()
     sets: tuple[tuple[str, str], ...] = ()
     adds: str | None = None

@@ -3,7 +3,9 @@
 Facts are calls, taken from plans: their literals, and references to earlier calls. The world's builder
 goes through them in order. Where a call finds what it is about, nothing happens; where it does not,
 the missing row is made from the call's values and put at a random place among ten rows that differ
-from it in at least one of those values. Where an API says in what state a row must be to be of use
+from it in at least one of those values. Before what a search finds stands a row for each filter that may
+be left out, which has all other values that are sought: the search without that filter finds another row.
+Where an API says in what state a row must be to be of use
 (``fact``), a row that was made gets that state. What the calls themselves change is undone at the end:
 facts are the state before the plan.
 """
@@ -20,7 +22,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value
 from planner_eval.plan.topological import generations
 from planner_eval.plan.walk import fold
-from planner_eval.worlds.acting import rows, strangers
+from planner_eval.worlds.acting import refuse_senseless, rows, strangers
 from planner_eval.worlds.database import bound, change, compute, insert, quoted, select
 from planner_eval.worlds.definition import Api, CallError, Column, Refused, Table, TooLong
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 DISTRACTORS = 10
 """How many other rows each fact that has to be made is mixed with."""
+
+ROUNDS = 6
+"""How often the facts are gone through at most, until nothing more has to be made."""
 
 _REFERENCE = "$ref"
 _TEXT = "$text"
@@ -88,22 +93,31 @@ class _Made:
     table: Table
     row: dict[str, Any]
     rowid: int
+    first: bool = False
 
 
 def settle(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     """Make a world able to answer the facts; called once, before the world is used."""
     world.connection.execute("BEGIN")
-    for calls in facts:
-        world.connection.execute("SAVEPOINT fact")
-        made: list[_Made] = []
-        results: list[Any] = []
-        for call in calls:
-            results.append(_answered(world, call, results, made))
-        world.connection.execute("ROLLBACK TO fact")
-        world.connection.execute("RELEASE fact")
-        for each in made:
-            insert(world.connection, each.table, [each.row], lenient=True)
+    left = list(facts)
+    for _ in range(ROUNDS):  # a row that stands before one plan's may be what another search finds
+        if not any([_made_for(world, calls) for calls in left]):
+            break
     world.connection.execute("COMMIT")
+
+
+def _made_for(world: World, calls: Sequence[Mapping[str, Any]]) -> bool:
+    """Make what a plan's calls need; whether a row was put before others."""
+    world.connection.execute("SAVEPOINT fact")
+    made: list[_Made] = []
+    results: list[Any] = []
+    for call in calls:
+        results.append(_answered(world, call, results, made))
+    world.connection.execute("ROLLBACK TO fact")
+    world.connection.execute("RELEASE fact")
+    for each in made:
+        insert(world.connection, each.table, [each.row], lenient=True, first=each.first)
+    return any(each.first for each in made)
 
 
 def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], made: list[_Made]) -> Any:
@@ -113,6 +127,7 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
     try:
         api = world.definition.find(call["name"], call.get("app"))
         values = world.arguments(api, arguments, partial=True)
+        refuse_senseless(world, api, values)
         _provide(world, api, values, made)
         if len(arguments) < len(resolved):
             return None
@@ -134,15 +149,19 @@ def _answered(world: World, call: Mapping[str, Any], results: Sequence[Any], mad
 
 def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> None:
     """Make what a call is about, where it is missing, and see that enough else is there."""
+    fixed = _fixed(world, api, values)
     for name, column, argument in list(strangers(world, api, values)):
-        _invent(world, world.definition.tables[name], {column: values[argument]}, {}, made)
+        state = fixed if name == api.reads else {}
+        _invent(world, world.definition.tables[name], {column: values[argument]}, state, made)
     table = world.definition.tables.get(api.reads or "")
     wanted = _wanted(api, values)
-    fixed = _fixed(world, api, values)
     if table is None or api.python is not None or not (wanted or fixed):
         return
-    if not rows(world, api, values):
+    known = bool(rows(world, api, values))
+    if not known:
         _invent(world, table, wanted, fixed, made)
+    if not api.acts and (table.rows or not known):
+        _tell_apart(world, api, values, fixed, made)
     if not table.rows:  # a table that begins empty holds what plans do, not what they find
         return
     same = " AND ".join(f"{quoted(name)} IS :{bound(name)}" for name in wanted) or "0"
@@ -151,25 +170,78 @@ def _provide(world: World, api: Api, values: Mapping[str, Any], made: list[_Made
         _place(world, table, _other(table, wanted, world, random), random, made)
 
 
+def _tell_apart(
+    world: World, api: Api, values: Mapping[str, Any], fixed: Mapping[str, Any], made: list[_Made]
+) -> None:
+    """See that the search finds another row first when it drops a filter that may be left out."""
+    table = world.definition.tables[api.reads or ""]
+    wanted = _wanted(api, values)
+    for match in api.matches:
+        less = without(world, api, values, match.argument)
+        if less is None:
+            continue
+        found = rows(world, api, values)[:1]
+        if not found or rows(world, api, less)[:1] != found:
+            continue
+        random = Random(f"{world.seed}/{table.name}/without/{match.argument}/{sorted(wanted.items())}")
+        column = table.column(match.column)
+        assert column is not None
+        given = {**fixed, **wanted}
+        given[match.column] = less[match.argument]
+        if given[match.column] is None:
+            given[match.column] = _beyond(column, match.op, values[match.argument], given, world, random)
+        _place(world, table, given, random, made, first=True)
+
+
+def without(world: World, api: Api, values: Mapping[str, Any], argument: str) -> dict[str, Any] | None:
+    """The values of a search that leaves out a filter; None where it cannot, or says the same without."""
+    each = next(each for each in api.arguments if each.name == argument)
+    if each.required or values.get(argument) is None:
+        return None
+    default = world.arguments(api, {}, partial=True)[argument]
+    return None if default == values[argument] else {**values, argument: default}
+
+
+def _beyond(column: Column, op: str, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
+    """A value of the column that a filter keeps out."""
+    if op in ("<=", ">=") and column.type in ("integer", "number"):
+        return value + random.randrange(1, 9) * (1 if op == "<=" else -1)
+    if op == "contains" or op in ("<=", ">="):
+        return None
+    return _another(column, value, row, world, random)
+
+
 def _count(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:
     """How many rows meet a condition, as far as it matters."""
     return len(select(world.connection, table, where=[condition], values=values, limit=DISTRACTORS))
 
 
 def _adjust(world: World, api: Api, values: Mapping[str, Any], made: list[_Made]) -> bool:
-    """Give a row that was made the state in which the call can use it; False when it had that already."""
+    """Give rows that were made the state in which the call can use them; False when they had that already."""
     fixed = _fixed(world, api, values)
-    found = rows(world, api, values)
+    about = {each["rowid"] for each in rows(world, api, values)[:1]} | _known_in(world, api, values)
+    changed = False
     for each in made:
-        if found and fixed and each.table.name == api.reads and each.rowid == found[0]["rowid"]:
-            if all(each.row[name] == value for name, value in fixed.items()):
-                return False
+        if each.table.name != api.reads or each.rowid not in about:
+            continue
+        if any(each.row[name] != value for name, value in fixed.items()):
             each.row.update(fixed)
             changes = ", ".join(f"{quoted(name)} = :{bound(name)}" for name in fixed)
             update = f"UPDATE {quoted(each.table.name)} SET {changes} WHERE rowid = {each.rowid:d}"
             change(world.connection, update, fixed)
-            return True
-    return False
+            changed = True
+    return changed
+
+
+def _known_in(world: World, api: Api, values: Mapping[str, Any]) -> set[int]:
+    """The rows of the table that the call reads which it knows by another argument."""
+    found: set[int] = set()
+    for argument, places in api.known:
+        for name, column in places:
+            if name == api.reads and values.get(argument) is not None:
+                query = f"SELECT rowid FROM {quoted(name)} WHERE {quoted(column)} = ? ORDER BY rowid LIMIT 1"
+                found.update(each for (each,) in world.connection.execute(query, (values[argument],)))
+    return found
 
 
 def _fixed(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,9 +269,18 @@ def _invent(
         _place(world, table, given, random, made)
 
 
-def _place(world: World, table: Table, given: Mapping[str, Any], random: Random, made: list[_Made]) -> None:
+def _place(
+    world: World,
+    table: Table,
+    given: Mapping[str, Any],
+    random: Random,
+    made: list[_Made],
+    *,
+    first: bool = False,
+) -> None:
     row = world.making.row(table, given, random, known=_settled(world, table, given))
-    made.append(_Made(table, row, insert(world.connection, table, [row], lenient=True)))
+    rowid = insert(world.connection, table, [row], lenient=True, first=first)
+    made.append(_Made(table, row, rowid, first))
 
 
 def _other(table: Table, wanted: Mapping[str, Any], world: World, random: Random) -> dict[str, Any]:

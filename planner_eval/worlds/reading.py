@@ -135,7 +135,14 @@ def _made(
     )
     check_makers(world, where)
     apis = {
-        key: api_of(key, value, world=world, functions=functions, where=f"{where}: api.{key}")
+        key: api_of(
+            key,
+            value,
+            world=world,
+            valid=data.get("valid", {}),
+            functions=functions,
+            where=f"{where}: api.{key}",
+        )
         for key, value in data.get("api", {}).items()
     }
     world = replace(world, apis=apis)

@@ -66,6 +66,9 @@ class WorldFile(Described):
     today: _Today = key("The date that it takes for today.")
     pools: dict[str, str | Items[_Scalar]] = key("Named lists of values.")
     aliases: dict[str, str] = key("Other spellings of values, with the one that the world uses.")
+    valid: dict[str, Items[_Require]] = key(
+        "What arguments of a name must meet: conditions in SQL, each with what the call is told otherwise."
+    )
     types: dict[str, Annotated[str, OneOf(TYPES)]] = key("The types of names that no column has.")
     tables: dict[str, TableEntry] = key("Its tables.")
     api: dict[str, ApiEntry] = key("Its APIs, by name or App.name.")

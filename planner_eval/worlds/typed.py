@@ -70,7 +70,7 @@ def _read(value: Any, kind: str) -> Any:
     if kind == "json":
         return _json(value)
     if kind == "text":
-        return str(value) if isinstance(value, (str, int, float)) else None
+        return str(value).strip() if isinstance(value, (str, int, float)) else None
     if kind == "boolean":
         text = str(value).strip().lower()
         return {"true": 1, "false": 0}.get(text) if isinstance(value, (str, bool)) else None

@@ -83,6 +83,8 @@ def _statements(api: Api) -> Iterator[tuple[str, str]]:
         yield f"match {match.argument}", f"SELECT 1{source} WHERE {condition(match)}"
     for each in api.where:
         yield f"where {each!r}", f"SELECT 1{source} WHERE ({each})"
+    for argument, each, _ in api.valid:
+        yield f"valid {argument} {each!r}", f"SELECT ({each})"
     for each, _ in api.requires:
         yield f"require {each!r}", f"SELECT ({each}){source}"
     for column, expression in api.sets:

@@ -220,7 +220,7 @@ class World:
         found = table.column(column) if table and column else None
         if found is None or found.maker.kind != "pool":
             return value
-        return self.definition.aliases.get(value.casefold(), value)
+        return self.definition.aliases.get(value.strip().casefold(), value)
 
     # ------------------------------------------------------------ how it begins
     def _empty(self) -> bool:

@@ -1,0 +1,395 @@
+"""What stays true in the shipped worlds whatever is called: money, places, days and copies."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.worlds import CallError, World
+from planner_eval.worlds.acting import rows
+from planner_eval.worlds.definition import Api, Argument
+from planner_eval.worlds.facts import without
+from planner_eval.worlds.typed import untyped
+from tests.conftest import examples
+from tests.test_cli import planeval
+from tests.world_calls import table
+
+BASES = {(name, seed): World(name, seed=seed) for name in ("bank", "appbench", "library") for seed in (1, 2)}
+SEEDS = st.sampled_from([1, 2])
+PLACES = st.integers(0, 11)
+
+
+def run(world: World, calls: list[tuple[str | None, str, dict[str, Any]]]) -> None:
+    for app, name, arguments in calls:
+        with suppress(CallError):
+            world.call(app, name, arguments)
+
+
+# ---------------------------------------------------------------- on the command line
+STAY = (
+    "Hotels: [address = bookhouse(#where_to='Oslo', #number_of_adults='{}', "
+    "#check_in_date='{}', #check_out_date='{}')]"
+)
+BUS = "Buses: [price = findbus(#from_city='{}', #to_city='Lyon', #departure_date='{}', #num_passengers='{}')]"
+CAR = (
+    "Rents: [car_name = getcarsavailable(#city='Oslo', #start_date='2019-03-09', #end_date='{}',"
+    " #pickup_time='9:00')]"
+)
+EAT = (
+    "Restaurants: [address = reserverestaurant(#restaurant_name='Amber Kitchen', #location='Oslo',"
+    " #time='19:00', #number_of_seats='{}')]"
+)
+ASK = "Payment: [amount = requestpayment(#receiver='Ada Ito', #amount='{}')]"
+
+
+def send(amount: float, currency: str) -> str:
+    order = {"fromAccountID": "1", "toAccountID": "2", "amount": amount, "currency": currency}
+    return json.dumps([{"name": "initiateTransfer", "arguments": order, "label": "$c1"}])
+
+
+SENSELESS = [
+    ("appbench", STAY.format(2, "2019-03-05", "2019-03-05"), "a stay is for at least one night"),
+    ("appbench", STAY.format(2, "2018-03-05", "2018-03-07"), "2018-03-05 is past"),
+    ("appbench", STAY.format(-3, "2019-03-05", "2019-03-07"), "at least one adult"),
+    ("appbench", BUS.format("Oslo", "2019-03-05", -3), "at least one passenger"),
+    ("appbench", BUS.format("Oslo", "2019-02-05", 1), "2019-02-05 is past"),
+    ("appbench", BUS.format("lyon", "2019-03-05", 1), "ends where it begins"),
+    ("appbench", CAR.format("2019-03-02"), "before it is picked up"),
+    ("appbench", EAT.format(400), "not that many are free"),
+    ("appbench", ASK.format("0.001"), "whole cents"),
+    ("bank", send(100, "zzz"), "zzz is not among USD"),
+    ("bank", send(0.001, "USD"), "whole cents"),
+]
+
+
+@pytest.mark.parametrize(("world", "plan", "told"), SENSELESS, ids=[told for _, _, told in SENSELESS])
+def test_what_makes_no_sense_is_refused_with_a_reason(
+    tmp_path: Path, world: str, plan: str, told: str
+) -> None:
+    """Even where the plan's own words are facts."""
+    (tmp_path / "plan.txt").write_text(plan)
+    plan_file, facts = str(tmp_path / "plan.txt"), str(tmp_path / "plan.txt")
+    done = planeval(
+        "execute", plan_file, "--tools", f"world:{world}", "--facts", facts, "--trace", "--format", "json"
+    )
+    assert done.returncode == 1
+    (call,) = json.loads(done.stdout)["calls"]
+    assert call["error"]["kind"] == "Refused"
+    assert told in call["error"]["message"]
+
+
+def test_blanks_around_a_city_are_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "gold.txt").write_text(BUS.format("Oslo", "2019-03-05", 1))
+    (tmp_path / "plan.txt").write_text(BUS.format(" Oslo ", "2019-03-05", 1))
+    plan_file, facts = str(tmp_path / "plan.txt"), str(tmp_path / "gold.txt")
+    done = planeval(
+        "execute", plan_file, "--tools", "world:appbench", "--facts", facts, "--trace", "--format", "json"
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["calls"][0]["value"]["from_city"] == "Oslo"
+
+
+# ---------------------------------------------------------------- the bank
+AMOUNTS = st.sampled_from([1, 0.01, 0.001, 19.99, 250.5, 12_000, 60_000, -5, 0, 1e-9, 10**12, "zzz"])
+CURRENCIES = st.sampled_from(["USD", "usd", "USD", "EUR", "JPY", "zzz"])
+MONEY = st.one_of(
+    st.tuples(st.just("transfer"), PLACES, PLACES, AMOUNTS, CURRENCIES),
+    st.tuples(st.just("wire"), PLACES, AMOUNTS, CURRENCIES),
+    st.tuples(st.just("deposit"), PLACES, AMOUNTS),
+    st.tuples(st.sampled_from(["spend", "cancel", "cancel wire", "close"]), st.integers(0, 30)),
+)
+
+
+def ask_bank(world: World, step: tuple[Any, ...]) -> tuple[None, str, dict[str, Any]]:
+    kind, *given = step
+    accounts = [row["accountID"] for row in table(world, "accounts")]
+    if kind == "transfer":
+        one, other, amount, currency = given
+        way = {"fromAccountID": accounts[one], "toAccountID": accounts[other]}
+        return None, "initiateTransfer", {**way, "amount": amount, "currency": currency}
+    if kind == "wire":
+        account, amount, currency = given
+        order = {"fromAccountID": accounts[account], "toBankDetails": "B", "amount": amount}
+        return None, "initiateWireTransfer", {**order, "currency": currency}
+    if kind == "deposit":
+        order = {"accountID": accounts[given[0]], "depositAmount": given[1]}
+        return None, "openFixedDeposit", {**order, "termLength": "12", "interestRate": 2}
+    if kind == "spend":  # all that is on an account, so that taking back finds nothing
+        row = table(world, "accounts")[given[0] % 12]
+        order = {"fromAccountID": row["accountID"], "toBankDetails": "B", "amount": row["balance"]}
+        return None, "initiateWireTransfer", {**order, "currency": row["currency"]}
+    name, column, api = {
+        "cancel": ("transfers", "transferID", "cancelTransfer"),
+        "cancel wire": ("wire_transfers", "transferID", "cancelWireTransfer"),
+        "close": ("fixed_deposits", "fixedDepositID", "closeFixedDeposit"),
+    }[kind]
+    rows = table(world, name)
+    return None, api, {column: rows[-1 - given[0] % len(rows)][column]}
+
+
+def cents(world: World) -> dict[str, int]:
+    """What each currency comes to: on accounts, put aside, and sent to other banks."""
+    sums: Counter[str] = Counter()
+    currency = {row["accountID"]: row["currency"] for row in table(world, "accounts")}
+    for row in table(world, "accounts"):
+        sums[row["currency"]] += round(100 * row["balance"])
+    for row in table(world, "fixed_deposits"):
+        if row["status"] == "open":
+            sums[currency[row["accountID"]]] += round(100 * row["depositAmount"])
+    for row in table(world, "wire_transfers"):
+        if row["transferStatus"] != "cancelled":
+            gone = row["amount"] if row["debited"] is None else row["debited"]
+            sums[currency[row["fromAccountID"]]] += round(100 * gone)
+    return dict(sums)
+
+
+FOREIGN = [[{"app": None, "name": "initiateTransfer", "arguments": {
+    "fromAccountID": "E1", "toAccountID": "E2", "amount": 70, "currency": "EUR"}}]]  # fmt: skip
+
+
+@examples(150)
+@given(SEEDS, st.lists(MONEY, max_size=12))
+def test_money_is_neither_made_nor_lost(seed: int, steps: list[tuple[Any, ...]]) -> None:
+    with BASES["bank", seed].copy(FOREIGN) as world:
+        for step in steps:
+            before, held = world.dump(), cents(world)
+            rows = {row["accountID"]: row["balance"] for row in table(world, "accounts")}
+            call = ask_bank(world, step)
+            try:
+                world.call(*call)
+            except CallError:
+                assert world.dump() == before, "a refused call leaves no trace"
+                continue
+            assert cents(world) == held, call
+            after = {row["accountID"]: row["balance"] for row in table(world, "accounts")}
+            assert all(balance >= 0 for balance in after.values()), call
+            if "amount" in call[2]:
+                assert float(call[2]["amount"]) > 0
+            if call[1] == "initiateTransfer":
+                moved = rows[call[2]["fromAccountID"]] - after[call[2]["fromAccountID"]]
+                assert round(moved, 6) == float(call[2]["amount"]), "what is sent leaves the account"
+
+
+def test_accounts_of_facts_hold_the_currency_of_their_transfer() -> None:
+    with BASES["bank", 1].copy(FOREIGN) as world:
+        order = FOREIGN[0][0]["arguments"]
+        assert isinstance(order, dict)
+        assert world.call(None, "initiateTransfer", order)["TransferStatus"] == "pending"
+        kept = {row["accountID"]: row["currency"] for row in table(world, "accounts")}
+        assert (kept["E1"], kept["E2"]) == ("EUR", "EUR")
+
+
+# ---------------------------------------------------------------- AppBench's apps
+DAYS = st.sampled_from(["2018-12-31", "2019-02-28", "2019-03-01", "2019-03-02", "2019-03-05", "2019-03-12"])
+SEATS = st.sampled_from([1, 2, 9, 30, 400, 0, -3])
+KINDS = ["buses", "events", "showings", "trains", "houses", "cars", "restaurants", "homes"]
+KINDS += ["stylists", "therapists"]
+BOOKING = st.tuples(st.sampled_from(KINDS), PLACES, SEATS, DAYS, DAYS)
+
+
+def ask_apps(world: World, step: tuple[str, int, int, str, str]) -> tuple[str, str, dict[str, Any]]:
+    kind, place, seats, day, other = step
+    row = table(world, kind)[place]
+
+    def of(*names: str) -> dict[str, Any]:
+        return {name: row[name] for name in names}
+
+    if kind == "buses":
+        trip = of("from_city", "to_city", "departure_date", "departure_time")
+        return "Buses", "buybusticket", {**trip, "num_passengers": seats}
+    if kind == "events":
+        return "Events", "buyeventtickets", {**of("event_name", "date", "city"), "number_of_tickets": seats}
+    if kind == "showings":
+        film = of("movie_name", "show_date", "location", "show_time", "show_type")
+        return "Movies", "buymovietickets", {**film, "number_of_tickets": seats}
+    if kind == "trains":
+        trip = of("from", "to", "date_of_journey", "journey_start_time")
+        return "Trains", "gettraintickets", {**trip, "number_of_adults": seats, "trip_protection": False}
+    if kind == "houses":
+        stay = {"check_in_date": day, "check_out_date": other, "number_of_adults": seats}
+        return "Hotels", "bookhouse", {**of("where_to"), **stay}
+    if kind == "cars":
+        days = {"start_date": day, "end_date": other, "pickup_time": "9:00", "add_insurance": False}
+        return "Rents", "reservecar", {**of("pickup_location", "car_type"), **days}
+    if kind == "restaurants":
+        table_for = {"time": "19:00", "date": day, "number_of_seats": seats}
+        return "Restaurants", "reserverestaurant", {**of("restaurant_name", "location"), **table_for}
+    if kind == "homes":
+        return "Homes", "schedulevisit", {**of("property_name"), "visit_date": day}
+    name = f"{kind[:-1]}_name"
+    when = {"appointment_time": "9:30", "appointment_date": day}
+    return "Services", f"book_{kind[:-1]}_appointment", {**of(name), **when}
+
+
+@examples(150)
+@given(SEEDS, st.lists(BOOKING, max_size=12))
+def test_nobody_books_more_than_there_is_nor_in_the_past(seed: int, steps: list[Any]) -> None:
+    with BASES["appbench", seed].copy() as world:
+        left = {name: table(world, name) for name in ("buses", "events", "showings", "trains")}
+        run(world, [ask_apps(world, step) for step in steps])
+        for name, tickets, column, count in (
+            ("buses", "bus_tickets", "seats_left", "num_passengers"),
+            ("events", "event_tickets", "tickets_left", "number_of_tickets"),
+            ("showings", "movie_tickets", "seats_left", "number_of_tickets"),
+            ("trains", "train_tickets", "seats_left", "number_of_adults"),
+        ):
+            now = table(world, name)
+            sold = sum(row[count] for row in table(world, tickets))
+            assert all(row[column] >= 0 for row in now)
+            assert sum(row[column] for row in left[name]) - sum(row[column] for row in now) == sold
+            assert all(row[count] > 0 for row in table(world, tickets))
+        check_tables(world)
+        check_stays(world)
+        for name, columns in world.definition.tables.items():
+            booked = (
+                [each.name for each in columns.columns if each.type == "date"] if not columns.rows else []
+            )
+            assert all(row[day] >= "2019-03-01" for row in table(world, name) for day in booked), name
+
+
+def check_tables(world: World) -> None:
+    """No restaurant seats more people at a time than it has seats."""
+    seats = {(row["restaurant_name"], row["location"]): row["seats"] for row in table(world, "restaurants")}
+    taken: Counter[tuple[str, ...]] = Counter()
+    for row in table(world, "table_reservations"):
+        assert row["number_of_seats"] > 0
+        at = (row["restaurant_name"], row["location"], row["date"], row["time"])
+        taken[at] += row["number_of_seats"]
+    assert all(count <= seats[at[:2]] for at, count in taken.items())
+
+
+def check_stays(world: World) -> None:
+    """Each house has one party a night, each of at least one night; no more cars are out than there are."""
+    nights = [
+        (row["address"], row["check_in_date"], row["check_out_date"])
+        for row in table(world, "house_bookings")
+    ]
+    assert all(come < go for _, come, go in nights)
+    for position, (address, come, go) in enumerate(nights):
+        assert not any(at == address and c < go and come < g for at, c, g in nights[:position])
+    cars = {(row["pickup_location"], row["car_name"]): row["cars"] for row in table(world, "cars")}
+    rented = table(world, "car_reservations")
+    assert all(row["start_date"] <= row["end_date"] for row in rented)
+    for row in rented:
+        at = (row["pickup_location"], row["car_name"])
+        first = row["start_date"]
+        same = [r for r in rented if (r["pickup_location"], r["car_name"]) == at]
+        assert sum(r["start_date"] <= first <= r["end_date"] for r in same) <= cars[at]
+
+
+# ---------------------------------------------------------------- the library
+@examples(100)
+@given(SEEDS, st.lists(st.tuples(st.booleans(), PLACES, PLACES), max_size=15))
+def test_no_copy_is_lost_or_lent_twice(seed: int, steps: list[tuple[bool, int, int]]) -> None:
+    fact = {"app": None, "name": "give_back", "arguments": {"card": "M0", "shelf_mark": "B-0"}}
+    with BASES["library", seed].copy([[fact]]) as world:
+        held = copies(world)
+        assert held["B-0"] > 1
+        cards = [row["card"] for row in table(world, "members")]
+        marks = [row["shelf_mark"] for row in table(world, "books")][-12:]
+        calls = [
+            (None, "borrow" if borrowing else "give_back", {"card": cards[one], "shelf_mark": marks[other]})
+            for borrowing, one, other in steps
+        ]
+        run(world, [*calls, (None, "give_back", fact["arguments"])])
+        assert copies(world) == held
+        assert all(row["copies"] >= 0 for row in table(world, "books"))
+
+
+def copies(world: World) -> Counter[str]:
+    """How many copies of each book there are, on the shelves and at home."""
+    found = Counter({row["shelf_mark"]: row["copies"] for row in table(world, "books")})
+    found.update(row["shelf_mark"] for row in table(world, "loans"))
+    return found
+
+
+# ---------------------------------------------------------------- searches
+def filters(api: Api, argument: Argument) -> bool:
+    return any(match.argument == argument.name for match in api.matches)
+
+
+SEARCHES = [
+    (name, api)
+    for name in ("appbench", "bank", "library")
+    for api in BASES[name, 1].definition.apis.values()
+    if api.reads and not api.acts and any(not each.required for each in api.arguments if filters(api, each))
+]
+
+
+@pytest.mark.parametrize(("name", "api"), SEARCHES, ids=[f"{name}:{api.full_name}" for name, api in SEARCHES])
+@pytest.mark.parametrize("invented", [False, True], ids=["found", "made"])
+def test_a_search_without_one_of_its_filters_finds_another_row_first(
+    name: str, api: Api, invented: bool
+) -> None:
+    base, tried = World(name, seed=1), 0
+    for seed in range(40):
+        base.seed = str(seed)
+        with base.copy() as world:
+            arguments = sought(world, api, seed, invented=invented)
+            call = {"app": api.app, "name": api.name, "arguments": arguments}
+            with base.copy([[call]]) as settled:
+                values = settled.arguments(api, arguments)
+                (found, *_) = rows(settled, api, values)
+                dropped = [
+                    each for match in api.matches if (each := without(settled, api, values, match.argument))
+                ]
+                tried += len(dropped)
+                for less in dropped:
+                    assert rows(settled, api, less)[:1] != [found], (seed, less)
+    assert tried > 20
+
+
+def sought(world: World, api: Api, seed: int, *, invented: bool) -> dict[str, Any]:
+    """What a search asks for that uses all its filters: a row that is there, or one that is not."""
+    place = table(world, str(api.reads))
+    row, other = place[seed % len(place)], place[(seed * 7 + 3) % len(place)]
+    arguments: dict[str, Any] = {}
+    for number, match in enumerate(api.matches):
+        argument = next(each for each in api.arguments if each.name == match.argument)
+        source = other if invented and number % 2 and not argument.required else row
+        arguments[match.argument] = untyped(source[match.column], argument.type)
+    for each in api.arguments:
+        if each.required and each.name not in arguments:
+            arguments[each.name] = {"date": "2019-03-05", "time": "9:00"}.get(each.type, "2")
+    return arguments
+
+
+# ---------------------------------------------------------------- many seeds
+def test_plans_are_judged_over_seeds(tmp_path: Path) -> None:
+    bus = {"from_city": "Oslo", "to_city": "Lyon", "departure_date": "2019-03-05"}
+    gold = {"name": "findbus", "arguments": bus, "label": "$c1"}
+    plans = {"gold": [gold], "other": [{**gold, "arguments": {**bus, "to_city": "Oslo"}}], "broken": "[{"}
+    (tmp_path / "gold.json").write_text(json.dumps([gold]))
+    lines = [json.dumps({"id": name, "plan": plan}) for name, plan in plans.items()]
+    (tmp_path / "plans.jsonl").write_text("\n".join(lines))
+    argv = ["--tools", "world:appbench", "--facts", str(tmp_path / "gold.json")]
+    done = planeval("execute", str(tmp_path / "plans.jsonl"), *argv, "--seeds", "7", "--format", "json")
+    assert done.returncode == 1, done.stderr
+    rows_of = {row["record"]: row for row in json.loads(done.stdout)}
+    assert rows_of["gold"] == {"record": "gold", "ok": 7, "seeds": 7, "failed_at": None, "problems": ""}
+    assert rows_of["other"] == {
+        "record": "other", "ok": 0, "seeds": 7, "failed_at": 0, "problems": "Refused 7",
+    }  # fmt: skip
+    assert rows_of["broken"]["ok"] == 0
+    assert rows_of["broken"]["problems"].startswith("unreadable: ")
+    one = planeval("execute", str(tmp_path / "gold.json"), *argv, "--seeds", "7", "--format", "csv")
+    assert (one.returncode, one.stdout.splitlines()[1][:8]) == (0, "1,7,7,,")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--seed", "1"], ["--trace"], ["--state"], ["--jobs", "2"], ["--format", "svg"], ["-o", "run/"]],
+)
+def test_what_tells_of_one_world_is_refused_beside_seeds(tmp_path: Path, option: list[str]) -> None:
+    (tmp_path / "plan.txt").write_text(BUS.format("Oslo", "2019-03-05", 1))
+    plan = str(tmp_path / "plan.txt")
+    done = planeval("execute", plan, "--tools", "world:appbench", "--seeds", "2", *option)
+    assert done.returncode == 2
+    assert "--seeds" in done.stderr
