@@ -9,8 +9,7 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes. The first divergent call is that of the first root in topological order; of
-calls of one generation, of which none needs another, the one that the prediction writes first.
+What is left are root causes. The first divergent call is that of the first root as the prediction is read.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from planner_eval.comparison.edits import Edit, Place
-from planner_eval.plan.adjacency import levels, producers
+from planner_eval.plan.adjacency import Needs, producers
 from planner_eval.plan.canonical import OWN, producers_of, value_key
 from planner_eval.plan.model import Plan, Ref, Value
 
@@ -27,7 +26,7 @@ from planner_eval.plan.model import Plan, Ref, Value
 def order_by_cause(
     edits: list[Edit], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
 ) -> tuple[Edit, ...]:
-    """The edits, roots in topological order, each followed by its consequences, causes filled in."""
+    """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
     if len(edits) < 2:
         return tuple(edits)
     ranks = _Ranks(pred, gold, pairs)
@@ -52,35 +51,39 @@ def order_by_cause(
 
 
 class _Ranks:
-    """Where an edit comes: generation (gold's if gold has the call), then where the prediction writes it.
+    """Where an edit comes: where the prediction is read that far.
 
-    A missing call is written nowhere, and may still come as long as nothing needs it: it comes after the
-    other calls of its generation, and after all calls where nothing that the prediction has waits for it.
+    A missing call is written nowhere: it comes where a call first waits for its result, and after all calls
+    where none does, for until then it may still come.
     """
 
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
-        needs = producers(gold)
-        self.pred, self.gold = levels(producers(pred)), levels(needs)
-        self.end = len(pred.calls), max(len(self.pred), len(self.gold))
+        self.end = len(pred.calls)
         self.partner = {gold: pred for pred, gold in pairs}
-        self.awaited: set[int] = set()
-        waiting = [at for gold in self.partner for at in needs[gold]]
-        waiting += (at for _, value in gold.answer or () for at in producers_of(value))
+        self.awaited: dict[int, int] = {}
+        needs = producers(gold)
+        for at in sorted(self.partner, key=self.partner.__getitem__):
+            self._await(needs[at], needs, self.partner[at])
+        for _, value in gold.answer or ():
+            self._await(producers_of(value), needs, self.end)
+
+    def _await(self, calls: Iterable[int], needs: Needs, place: int) -> None:
+        """Note where missing calls, and those that they need, are first waited for."""
+        waiting = [*calls]
         while waiting:
             at = waiting.pop()
-            if at not in self.awaited:
-                self.awaited.add(at)
+            if at not in self.partner and at not in self.awaited:
+                self.awaited[at] = place
                 waiting += needs[at]
 
     def of(self, edit: Edit) -> tuple[int, ...]:
-        last, after = self.end
         if edit.gold is not None and (gold := edit.gold.call) is not None:
-            if gold in self.partner or gold in self.awaited:
-                return self.gold[gold], self.partner.get(gold, last), gold
-            return after, 0, gold
+            if gold in self.partner:
+                return self.partner[gold], 1, gold
+            return self.awaited.get(gold, self.end + 1), 0, gold
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
-            return self.pred[edit.pred.call], edit.pred.call, 0
-        return (after, 1)
+            return edit.pred.call, 1
+        return (self.end + 2,)
 
 
 def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -106,7 +109,7 @@ def places_in_pred(calls: int, pairs: Iterable[tuple[int, int]]) -> list[tuple[i
 
 
 def _causes(edits: list[Edit]) -> list[int | None]:
-    """For each edit, in topological order, the edit that it follows from."""
+    """For each edit, in that order, the edit that it follows from."""
     lost = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
     gained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _GAINED}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _RENAMED}

@@ -86,12 +86,12 @@ class Diff:
 
     @property
     def roots(self) -> tuple[Edit, ...]:
-        """The edits from which all others follow, in topological order."""
+        """The edits from which all others follow, as the prediction is read."""
         return tuple(edit for edit in self.edits if edit.cause is None)
 
     @property
     def first(self) -> Divergence | None:
-        """The first divergent call in topological order; of calls of one generation, the first as written."""
+        """The first divergent call, as the prediction is read."""
         for edit in self.roots:
             for plan, place in ((self.gold, edit.gold), (self.pred, edit.pred)):
                 if place is not None and place.call is not None:
