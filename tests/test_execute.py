@@ -27,6 +27,7 @@ from planner_eval.execution.program import compile_plan
 from planner_eval.execution.record import record_lines
 from planner_eval.execution.wire import decode, encode
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
+from tests.test_cli import planeval
 
 TOOLS = """
 import asyncio, time
@@ -640,6 +641,32 @@ def test_a_recorded_plan_is_known_by_its_calls_whatever_their_writing(tmp_path: 
     pe.execute(first, Bank, isolation="inline", record=path)
     text = '[{"name": "deposit", "id": "y", "arguments": {"into": {"a": [2.0], "b": 1.0}, "amount": 1.0}}]'
     assert execute(pe.parse(text), f"recorded:{path}").ok
+
+
+def test_what_no_file_can_hold_is_not_recorded(tmp_path: Path) -> None:
+    path, tools = tmp_path / "answers.jsonl", tmp_path / "rooms.py"
+    tools.write_text(
+        "class Room:\n    def __init__(self):\n        self.number = 7\n"
+        "def room():\n    return Room()\n"
+        "def take(value):\n    return value\n"
+        "def nan():\n    return float('nan')\n"
+    )
+    plans = tmp_path / "plans.jsonl"
+    texts = [
+        {"id": "a", "output": "x = room()\ntake(value=x.number)"},
+        {"id": "b", "output": "take(value=2)\nnan()"},
+    ]
+    plans.write_text("\n".join(map(json.dumps, texts)))
+    for _ in range(2):
+        done = planeval(
+            "execute", str(plans), "--tools", str(tools), "--isolation", "process", "--record", str(path),
+            "--format", "json",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        assert "1 plan not recorded, and to be run each time: a tool gave an object" in done.stderr
+    assert len(path.read_text().splitlines()) == 2
+    again = planeval("execute", str(plans), "--id", "b", "--tools", f"recorded:{path}")
+    assert again.returncode == 0, again.stdout
 
 
 def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:

@@ -232,6 +232,18 @@ def test_numbers_that_no_database_holds_are_refused_in_words() -> None:
         world.call(None, "find", {"beds": 10**30})
 
 
+@pytest.mark.parametrize(
+    "text", ['name = "x"', "[tables]\n[api]", '[api.now]\nargs = []\nreturns = { n = "1" }']
+)
+def test_a_world_without_tables_answers_what_needs_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text(text)
+    (tmp_path / "plan.txt").write_text("A: [x = now()]")
+    done = planeval("execute", str(tmp_path / "plan.txt"), "--tools", f"world:{tmp_path}/none.toml")
+    assert done.returncode == (0 if "now" in text else 2)
+    assert "Traceback" not in done.stderr
+    assert "now" in text or "nothing there can be called" in done.stderr
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(json.dumps(GOOD))
     assert load(tmp_path / "good.json").name == "good"

@@ -267,6 +267,9 @@ def _say_how(sums: DiffSums, paired: Paired, *, many: bool, recognised: bool) ->
             note(f"{side} read as {', '.join(names)}")
         if several := sums.counts[side, "several"]:
             note(f"{side}: {several:,} with several choices or candidates, of which the first was read")
+        if restated := sums.counts[side, "restated"]:
+            whose = f"{side}: {restated:,} with" if many else f"{side}:"
+            note(f"{whose} calls that the text writes again further on, which count once (parse shows where)")
         if many and (turns := sums.counts[side, "turns"]):
             note(f"{side}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
     if sums.wholes:

@@ -13,6 +13,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import DRAWN, RECORDS
+from planner_eval.base.text import counted
 from planner_eval.cli.drawing import Look, draw_one, drawing, is_folder
 from planner_eval.cli.execute_job import KEPT, Asked, ExecuteJob, told, unread
 from planner_eval.cli.options import Applies, emit, note, outputs, reading, refuse_idle, written
@@ -280,9 +281,10 @@ def _together(
         record=record,
         dialect=how.dialect,
     )
-    runs, lines = job.fold(), []
+    runs, lines, unrecorded = job.fold(), [], 0
     try:
         for one in found if quiet else counting(found, total):
+            unrecorded += one.unrecorded
             if job.form in DRAWN:
                 ran.append(one)
                 runs.add(one.trace)
@@ -292,6 +294,11 @@ def _together(
         note(f"interrupted after {runs.plans.total()} of {total} plans; what was done follows")
         runs.interrupted = True
     check()
+    if unrecorded:
+        note(
+            f"{record}: {counted(unrecorded, 'plan')} not recorded, and to be run each time: a tool gave an "
+            "object, of which a file of answers would keep no fields"
+        )
     yield Done(runs, lines)
 
 

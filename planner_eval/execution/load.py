@@ -180,7 +180,7 @@ class Recorded(dict[str, "Any"]):
         found = [own] if own is not None and own["key"] == key else self._for_any(step, key)
         if not found:
             raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
-        if any(entry.get("value") != found[0].get("value") for entry in found):
+        if len({_told([entry.get("value"), entry.get("error")]) for entry in found}) > 1:
             what = f"the answers to {step.tool!r} with these arguments differ, and none says for which plan"
             raise CallFailed("not-recorded", f"{what}; record them again")
         if "error" in found[0]:

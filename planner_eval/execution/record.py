@@ -18,7 +18,7 @@ from planner_eval.base.text import shown
 from planner_eval.execution.job import Program
 from planner_eval.execution.load import argument_key, plan_key
 from planner_eval.execution.trace import Trace
-from planner_eval.execution.wire import decode, encode
+from planner_eval.execution.wire import Opaque, decode, encode
 
 _HEAD = b'{"tool":'
 _ADVICE = "mend that line or remove it: --record runs its plan again"
@@ -122,6 +122,27 @@ def _arguments(raw: Any) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         raise TypeError(f"arguments are an object, found {shown(raw, 60)}")
     return arguments
+
+
+def recordable(trace: Trace) -> bool:
+    """Whether answers can stand for the tools: an object that JSON cannot carry has lost its fields.
+
+    Args:
+        trace: Made with ``Options(arguments=True)``.
+    """
+    given = (value for call in trace.calls for _, value in call.arguments or ())
+    return not any(_holds_object(value) for value in (*given, *(call.value for call in trace.calls)))
+
+
+def _holds_object(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        return any(map(_holds_object, (*value, *value.values())))
+    if kind in (list, tuple, set, frozenset):
+        return any(map(_holds_object, value))
+    if kind is Opaque:
+        return True
+    return encode(value, 1 << 40).startswith('{"~":"object"')
 
 
 def record_lines(trace: Trace, program: Program) -> list[str]:

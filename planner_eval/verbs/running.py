@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.execution.program import Options, compile_plan
-from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines
+from planner_eval.execution.record import cut_end, mend_end, read_record, record_lines, recordable
 from planner_eval.execution.run import execute as execute_plan
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox import Limits, Sandbox
@@ -34,12 +34,14 @@ class Ran(NamedTuple):
         plan: Its plan, where it could be read.
         trace: The plan's run.
         error: Why the plan could not be read.
+        unrecorded: Its answers cannot be recorded: a tool gave an object that JSON cannot carry.
     """
 
     record: Record
     plan: Plan | None = None
     trace: Trace | None = None
     error: str | None = None
+    unrecorded: bool = False
 
 
 def tool_source(
@@ -199,9 +201,7 @@ def _ran(ones: Iterator[Ran], box: Sandbox, options: Options, recorder: _Recorde
                 yield one.plan
 
     for trace in execute_many(plans(), box, options=options):
-        one = sent.popleft()._replace(trace=trace)
-        recorder.add(one)
-        yield one
+        yield recorder.added(sent.popleft()._replace(trace=trace))
 
 
 class _Recorder:
@@ -226,12 +226,16 @@ class _Recorder:
         lacking = any(call.error is not None and call.error.kind == "not-recorded" for call in trace)
         return None if lacking else trace
 
-    def add(self, ran: Ran) -> None:
+    def added(self, ran: Ran) -> Ran:
+        """A plan that was run, its answers in the file where they can be."""
         if self.path is None or ran.plan is None or ran.trace is None:
-            return
+            return ran
+        if not recordable(ran.trace):
+            return ran._replace(unrecorded=True)
         lines = record_lines(ran.trace, compile_plan(ran.plan, self.options))
         if not self.mended:
             mend_end(self.path)
             self.mended = True
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
+        return ran

@@ -86,6 +86,7 @@ def change(connection: sqlite3.Connection, statement: str, values: Mapping[str, 
 
 def create(connection: sqlite3.Connection, world: Definition) -> None:
     """Create the tables of a world; one that is there already stays."""
+    connection.execute("PRAGMA user_version = 1")  # a database of no table at all gives no image
     connection.executescript("\n".join(_schema(table) for table in world.tables.values()))
 
 
