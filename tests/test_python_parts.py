@@ -239,3 +239,55 @@ def test_a_fence_ends_where_its_mark_stands_alone(text: str, calls: list[str]) -
     plan = pe.parse(text)
     assert [call.name for call in plan.calls] == calls
     assert len(plan.edges) == text.count("=a")
+
+
+LONG = {
+    "integers": ("f(a=[" + "1, " * 1_000_000 + "1])", 0),
+    "objects": ("f(a=[" + "{'id': 1, 'b': None}, " * 140_000 + "1])", 0),
+    "integers, cut": ("f(a=[" + "1, " * 1_000_000, 3),
+}
+
+
+@measures
+@pytest.mark.parametrize("name", LONG)
+def test_data_is_read_without_a_tree(name: str, tmp_path: Path) -> None:
+    """The grammar took 724 MB and sixteen seconds for 4 MB of integers, the whole of them or the most."""
+    text, code = LONG[name]
+    file = tmp_path / "plan.txt"
+    file.write_text(text)
+    done, peak = measured("parse", str(file), seconds=9)
+    assert done.returncode == code, done.stderr[-300:]
+    plan = 0.0 if code else held(parse(text))
+    assert 0 < peak < 60 + 2 * plan + len(text) * 12 / 1e6
+
+
+ITEMS = (
+    "1", "-2.5", "- 3", "+4", "0x1f", "1e999", "NaN", "Infinity", "-x", "True", "true", "null", "None", "'a'",
+    '"b\\n"', '"c"', "'it' 's'", "b'x'", "(1, 2)", "[]", "{}",
+    "{'k': [1]}", '{"k": 1, "k": 2}', "{1: 2, None: 3}",
+    "{1, 2}", "x.y", "g(b=1)", "f'{x}'", "1 + 1", "*x", "# c\n5", '"\\ud83d\\ude00"', "...", "1j",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["list", "object"])
+def test_data_is_what_the_tree_says(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(5)
+
+    def read(text: str) -> object:
+        try:
+            return parse(text).calls
+        except PlanevalError as error:
+            return str(error)
+
+    for _ in range(12):
+        few = random.sample(ITEMS, random.randrange(1, 4))
+        items = [random.choice(few) for _ in range(2_000)]
+        if kind == "list":
+            text = f"f(a=[{', '.join(items)}])"
+        else:
+            text = f"f(a={{{', '.join(f'{at!r}: {item}' for at, item in enumerate(items))}}})"
+        text += "\n" * 20_000 + "f(a=1)"
+        found = read(text)
+        with monkeypatch.context() as slowly:
+            slowly.setattr(python_parts._Made, "_read", lambda _: None)
+            assert read(text) == found, few

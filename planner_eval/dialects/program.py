@@ -58,6 +58,13 @@ class FieldNode:
 
 
 @dataclass(slots=True)
+class DataNode:
+    """A list or an object of nothing but data."""
+
+    value: Any
+
+
+@dataclass(slots=True)
 class TextNode:
     """Text around values: an f-string, a template string, strings joined by '+'."""
 
@@ -182,7 +189,7 @@ class Machine:
             return UNKNOWN
 
     # ------------------------------------------------------------ values
-    def value(self, node: Any) -> Value:
+    def value(self, node: Any) -> Value:  # noqa: PLR0911 - one branch a kind of node
         """The value of a node, with references where it depends on calls.
 
         Raises:
@@ -197,6 +204,8 @@ class Machine:
             return [self.value(item) for item in node]
         if kind is dict:
             return {key: self.value(item) for key, item in node.items()}
+        if kind is DataNode:
+            return node.value
         if kind is FieldNode:
             return _step_all(self.call(node.base), node.path)
         if kind is TextNode:

@@ -1,13 +1,14 @@
 """Python text to the nodes of a program, by ast.parse: syntax only, nothing is compiled or run.
 
-ast.parse itself can be hurt by hostile text (memory, recursion), so at most :data:`AST_CHARS`
-characters go to it and all of its errors are caught.
+ast.parse itself can be hurt by hostile text (memory, recursion), so that long text goes to it part by part,
+see :mod:`planner_eval.dialects.python_parts`, and all of its errors are caught.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from planner_eval.base.errors import LimitError
@@ -15,22 +16,21 @@ from planner_eval.base.limits import MAX_DIGITS, Span, long_integers, refuse_int
 from planner_eval.dialects.program import (
     UNKNOWN,
     CallNode,
+    DataNode,
     FieldNode,
     Machine,
     NameNode,
     OtherNode,
     TextNode,
 )
-from planner_eval.dialects.python_parts import LINES, in_parts, may_hold, parsed, walk
+from planner_eval.dialects.python_cuts import Uncut
+from planner_eval.dialects.python_data import WORDS, NoData, key_of, signed
+from planner_eval.dialects.python_parts import LINES, data_in, in_parts, may_hold, parsed, walk
 from planner_eval.plan.model import RawPlan
-
-AST_CHARS = 256_000
-"""Longer text goes to the grammar: a 2 MB list of integers costs ast.parse a gigabyte."""
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
 _DEFINING = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom})
-_WORDS = {"true": True, "false": False, "null": None}
 
 
 def syntax(text: str) -> ast.Module | SyntaxError | None:
@@ -39,13 +39,11 @@ def syntax(text: str) -> ast.Module | SyntaxError | None:
     >>> type(syntax("f(a=1)")).__name__, syntax("f(").msg
     ('Module', "'(' was never closed")
     """
-    if len(text) > AST_CHARS:
-        return None
     try:
         return parsed(text) if len(text) <= LONG_CHARS else in_parts(text)
     except SyntaxError as error:
         return error
-    except (ValueError, RecursionError, MemoryError):
+    except (ValueError, RecursionError, MemoryError, Uncut):
         return None
 
 
@@ -242,28 +240,25 @@ class _Reader:
         """An expression as a node of the machine."""
         if isinstance(value, ast.Constant):
             return self.constant(value)
+        if (data := data_in(value)) is not None:
+            return DataNode(data)
         if isinstance(value, (ast.List, ast.Tuple)):
             return [self.node(item) for item in value.elts]
         if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
-            return {_key(key): self.node(item) for key, item in zip(value.keys, value.values, strict=True)}
+            return {key_of(key): self.node(item) for key, item in zip(value.keys, value.values, strict=True)}
         if isinstance(value, ast.Await):
             return self.node(value.value)
         if isinstance(value, ast.Call):
             return self.call(value)
-        if isinstance(value, ast.Name) and value.id in _WORDS:
-            return _WORDS[value.id]
+        if isinstance(value, ast.Name) and value.id in WORDS:
+            return WORDS[value.id]
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
             return self.way(value)
         if isinstance(value, ast.JoinedStr):
             return self.joined(value)
-        if isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant):
-            number = value.operand.value
-            if (
-                isinstance(number, (int, float))
-                and not isinstance(number, bool)
-                and isinstance(value.op, (ast.USub, ast.UAdd))
-            ):
-                return -number if isinstance(value.op, ast.USub) else number
+        if isinstance(value, ast.UnaryOp):
+            with suppress(NoData):
+                return signed(value)
         if isinstance(value, ast.BinOp):
             return self.operation(value)
         return self.other(value)
@@ -377,6 +372,7 @@ class _Reader:
             found = self.machine.loose(node)
         else:
             found = self.node(given.value)
+        found = found.value if isinstance(found, DataNode) else found
         if isinstance(found, dict):
             return [(key, item, span) for key, item in found.items()]
         return [
@@ -410,15 +406,6 @@ def _parts(value: ast.expr) -> list[ast.expr]:
         elif isinstance(child, (ast.comprehension, ast.keyword)):
             found += [part for part in ast.iter_child_nodes(child) if isinstance(part, ast.expr)]
     return found
-
-
-def _key(node: ast.expr | None) -> str:
-    assert isinstance(node, ast.Constant)
-    if isinstance(node.value, str):
-        return node.value
-    if node.value is None or isinstance(node.value, bool):
-        return {True: "true", False: "false", None: "null"}[node.value]
-    return str(node.value)
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -20,11 +20,12 @@ from planner_eval.base.jsontext import Places, loads
 from planner_eval.base.later import later
 from planner_eval.base.limits import Limits, check_calls, refuse_integer
 from planner_eval.dialects.dialect import Dialect
-from planner_eval.dialects.extent import tokens
+from planner_eval.dialects.extent import extent, tokens
 from planner_eval.dialects.json_calls import read_values
 from planner_eval.dialects.many import refuse_many_first
 from planner_eval.dialects.program import Machine, shift_names
-from planner_eval.dialects.python_ast import AST_CHARS, follow, syntax
+from planner_eval.dialects.python_ast import follow, syntax
+from planner_eval.dialects.python_parts import BrokenPart
 from planner_eval.dialects.table import Wrapper
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
 
@@ -117,6 +118,8 @@ def read_calls(
     else:
         refuse_many_first(text, limits)
         _check_depth(text, limits)
+        if isinstance(tree, BrokenPart):
+            _refuse_part(text, tree)
         try:
             raw = read_grammar(text, defined)
         except ParseError as error:
@@ -125,6 +128,20 @@ def read_calls(
             raise error from None
     check_calls(len(raw.calls), limits)
     return raw
+
+
+def _refuse_part(text: str, part: BrokenPart) -> None:
+    """Refuse what is no Python in long text, if the grammar refuses that part too: all would take as long."""
+    if part.end == len(text):
+        error = _python_error(part, text)
+        if error.reason.endswith("was never closed") and not extent(text, error.offset).closed:
+            raise error
+    try:
+        read_grammar(text[part.start : part.end])
+    except ParseError as error:
+        if _PROGRAM.search(text):
+            raise _python_error(part, text) from None
+        raise ParseError(error.reason, text=text, offset=part.start + (error.offset or 0)) from None
 
 
 def _check_depth(text: str, limits: Limits) -> None:
@@ -298,4 +315,4 @@ def _codes(data: Any, depth: int = 0) -> Iterable[str]:
             yield from _codes(data["content"], depth + 1)
 
 
-__all__ = ["AST_CHARS", "dialect", "read", "read_calls", "read_grammar", "read_texts", "string_list"]
+__all__ = ["dialect", "read", "read_calls", "read_grammar", "read_texts", "string_list"]

@@ -32,6 +32,12 @@ _HEADS = later(r"(?:if|for|while|with|try|else|elif|except|finally|def|class|asy
 """What begins a line on which others may stand inside of it, after a colon."""
 
 
+_DEEP = 300
+"""Brackets in brackets and blocks in blocks, of which Python reads fewer."""
+UNREAD: Any = object()
+"""Of items that nobody has read as data."""
+
+
 class Uncut(Exception):
     """A text that these rules do not cut; it may be Python all the same."""
 
@@ -50,6 +56,7 @@ class Long:
         counts: How many nodes it is made of, by the field that they are of.
         kinds: Of what types they are, and the expressions among statements.
         stop: The line and column where the last of a block's statements ends.
+        data: What the items are, where they are data and nothing else; it is looked for once.
     """
 
     mark: str
@@ -61,6 +68,7 @@ class Long:
     counts: dict[str, int] = field(default_factory=dict)
     kinds: set[type] = field(default_factory=set)
     stop: tuple[int, int] | None = None
+    data: Any = UNREAD
 
     def note(self, key: str, nodes: Iterable[Any]) -> None:
         """Take notes of nodes that were made."""
@@ -111,6 +119,8 @@ class _Cutter:
             if kind == "between":
                 self.between(match.group(), match.end())
             elif kind == "open":
+                if len(self.open) > _DEEP:
+                    raise Uncut
                 self.open.append(Long(self.bracket(match), match.end()))
             elif kind == "close":
                 if self.open[-1].is_block or _CLOSING[self.open[-1].mark[-1]] != match.group():

@@ -16,14 +16,40 @@ from typing import Any
 
 from planner_eval.base.later import later
 from planner_eval.dialects import python_cuts
-from planner_eval.dialects.python_cuts import Long, Uncut, cut
+from planner_eval.dialects.python_cuts import UNREAD, Long, Uncut, cut
+from planner_eval.dialects.python_data import NoData, data_of
 
 _WARNED = later(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
 LINES = later(r"\r\n|\r|\n")
 _FORMATTED = later(r"(?i)(?<!\w)(?:[ft]r?|r[ft])['\"]")
 """A text in which quotes of its own kind may stand, from some version of Python on."""
+PARSED = 256_000
+"""Characters that are parsed at once at most, those in quotes not counted: they are one node."""
+_QUOTED = later(
+    r"""'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?|\"""(?:[^"\\]++|\\.|"(?!""))*+(?:\""")?|"""
+    r"""'(?:[^'\\\r\n]++|\\.)*+'?|"(?:[^"\\\r\n]++|\\.)*+"?|\#[^\r\n]*+""",
+    re.S,
+)
+"""Texts, those that nothing closes too, where parsing ends; and comments."""
+_FAR = 100_000
+"""Lines or columns that are not put before a part: at each of many parts they would cost all before it."""
 _FIELDS = ("body", "orelse", "finalbody")
+
+
+class BrokenPart(SyntaxError):
+    """What is wrong with long text.
+
+    Args:
+        error: The error of a part.
+        start: Where the part begins.
+        end: Where it ends.
+    """
+
+    def __init__(self, error: SyntaxError, start: int, end: int) -> None:
+        super().__init__(*error.args)
+        self.start = start
+        self.end = end
 
 
 def parsed(text: str) -> ast.Module:
@@ -36,7 +62,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, of which few exist at a time; ast.walk keeps all of a level.
+    """A node and all below it but long data, of which few exist at a time; ast.walk keeps all of a level.
 
     >>> [type(node).__name__ for node in walk(ast.parse("f(1)"))]
     ['Module', 'Expr', 'Call', 'Name', 'Load', 'Constant']
@@ -45,7 +71,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         for found in waiting[-1]:
             yield found
-            waiting.append(ast.iter_child_nodes(found))
+            waiting.append(ast.iter_child_nodes(found) if data_in(found) is None else iter(()))
             break
         else:
             waiting.pop()
@@ -56,6 +82,7 @@ def in_parts(text: str) -> ast.Module:
 
     Raises:
         SyntaxError: as ast.parse.
+        Uncut: more than :data:`PARSED` would have to be parsed at once.
 
     >>> tree = in_parts("f(a=1)\n" * 2000)
     >>> len(tree.body), tree.body[1999].lineno
@@ -63,7 +90,7 @@ def in_parts(text: str) -> ast.Module:
     """
     whole, opened = cut(text)
     if not (whole.cuts or whole.inner or opened):
-        return parsed(text)
+        return _at_once(text)
     source = _Source(text)
     for start, end in whole.parts():
         if (
@@ -74,13 +101,27 @@ def in_parts(text: str) -> ast.Module:
         ):
             line, column = source.at(opened)  # ast.parse would read all before it said so
             message = f"'{text[opened]}' was never closed"
-            raise SyntaxError(message, ("<unknown>", line + 1, column + 1, None))
+            raise BrokenPart(SyntaxError(message, ("<unknown>", line + 1, column + 1, None)), start, end)
         try:
             whole.note("body", source.part(whole, start, end).body)
         except (SyntaxError, Uncut):
+            source.far = len(text)  # an error may tell other lines in words
+            if len(text) > PARSED:
+                _refuse_part(source, whole, start, end)
             source.part(Long("", start), start, len(text))  # what is wrong is wrong there too
-            return parsed(text)
+            return _at_once(text)
     return ast.Module(body=_Made(source, whole), type_ignores=[])
+
+
+def data_in(node: ast.AST) -> Any:
+    """What a long list or object is, where it is data and nothing else; else None."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        made = node.elts
+    elif isinstance(node, ast.Dict):
+        made = node.values
+    else:
+        return None
+    return made.data if isinstance(made, _Made) else None
 
 
 def may_hold(body: list[Any], kinds: frozenset[type]) -> bool:
@@ -95,11 +136,32 @@ def are_expressions(body: list[ast.stmt]) -> bool:
     return all(isinstance(node, ast.Expr) for node in body)
 
 
+def _refuse_part(source: _Source, long: Long, start: int, end: int) -> None:
+    try:
+        source.part(long, start, end)
+    except SyntaxError as error:
+        raise BrokenPart(error, start, end) from None
+
+
+def _at_once(text: str) -> ast.Module:
+    if _is_large(text):
+        raise Uncut
+    return parsed(text)
+
+
+def _is_large(text: str) -> bool:
+    """Whether a text may have too large a tree; what a text in quotes formats is a tree too."""
+    if len(text) <= PARSED:
+        return False
+    return bool(_FORMATTED.search(text)) or len(_QUOTED.sub("", text)) > PARSED
+
+
 class _Source:
     """A text of which parts are parsed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.far = _FAR
         self.starts = [0, *(match.end() for match in LINES.finditer(text))]
         taken = set(re.findall(r"_cut(\d++)", text))
         self.name = next(f"_cut{at}" for at in count() if str(at) not in taken)
@@ -117,8 +179,13 @@ class _Source:
             Uncut: what is cut inside of it is no list of items there.
         """
         line, column = self.at(start)
+        down, right = max(line - 1, 0), column - len(long.mark) - 2
+        down, right = down if down > self.far else 0, right if right > self.far else 0
+        line, column = line - down, column - right
         inner = [each for each in long.inner if start <= each.start < end]
         text = self.shortened(start, end, inner)
+        if end - start - sum(each.end - each.start for each in inner) > PARSED and _is_large(text):
+            raise Uncut
         if long.is_block:
             head = "if 1:" if long.mark else ""
             lead = "\n" * line
@@ -135,6 +202,8 @@ class _Source:
             head = "{" if long.mark == "{" and long.pairs else "_(" if long.mark == "f(" else "["
             lead = "\n" * line + " " * column if line else " " * (column - len(head))
             tree = parsed(f"{head}{lead}{text}\n{'}' if head == '{' else ')' if head == '_(' else ']'}")
+        if down or right:
+            _move(tree, line + 1, down, right)
         if inner:
             self.attach(tree, inner)
         return tree
@@ -197,6 +266,20 @@ class _Source:
             raise Uncut
 
 
+def _move(tree: ast.AST, first: int, down: int, right: int) -> None:
+    """Put a tree where its text stands: so many lines further, and from the first line on as many columns."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.excepthandler, ast.arg, ast.alias)):
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            if node.lineno == first:
+                node.col_offset += right
+            if node.end_lineno == first:
+                node.end_col_offset += right
+            node.lineno += down
+            node.end_lineno += down
+
+
 def _until(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
     """A text that begins at a line and column, with white space up to others."""
     lines = end[0] - start[0]
@@ -230,7 +313,10 @@ class _Made(list[Any]):
         self._key = key
         if key not in long.counts:
             long.counts[key] = 0
-            long.note(key, self)
+            if self.data is None:
+                long.note(key, self)
+            else:
+                long.counts[key] = len(self.data)
 
     def __iter__(self) -> Iterator[Any]:
         for start, end in self._long.parts():
@@ -244,6 +330,26 @@ class _Made(list[Any]):
             if found is None:
                 raise Uncut
             yield from found
+
+    @property
+    def data(self) -> Any:
+        """What the items are, where they are data and nothing else; else None."""
+        if self._long.data is UNREAD:
+            self._long.data = self._read() if self._key in ("elts", "keys", "values") else None
+        return self._long.data
+
+    def _read(self) -> Any:
+        pairs = self._key != "elts"
+        found: Any = {} if pairs else []
+        try:
+            for start, end in self._long.parts():
+                if end - start > PARSED:
+                    return None
+                part = data_of(self._source.text[start:end], pairs=pairs)
+                found.update(part) if pairs else found.extend(part)
+        except NoData:
+            return None
+        return found
 
     @property
     def kinds(self) -> set[type]:

@@ -62,9 +62,13 @@ def place(text: str, share: float) -> int:
 
 
 def run_inside(text: str, mark: str) -> str:
-    """A text with a long run of a mark in its middle."""
+    """A text with a long run of a mark in its middle.
+
+    One more than a multiple of twelve: quotes open or close by twos and threes, and a text that opens at one
+    size and not at the next is another damage.
+    """
     at = place(text, 1 / 2)
-    return text[:at] + mark * (len(text) // 2 // len(mark)) + text[at:]
+    return text[:at] + mark * (len(text) // 2 // len(mark) // 12 * 12 + 1) + text[at:]
 
 
 def held(text: str) -> str:
