@@ -244,8 +244,9 @@ UNLIKE = {
     "pairs of a key or a place with what is there, as of dict.items()": (
         "base/jsontext.pairs_of",
         "cli/asked_for.setting",
-        "comparison/explain.fields",
-        "comparison/explain.walk",
+        "comparison/contrast.marked",
+        "comparison/value_diff.fields",
+        "comparison/value_diff.walk",
         "dialects/cut.left_open",
         "dialects/cut.opening",
         "dialects/cut.section",

@@ -209,7 +209,7 @@ def test_a_group_without_order_may_stand_around_another_call() -> None:
     assert right(made(("c", {}), ("b", {}), ("a", {})), gold, WRITTEN, terms)
     found = diff(made(("b", {}), ("a", {}), ("c", {})), gold, WRITTEN, terms)
     assert [edit.message for edit in found.edits] == [
-        "b (call 1) is out of order: gold wants it after a (call 1)"
+        "b (call 1, gold's 2) is out of order: gold wants it after a (call 2, gold's 1)"
     ]
 
 
