@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 @click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
 @click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
 @click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
+@click.option(
+    "--max-steps",
+    "steps",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The most replies of a sample whose calls are made; 10 when left out, with stepwise 200.",
+)
 @click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
 @dialect_option(
     "--dialect", "dialect", help="With flat, the notation asked for, of tasks of your own: json …"
@@ -255,7 +262,7 @@ def command(
         raise
     finally:
         progress.counter.clear()
-    return told_run(rows, output, ready.pipeline.name, progress)
+    return told_run(rows, output, ready.pipeline.name, progress, asked=len(ready.samples) * repeat)
 
 
 def _runs_answers(name: str) -> bool:

@@ -51,6 +51,7 @@ class Prepared:
         pool: The demonstrations that are chosen from; None where none are shown.
         choice: Which tools were chosen; None for those that the samples have.
         offers: What was chosen, by the sample's id.
+        every: The ids of all samples that there are, in their order; these may be a part of them.
     """
 
     form: str
@@ -62,6 +63,7 @@ class Prepared:
     pool: Pool | None = None
     choice: Choice | None = None
     offers: Mapping[str, Offered] = field(default_factory=dict)
+    every: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
@@ -246,8 +248,8 @@ def prepare(  # noqa: PLR0913
     if not samples or all(isinstance(task, str) for task in seen):
         raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
     chosen_tools = {one.id: it for one, it in zip(samples, offers, strict=True) if isinstance(it, Offered)}
-    every = tuple(samples), tuple(seen)
-    prepared = Prepared(tasks.form, chosen, setup, *every, source, pool, choice, chosen_tools)
+    those, every = (tuple(samples), tuple(seen)), tuple(one.id for one in tasks.samples)
+    prepared = Prepared(tasks.form, chosen, setup, *those, source, pool, choice, chosen_tools, every)
     requests = [request for _, request in prepared.first_requests()]
     if all(isinstance(request, str) for request in requests):
         raise InputError(str(requests[0]))

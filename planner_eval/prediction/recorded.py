@@ -48,7 +48,7 @@ def parted(messages: Any) -> tuple[Messages, Messages]:
 def left_out(golds: PlanFile) -> PlanFile:
     """Gold plans, of recorded conversations those that a prompt leaves out; a turn is counted in these.
 
-    Where another field holds the gold of a file, so it is for the records without that field.
+    Where another field holds the gold of a file, so it is for the records where it is absent or null.
     """
     if golds.content in (FIELD, None):
         return golds.each(_left_out)
@@ -65,10 +65,9 @@ def left_out(golds: PlanFile) -> PlanFile:
 
 
 def _without(field: str, record: Record) -> bool:
-    """Whether a record has no such field, and a conversation of which turns are left out."""
-    return (
-        record.error is not None and field not in record.fields and bool(parted(record.fields.get(FIELD))[1])
-    )
+    """Whether a record has nothing in such a field, and a conversation of which turns are left out."""
+    lacks = record.error is not None and record.fields.get(field) is None
+    return lacks and bool(parted(record.fields.get(FIELD))[1])
 
 
 def _turns_without(field: str, record: Record) -> Record:

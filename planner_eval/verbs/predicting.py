@@ -16,16 +16,16 @@ from planner_eval.execution.sandbox import Sandbox
 from planner_eval.llm.bridge import Bridge
 from planner_eval.llm.replies import Model
 from planner_eval.prediction.candidates import Choice
-from planner_eval.prediction.folder import Asked, finish, journal_of
+from planner_eval.prediction.folder import JOURNAL, Asked, finish, journal_of
 from planner_eval.prediction.journal import Journal
 from planner_eval.prediction.prepare import Prepared, as_shown, prepare
-from planner_eval.prediction.run import Asking, Job, keys, run
+from planner_eval.prediction.run import Asking, Job, keys, keys_of, run
 from planner_eval.prediction.sampling import refuse_sampling
 from planner_eval.prediction.setup import Setup, sampling_of
 from planner_eval.prediction.shots import Shots
 from planner_eval.prediction.tasks import read_tasks
 from planner_eval.verbs.catalogs import read_catalog
-from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unready
+from planner_eval.verbs.endpoints import Endpoint, close, model_of, name_of, refuse_unkept, refuse_unready
 from planner_eval.verbs.running import tool_source
 
 _USUAL = Setup()
@@ -79,8 +79,8 @@ def first_requests(
     ['plan']
     """
     chosen = _sampling(prepared, sampling)
-    needed = prepared.pipeline.name == "react" and prepared.pool is not None
-    with _tools(prepared, tools, isolation) if needed else nullcontext() as box:
+    with _tools(prepared, tools, isolation) as made:
+        box = made if prepared.pipeline.name == "react" else None
         for sample, request in prepared.first_requests(box):
             yield as_shown(sample, request, chosen, prepared.offers.get(sample.id))
 
@@ -140,8 +140,8 @@ def predict(
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
-        A sample that could not be asked has a row that says why. Rows of a folder are read when they are
-        looked at.
+        A sample that could not be asked has a row that says why. Rows of a folder are those of all samples
+        that were ever asked there, and are read when they are looked at.
 
     Raises:
         InputError: something is wrong that can be known before anything is asked.
@@ -180,9 +180,12 @@ def predict(
     with folder as place, _tools(ready, tools, isolation) as box:
         jobs = ready.jobs(box, repeat=repeat)
         asked = Asked.about(ready.source, len(jobs), about)
+        if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
+            for each in asking.models():
+                refuse_unkept(each)
         with journal_of(place, asked) as journal, Ending():
             _wait(_run(jobs, asking, journal, tell, seen))
-            found = finish(place, asked, jobs, journal, rates)
+            found = finish(place, asked, keys_of(ready.every * repeat), journal, rates)
         return found if out is not None else list(found)
 
 
@@ -202,7 +205,7 @@ async def _run(
         seen(row)
         tell(done, len(jobs))
 
-    opened = [asking.model(0), *([asking.router(0)] if asking.router else [])]
+    opened = asking.models()
     try:
         for each in opened:
             if done < len(jobs):
