@@ -42,7 +42,7 @@ def test_calls_in_another_notation_are_still_counted_in_a_note(server: ModelServ
     predicted(server, tasks(tmp_path / "t.jsonl"), run, "--dialect", "hermes", "--concurrency", "1")
     done = planeval("score", str(run), "--metric", "exact", "--format", "json")
     assert "1 answer is not in hermes, which was asked for, and read as json (1)" in done.stderr
-    assert [row["state"] for row in json.loads(done.stdout)["rows"]] == ["different", "same", "unparsable"]
+    assert [row["state"] for row in json.loads(done.stdout)["rows"]] == ["different", "same", "unreadable"]
 
 
 # ---------------------------------------------------------------- a run that is asked for a part of it again
@@ -180,3 +180,73 @@ def test_talks_with_tools_end_after_as_many_replies_as_the_user_says(
     predicted(server, tasks(tmp_path / "t.jsonl"), run, *options)
     (row,) = rows(run)
     assert (row["error"]["code"], len(row["requests"])) == (code, count)
+
+
+# ---------------------------------------------------------------- gold that calls nothing, as it is taught
+@pytest.mark.parametrize("to", ["chat-jsonl", "tools-jsonl"])
+def test_gold_that_calls_nothing_is_taught_as_words(tmp_path: Path, to: str) -> None:
+    talk = [{"role": "user", "content": "Thanks!"}, {"role": "assistant", "content": "You are welcome."}]
+    file = written(
+        tmp_path / "t.jsonl",
+        [
+            {"id": "list", "query": "Hello?", "tools": TOOLS, "gold": []},
+            {"id": "words", "query": "Hello?", "tools": TOOLS, "gold": "I need no tool to greet you."},
+            {"id": "talk", "tools": TOOLS, "messages": talk},
+        ],
+    )
+    done = planeval("data", "export", file, "--to", to)
+    last = [json.loads(line)["messages"][-1] for line in done.stdout.splitlines()]
+    assert last == [
+        {"role": "assistant", "content": said}
+        for said in ("No tool is needed, or none fits.", "I need no tool to greet you.", "You are welcome.")
+    ], done.stderr
+
+
+# ---------------------------------------------------------------- demonstrations
+def shown(file: str, *more: str) -> Any:
+    return planeval("predict", file, "--dry-run", *more)
+
+
+def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> None:
+    file = tasks(tmp_path / "t.jsonl")
+    others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
+    demos = written(tmp_path / "demos.jsonl", others)
+    done = shown(file, "--shots", "2", "--demos", demos)
+    assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
+    assert done.stdout.count("#Example-2") == 2
+    assert "fewer" not in shown(file, "--shots", "1", "--demos", demos).stderr
+
+
+def test_demonstrations_of_react_that_fail_are_said_to_be_fewer(tmp_path: Path) -> None:
+    file = tasks(tmp_path / "t.jsonl")
+    tools = tmp_path / "made.py"
+    tools.write_text(
+        "def get_weather(city):\n    if city == 'Oslo':\n        raise ValueError(city)\n    return 'rain'\n",
+        encoding="utf-8",
+    )
+    done = shown(file, "--pipeline", "react", "--tools", str(tools), "--shots", "2")
+    assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
+
+
+def test_records_that_are_no_demonstrations_are_left_out_and_counted(tmp_path: Path) -> None:
+    ask = [
+        {"id": f"t{n}", "query": f"Weather in {c}?", "tools": TOOLS, "gold": calls(c)}
+        for n, c in enumerate(CITIES)
+    ]
+    file = written(
+        tmp_path / "t.jsonl", [*ask, {"id": "open", "query": "And now?", "tools": TOOLS, "gold": None}]
+    )
+    done = shown(file, "--shots", "2")
+    assert done.returncode == 0
+    assert f"--shots: 1 of 4 records of {file} is no demonstration and is left out; " in done.stderr
+    assert "#Example-2" in done.stdout
+    none = written(tmp_path / "n.jsonl", [{"id": "a", "query": "Now?", "tools": TOOLS, "gold": None}])
+    done = shown(none, "--shots", "1")
+    assert done.returncode == 2
+    assert "has 0 demonstrations, and 1 of others are wanted: name more with --demos FILE" in done.stderr
+
+
+def test_a_demonstration_without_a_call_is_shown_as_the_prompt_asks(tmp_path: Path) -> None:
+    demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
+    done = shown(tasks(tmp_path / "t.jsonl"), "--shots", "1", "--demos", demos)
+    assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout

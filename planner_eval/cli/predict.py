@@ -234,7 +234,9 @@ def command(
     for told_before in ready.notes:
         note(told_before)
     if dry_run:
-        return _dry(predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation))
+        return _dry(
+            predicting.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation, say=note)
+        )
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
@@ -256,6 +258,7 @@ def command(
             messages=not no_messages,
             tell=progress,
             seen=progress.seen,
+            say=note,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")

@@ -91,7 +91,7 @@ def journal_of(folder: str, run: Asked) -> Iterator[Journal]:
 def finish(
     folder: str, run: Asked, order: Sequence[str], journal: Journal, rates: Rates | None = None
 ) -> Rows:
-    """Write the rows of all that was ever asked, what they come to, and of how many samples the run is by now.
+    """Write the rows of all that was ever asked, what they come to, and of how many samples it is.
 
     Args:
         folder: The run's.

@@ -143,8 +143,8 @@ class Journal:
                     raise InputError(f"{self.path} holds something else than a run: name another folder")
                 if end and not self._learn(entry, end):
                     raise InputError(
-                        f"{self.path}, line {number:,}: this is no line of a run, expected a reply or a row as "
-                        "JSON: remove that line, and the same command asks its sample again"
+                        f"{self.path}, line {number:,}: this is no line of a run, expected a reply or a "
+                        "row as JSON: remove that line, and the same command asks its sample again"
                     )
                 end += len(line)
         return end

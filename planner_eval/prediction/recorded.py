@@ -88,6 +88,29 @@ def _left_out(record: Record) -> Record:
     return record._replace(source=None, error=ParseError(why, code="parse.empty"))
 
 
+NO_CALL = "No tool is needed, or none fits."
+"""The sentence that a prompt asks for where gold calls nothing, and has no words of its own."""
+
+
+def words_of(source: Any) -> str:
+    """What gold without a call says: its recorded words, else a sentence.
+
+    Args:
+        source: The gold as it stands in its record.
+
+    >>> words_of([{"role": "assistant", "content": "You are welcome."}]), words_of([])
+    ('You are welcome.', 'No tool is needed, or none fits.')
+    """
+    last = source[-1] if isinstance(source, list) and source else source
+    said = last.get("content") if isinstance(last, Mapping) else last
+    if not isinstance(said, str) or said.lstrip()[:1] in ("", "[", "{", "<"):
+        return NO_CALL
+    try:
+        return NO_CALL if parse(said).calls else said.strip()
+    except ParseError:
+        return NO_CALL
+
+
 def refuse_shown(fields: Mapping[str, Any], shown: Messages, named: str) -> None:
     """Refuse a task whose conversation, as it is shown, answers the question with gold's own calls.
 

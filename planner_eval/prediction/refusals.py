@@ -43,7 +43,7 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
 
 
 def _lists_tools(name: str, form: str) -> bool:
-    """Whether a pipeline's prompt lists tools in a form that can be chosen: others have the data set's own."""
+    """Whether a pipeline's prompt lists tools in a form that can be chosen, not the data set's own."""
     return form == "callnavi" or (form == "own" and name in ("flat", "react"))
 
 

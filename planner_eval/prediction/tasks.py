@@ -110,7 +110,7 @@ def _task(record: Any, number: int) -> Sample:
     extra = {"messages": list(talk)} if talk else {}
     if talk and field and not any(query.strip() in str(one.get("content")) for one in talk):
         extra["refused"] = (
-            f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: leave "
-            f"one of them out, or end the conversation with the question"
+            f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: "
+            "leave one of them out, or end the conversation with the question"
         )
     return Sample(named, query, fields.get("tools"), extra=extra)

@@ -65,6 +65,7 @@ def first_requests(
     sampling: Mapping[str, Any] = _NOTHING,
     tools: Any = None,
     isolation: str | None = None,
+    say: Callable[[str], None] = lambda said: None,
 ) -> Iterator[dict[str, Any]]:
     """The first request of each sample with its length in characters; nothing is asked.
 
@@ -73,6 +74,7 @@ def first_requests(
         sampling: What requests say beside the usual.
         tools: What the calls of demonstrations are made with, where a pipeline shows what they came to.
         isolation: Where these tools run.
+        say: Is told what is known only once demonstrations' calls were made.
 
     >>> ready = prepare_run([{"id": "a", "query": "Now?"}], catalog=[{"name": "now", "description": "Now."}])
     >>> [request["stage"] for request in first_requests(ready)]
@@ -81,7 +83,7 @@ def first_requests(
     chosen = _sampling(prepared, sampling)
     with _tools(prepared, tools, isolation) as made:
         box = made if prepared.pipeline.name == "react" else None
-        for sample, request in prepared.first_requests(box):
+        for sample, request in prepared.first_requests(box, say=say):
             yield as_shown(sample, request, chosen, prepared.offers.get(sample.id))
 
 
@@ -109,6 +111,7 @@ def predict(
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
+    say: Callable[[str], None] = lambda said: None,
 ) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
@@ -137,6 +140,7 @@ def predict(
         data_cache: The cache folder of data sets, where it is not the usual one.
         tell: Is told how many samples are done, and of how many.
         seen: Is given each row as soon as it is there.
+        say: Is told what is known only once demonstrations' calls were made.
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
@@ -178,7 +182,7 @@ def predict(
     about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as place, _tools(ready, tools, isolation) as box:
-        jobs = ready.jobs(box, repeat=repeat)
+        jobs = ready.jobs(box, repeat=repeat, say=say)
         asked = Asked.about(ready.source, len(jobs), about)
         if not os.path.exists(os.path.join(place, JOURNAL)):  # nothing is left of what cannot begin
             for each in asking.models():
