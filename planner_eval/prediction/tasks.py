@@ -107,7 +107,7 @@ def _task(record: Any, number: int) -> Sample:
         if field
         else next((str(m.get("content") or "") for m in reversed(talk) if m.get("role") == "user"), "")
     )
-    extra = {"messages": list(talk)} if talk else {}
+    extra: dict[str, Any] = {"messages": list(talk)} if talk else {}
     if talk and field and not any(query.strip() in str(one.get("content")) for one in talk):
         extra["refused"] = (
             f"task {named!r} has {field!r} and {FIELD!r}, of which only the conversation would be shown: "
